@@ -29,7 +29,10 @@ export { createPictureHost, localPicture } from './uploads/create-picture-host.j
 export { openS3Store } from './uploads/open-s3-store.js';
 export { parseUploadTarget, type PictureHost } from './uploads/picture-host.js';
 export { UploadNotes } from './uploads/upload-notes.js';
-export { pictureFormat } from './artifacts/picture-name.js';
+export { pictureFormat } from './artifacts/artifact-format.js';
+
+// Files of outputs.
+export { parseOutputPath } from './artifacts/output-path.js';
 
 // The disk.
 export type { Disk } from './disk/disk.js';

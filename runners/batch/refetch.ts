@@ -1,19 +1,21 @@
 import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
-import { downloadPicture } from './artifacts/download-picture.js';
-import { openImagesFolder } from './artifacts/picture-name.js';
-import { PictureError } from './artifacts/save-picture.js';
+import { kindOfPath } from './artifacts/artifact-format.js';
+import { filesFolder, openFilesFolder, openImagesFolder } from './artifacts/artifact-name.js';
+import { outputPaths, type OutputPath } from './artifacts/output-path.js';
+import type { ArtifactFile } from './artifacts/save-artifact.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
 import type { RowRecords, Journal } from './journal/journal.js';
-import type { IntentRecord, ReplyRecord } from './journal/record.js';
+import type { IntentRecord, OutputFile, ReplyRecord, SavedImage, SavedOutputs } from './journal/record.js';
 import { createGotDownload } from '../../src/transport/got/got-download.js';
 import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { PictureNames } from './pictures/picture-names.js';
+import { outputsOf, saveOutputs } from './pictures/save-outputs.js';
+import { wantedOutputs } from './pictures/wanted-outputs.js';
 import { completedRecord, purchaseOfReply, isBookedPurchase } from './row/records-of.js';
 import type { RunEvent } from './context/run-event.js';
 import { RunStream } from './context/run-stream.js';
-import { expiryOf } from './sinks/result-line.js';
 import type { Disk } from './disk/disk.js';
 import type { Projections } from './sinks/projections.js';
 
@@ -33,7 +35,7 @@ export interface RefetchOptions extends FolderOptions {
 }
 
 /**
- * Downloads the pictures of a run that are paid for and missing: not saved yet, left at their URLs, or gone from the
+ * Downloads the pictures and files of a run that are paid for and missing: not saved yet, left at their URLs, or gone from the
  * folder. Buys nothing. Emits `saved` and `ended` for each, a warning for each that cannot be had, and `finished` last:
  * 0 when none is missing any more, 1 otherwise.
  */
@@ -55,12 +57,13 @@ async function fetchAll(
   options: RefetchOptions,
   report: (event: RunEvent) => void,
 ): Promise<RunEvent> {
-  const count = { saved: 0, missing: 0 };
+  const count = { saved: 0, files: 0, missing: 0 };
   const { summary } = await withFolder(out, options, async (folder) => {
     const fetcher = await Fetcher.open(folder, options, report, count);
     await fetcher.fetchAll();
   });
-  const saved = `${count.saved} ${count.saved === 1 ? 'picture' : 'pictures'} saved`;
+  const files = count.files === 0 ? '' : ` and ${count.files} ${count.files === 1 ? 'file' : 'files'}`;
+  const saved = `${count.saved} ${count.saved === 1 ? 'picture' : 'pictures'}${files} saved`;
   const reason =
     count.missing > 0
       ? `${saved}, ${count.missing} could not be had: their URLs live 7 days, see the warnings.`
@@ -68,28 +71,37 @@ async function fetchAll(
   return { type: 'finished', exitCode: count.missing > 0 ? 1 : 0, reason, ...(summary && { summary }) };
 }
 
+interface Count {
+  saved: number;
+  files: number;
+  missing: number;
+}
+
 class Fetcher {
   private constructor(
     private readonly folder: OpenFolder,
     private readonly options: RefetchOptions,
     private readonly report: (event: RunEvent) => void,
-    private readonly count: { saved: number; missing: number },
+    private readonly count: Count,
     private readonly names: PictureNames,
     private readonly download: Download,
+    private readonly paths: readonly OutputPath[],
   ) {}
 
   static async open(
     folder: OpenFolder,
     options: RefetchOptions,
     report: (event: RunEvent) => void,
-    count: { saved: number; missing: number },
+    count: Count,
   ): Promise<Fetcher> {
     await openImagesFolder(folder.disk, folder.out);
     const names = new PictureNames();
     for await (const id of folder.projections.ids()) names.see(id);
-    const { baseUrl = '', lbBaseUrl = '' } = folder.journal.journal.recovered.identity ?? {};
+    const { identity, saveOutput } = folder.journal.journal.recovered;
+    if (saveOutput.length > 0) await openFilesFolder(folder.disk, folder.out, filesFolder);
+    const { baseUrl = '', lbBaseUrl = '' } = identity ?? {};
     const download = options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] });
-    return new Fetcher(folder, options, report, count, names, download);
+    return new Fetcher(folder, options, report, count, names, download, outputPaths(saveOutput));
   }
 
   async fetchAll(): Promise<void> {
@@ -111,40 +123,62 @@ class Fetcher {
   }
 
   private async fetch(row: RowRecords): Promise<void> {
-    const { intent, reply } = row;
-    if (intent === undefined || reply?.imageUrl === undefined) return;
-    try {
-      await this.save(row, intent, reply, reply.imageUrl);
-      this.count.saved++;
-    } catch (error) {
-      if (!(error instanceof PictureError)) throw error;
-      this.count.missing++;
-      this.report({ type: 'warning', code: 'picture', message: `Row "${row.id}": ${error.message}` });
-    }
+    const { id, intent, reply } = row;
+    if (intent === undefined || reply === undefined) return;
+    const { disk, out, scheduler } = this.folder;
+    const { random = Math.random, retries = 4, stop = NEVER } = this.options;
+    const saved = await this.stillThere(isBookedPurchase(row) ? row.outcome : undefined);
+    const wanted = wantedOutputs(reply, { kind: intent.kind, paths: this.paths, saved });
+    const end = await saveOutputs(reply, wanted, {
+      place: { disk, folder: out, id, collides: this.names.collides(id) },
+      settings: { download: this.download, scheduler, random, maxRetries: retries, left$: stop },
+      keep: (file, kept) => this.keep(id, file, kept),
+    });
+    if (end === 'left') return;
+    const failure = end.error ?? end.noPicture;
+    if (failure === undefined) return this.complete(row, intent, end);
+    this.count.missing++;
+    this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${failure.message}` });
   }
 
-  private async save(row: RowRecords, intent: IntentRecord, reply: ReplyRecord, url: string): Promise<void> {
-    const { disk, out, scheduler, journal } = this.folder;
-    const { random = Math.random, retries = 4, stop = NEVER } = this.options;
-    const { id } = row;
-    const place = { disk, folder: out, id, collides: this.names.collides(id) };
-    const settings = { download: this.download, scheduler, random, maxRetries: retries, left$: stop };
-    const file = await downloadPicture(url, place, settings);
-    if (file === undefined) return;
-    await writeThumbnail(disk, out, file, this.options.makeThumbnail);
+  /** What an outcome says is saved, and lies in the folder. */
+  private async stillThere({ image, files = [] }: SavedOutputs = {}): Promise<SavedOutputs> {
+    const { disk, out } = this.folder;
+    const isThere = async (path: string | undefined): Promise<boolean> =>
+      path !== undefined && (await disk.stat(`${out}/${path}`))?.kind === 'file';
+    const there: OutputFile[] = [];
+    for (const file of files) if (await isThere(file.path)) there.push(file);
+    return { ...(image && (await isThere(image.path)) && { image }), files: there };
+  }
+
+  private async keep(id: string, file: ArtifactFile, kept: SavedImage | OutputFile): Promise<void> {
+    const { disk, out } = this.folder;
+    if (kindOfPath(file.path) === 'picture')
+      await writeThumbnail(disk, out, file, this.options.makeThumbnail);
+    if ('field' in kept) this.count.files++;
+    else this.count.saved++;
     const { path, bytes, sha256 } = file;
-    const image = { path, bytes, sha256, url, expiresAt: expiryOf(reply) };
+    this.report({ type: 'saved', id, image: { ...kept, path, bytes, sha256 } });
+  }
+
+  private async complete(
+    row: RowRecords,
+    intent: IntentRecord,
+    saved: SavedOutputs & { readonly reply: ReplyRecord },
+  ): Promise<void> {
+    const { scheduler, journal } = this.folder;
+    const { id } = row;
+    const { reply } = saved;
     const at = scheduler.now();
-    const isBooked = isBookedPurchase(row);
     const outcome = completedRecord(reply, {
       at,
-      image,
-      ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked }),
+      ...outputsOf(saved),
+      ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked: isBookedPurchase(row) }),
     });
     if (row.status === 'replied') this.folder.toDo--;
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
-    await lastValueFrom(merge(journal.append(reopen), journal.append(outcome)));
-    this.report({ type: 'saved', id, image });
+    const replied = reply === row.reply ? [] : [journal.append(reply)];
+    await lastValueFrom(merge(journal.append(reopen), ...replied, journal.append(outcome)));
     this.report({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
   }
 }
@@ -156,7 +190,7 @@ interface Place {
   readonly projections: Pick<Projections, 'pictures'>;
 }
 
-/** Rows that are paid for and whose picture is not in the folder, though its URL is known. In flat memory. */
+/** Rows that are paid for and whose picture, or a file, is not in the folder, though its URL is known. In flat memory. */
 export async function* missingPictures({
   disk,
   out,
@@ -164,9 +198,11 @@ export async function* missingPictures({
   projections,
 }: Place): AsyncGenerator<RowRecords, void, void> {
   yield* journal.rowsIn(['download', 'replied']);
-  for await (const { id, path } of projections.pictures()) {
-    if (path !== undefined && (await disk.stat(`${out}/${path}`))?.kind === 'file') continue;
-    const row = await journal.find(id);
-    if (row?.reply?.imageUrl !== undefined) yield row;
+  for await (const { id, paths } of projections.pictures()) {
+    let isMissing = false;
+    for (const path of paths)
+      isMissing ||= path === undefined || (await disk.stat(`${out}/${path}`))?.kind !== 'file';
+    const row = isMissing ? await journal.find(id) : undefined;
+    if (row?.reply !== undefined) yield row;
   }
 }

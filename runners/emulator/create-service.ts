@@ -1,6 +1,7 @@
 import { createBill } from './bill.js';
 import { billLine } from './http/add-bill-call.js';
 import { closableClock, systemClock } from './clock.js';
+import { createSampleFunction, sampleFilesId } from './samples/create-sample-function.js';
 import { createEditFunction } from './edit/create-edit-function.js';
 import { type EmulatorOptions, readSettings } from './settings/emulator-options.js';
 import { drawFaults } from './faults/draw-faults.js';
@@ -57,6 +58,7 @@ export async function createService(options: EmulatorOptions, parts: ServicePart
     );
   };
   addQueue(imageEditId, createEditFunction({ clock, pictures, urlOf }));
+  addQueue(sampleFilesId, createSampleFunction({ pictures, urlOf }));
   for (const [id, work] of Object.entries(queue)) addQueue(id, work);
   parts.closing.addEventListener('abort', () => {
     for (const job of jobs.all()) if (!hasEnded(job)) job.stop?.(new Error('the emulator closes'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { imageUrlLifetimeMs } from '../../src/contract/limits.js';
 import type { TempFolder } from './temp-folder.js';
 
-/** A picture that was made, while it can be downloaded. */
+/** A picture or another file that was made, while it can be downloaded. */
 export interface StoredPicture {
   path: string;
   bytes: number;
@@ -13,10 +13,22 @@ export interface StoredPicture {
   expiresAt: number;
 }
 
-/** Edited pictures as files, for 7 days, and never more bytes than allowed: the oldest go first. (spec 8) */
+const contentTypes = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webm: 'video/webm',
+  wav: 'audio/wav',
+  pdf: 'application/pdf',
+  zip: 'application/zip',
+} as const;
+
+/** By the ending of its name. */
+export type StoredFormat = keyof typeof contentTypes;
+
+/** Edited pictures and sample files as files, for 7 days, and never more bytes than allowed: the oldest go first. (spec 8) */
 export interface PictureStore {
   /** Resolves to the picture's name in its URL. */
-  add(bytes: Buffer, format: 'png' | 'jpeg'): Promise<string>;
+  add(bytes: Buffer, format: StoredFormat): Promise<string>;
   find(name: string): StoredPicture | undefined;
 }
 
@@ -43,7 +55,7 @@ export function createPictureStore(folder: TempFolder, now: () => number, maxByt
       const path = join(folder.path(), name);
       await writeFile(path, bytes);
       const expiresAt = now() + imageUrlLifetimeMs;
-      pictures.set(name, { path, bytes: bytes.length, contentType: `image/${format}`, expiresAt });
+      pictures.set(name, { path, bytes: bytes.length, contentType: contentTypes[format], expiresAt });
       total += bytes.length;
       sweep();
       return name;

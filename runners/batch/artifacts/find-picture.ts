@@ -1,15 +1,23 @@
 import type { RowKind } from '../manifest/manifest-row.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
-import { headBytes, pictureFormat } from './picture-name.js';
+import { artifactFormat, headBytes } from './artifact-format.js';
+import { pathOf, valuesAt, type OutputPath, type ValuePlace } from './output-path.js';
 
 /** Where the picture of an output is. */
 export type FoundPicture =
   | {
       readonly url: string;
-      /** No other kind of row than an edit must have a picture there. */ readonly sure: boolean;
+      /** No other kind of row than an edit must have a picture there. */
+      readonly sure: boolean;
+      readonly bytes?: undefined;
     }
-  /** Keys and indexes from the output down to the text that holds the picture. */
-  | { readonly bytes: Buffer; readonly at: readonly (string | number)[] };
+  | {
+      readonly bytes: Buffer;
+      /** Keys and indexes from the output down to the text that holds the picture. */
+      readonly at: ValuePlace;
+      readonly url?: undefined;
+      readonly sure?: undefined;
+    };
 
 /** Deeper or wider outputs are not searched to their end: the search stays cheap whatever a function answers. */
 const deepest = 12;
@@ -25,8 +33,70 @@ export function findPicture(output: unknown, kind: RowKind): FoundPicture | unde
   return findEncoded(output) ?? findUrl(output, kind);
 }
 
+/** A file that the user asked for. */
+export interface FoundFile {
+  /** Where it is: `output.images[1].url`. */
+  readonly field: string;
+  readonly at: ValuePlace;
+  /** Exactly one of the two. */
+  readonly url?: string;
+  readonly bytes?: Buffer;
+}
+
+/** A field that holds no file, and why. */
+export interface FileProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/** A row has no more files than this; the rest is a problem. */
+const mostFiles = 1_000;
+
+/**
+ * The files at these paths of an output: an address, or a text that decodes to a file of a known format.
+ *
+ * @param isPicture what is the row's picture is passed over
+ */
+export function findFiles(
+  output: unknown,
+  paths: readonly OutputPath[],
+  isPicture: (value: unknown, at: ValuePlace) => boolean = () => false,
+): readonly (FoundFile | FileProblem)[] {
+  const found = new Map<string, FoundFile | FileProblem>();
+  for (const path of paths) {
+    const values = valuesAt(output, path);
+    if (values.length === 0) found.set(path.text, { field: path.text, problem: 'is an empty list' });
+    for (const { at, value } of values.slice(0, mostFiles)) {
+      if (isPicture(value, at)) continue;
+      const field = pathOf(at);
+      found.set(field, { field, ...fileIn(value, at) });
+    }
+    if (values.length > mostFiles)
+      found.set(path.text, {
+        field: path.text,
+        problem: `has ${values.length} files: ${mostFiles} are saved`,
+      });
+  }
+  return [...found.values()];
+}
+
+function fileIn(
+  value: unknown,
+  at: ValuePlace,
+): { at: ValuePlace; url?: string; bytes?: Buffer } | { problem: string } {
+  if (isUrl(value)) return { at, url: value };
+  const bytes = typeof value === 'string' ? decodeFile(value) : undefined;
+  if (bytes !== undefined) return { at, bytes };
+  if (value === undefined) return { problem: 'is not in the output' };
+  if (typeof value !== 'object' || value === null)
+    return { problem: 'is no http or https address, and no base64 text of a file of a known format' };
+  const inner = Object.entries(value).find(([, one]) => isUrl(one))?.[0];
+  const guess = inner === undefined ? '' : `: did you mean ${pathOf([...at, inner])}?`;
+  return { problem: `is ${Array.isArray(value) ? 'a list' : 'an object'}, and no address${guess}` };
+}
+
 /** The output with the picture's text replaced. The original is not changed. */
-export function replaceAt(output: unknown, at: readonly (string | number)[], text: string): unknown {
+export function replaceAt(output: unknown, at: ValuePlace, text: string): unknown {
   const [key, ...rest] = at;
   if (key === undefined) return text;
   const copy: unknown = Array.isArray(output) ? [...(output as unknown[])] : { ...(output as object) };
@@ -65,12 +135,16 @@ function findEncoded(output: unknown): FoundPicture | undefined {
   return undefined;
 }
 
-/** Looks at the head alone first: nearly all texts are none. */
 function decodePicture(text: string): Buffer | undefined {
+  return decodeFile(text, ['png', 'jpeg']);
+}
+
+/** Looks at the head alone first: nearly all texts are none. */
+function decodeFile(text: string, formats?: readonly string[]): Buffer | undefined {
   if (text.length < shortestText) return undefined;
   const prefix = /^data:[^,]{0,200};base64,/i.exec(text)?.[0].length ?? 0;
-  const head = pictureFormat(Buffer.from(text.slice(prefix, prefix + headBytes * 2), 'base64'));
-  if (head !== 'png' && head !== 'jpeg') return undefined;
+  const format = artifactFormat(Buffer.from(text.slice(prefix, prefix + headBytes * 2), 'base64'));
+  if (format === undefined || formats?.includes(format) === false) return undefined;
   const body = text.slice(prefix);
   return isBase64(body) ? Buffer.from(body, 'base64') : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Subject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { OutputPath } from '../artifacts/output-path.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { Journal } from '../journal/journal.js';
@@ -120,12 +121,14 @@ export interface RunService {
 /** The pictures of a run. */
 export interface PictureRules {
   readonly names: Pick<PictureNames, 'collides'>;
+  /** Where in an output files lie that are saved as well. */
+  readonly paths: readonly OutputPath[];
   /** This process saves pictures. If not, a picture in a reply stays there, and another process saves it. */
   readonly areSaved: boolean;
   /** Where pictures of this machine go; absent where they stay. */
   readonly host: PictureHost | undefined;
   /** Pictures of earlier starts whose URLs die soon. */
   readonly expiring: { saved(id: string): void };
-  /** What has been warned of once: formats that were not asked for, and edits without a picture. */
+  /** What has been warned of once: formats that were not asked for, edits without a picture, fields without a file. */
   readonly warned: Set<string>;
 }

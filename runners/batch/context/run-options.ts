@@ -141,6 +141,12 @@ export interface RunBatchOptions {
   /** Saves pictures; else they are left at their URLs. @defaultValue true */
   readonly download?: boolean;
   /**
+   * Paths into the output of a job whose files are saved beside the row's picture: `output.video_url`, `output.images[].url`. The run
+   * remembers it: `undefined` keeps what it remembers, `null` ends it; rows that had completed before are taken up for files
+   * that were not asked for then. @defaultValue what the run remembers
+   */
+  readonly saveOutput?: readonly string[] | null;
+  /**
    * Reserved, spent and unknown money never go beyond it, over all starts. The run remembers it: `undefined` keeps what
    * it remembers, `null` lifts the cap. @defaultValue what the run remembers, then `defaultMaxCostUsd`
    */

@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RowRecords } from '../journal/journal.js';
 import type { IntentRecord, OutcomeRecord } from '../journal/record.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
@@ -50,6 +51,8 @@ export interface TakenUp {
   >;
   /** How many pictures are fetched once more. */
   readonly downloaded: number;
+  /** Completed rows that are taken up for files which were not asked for before: how many, and which. */
+  readonly forFiles?: { readonly rows: number; readonly lacks: (row: RowRecords) => boolean } | undefined;
   /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */
   readonly kept: number;
 }

@@ -87,6 +87,7 @@ export async function clearLeftovers(disk: Disk, folder: string): Promise<void> 
   const places = [
     ['', names],
     ['/images', parts],
+    ['/files', parts],
     ['/thumbnails', thumbnails],
   ] as const;
   for (const [place, ours] of places) {

@@ -78,6 +78,8 @@ export interface Recovered {
   readonly costBy: CostBy;
   /** The values of each axis that starts asked for by `each` and `repeat`. */
   readonly axes: readonly AskedAxis[];
+  /** The paths of outputs whose files are saved, as the run remembers them. */
+  readonly saveOutput: readonly string[];
   /** Paths of the manifests that starts were made from, each once, in their order. */
   readonly manifests: readonly string[];
   readonly records: number;

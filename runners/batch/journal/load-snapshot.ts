@@ -69,7 +69,7 @@ export interface SnapshotHeader {
 export const bytesASnapshot = 16 << 20;
 
 /** Raised when something else is kept, or means something else. */
-const format = 9;
+const format = 10;
 
 /** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });

@@ -28,6 +28,21 @@ export interface SavedImage {
   readonly expiresAt?: string;
 }
 
+/** A file of an output that the user asked for (`saveOutput`). */
+export interface OutputFile extends Partial<Omit<SavedImage, 'expiresAt'>> {
+  /** Where the output has it: `output.images[1].url`. */
+  readonly field: string;
+  /** Why there is none. */
+  readonly problem?: string;
+}
+
+/** What is saved of an output. */
+export interface SavedOutputs {
+  readonly image?: SavedImage;
+  /** Those without a path are at their URLs, or have a problem. */
+  readonly files?: readonly OutputFile[];
+}
+
 /** `at` is in ms since the epoch throughout. The order of a row: (intent refused*)* intent [accepted] reply? outcome. */
 export type JournalRecord =
   | {
@@ -82,6 +97,8 @@ export type JournalRecord =
       imageUrl?: string;
       /** Set when the answer was base64 and its picture is saved already. */
       image?: SavedImage;
+      /** The same for other files that were asked for. */
+      files?: readonly OutputFile[];
       statusCalls: number;
       submittedAt: number;
     }
@@ -99,8 +116,8 @@ export type JournalRecord =
       /** Set where a purchase ended with it: what its line in costs.csv says. */
       purchase?: PurchaseFacts;
     } & (
-      | { status: 'completed'; image?: SavedImage }
-      | {
+      | ({ status: 'completed' } & SavedOutputs)
+      | ({
           status: 'failed';
           error: RowError;
           imageUrl?: string;
@@ -112,7 +129,8 @@ export type JournalRecord =
           /** Its number among the POSTs of the row, where earlier ones are known. */
           attempt?: number;
           resolution?: string;
-        }
+          /** Of a row whose other files could not be saved: these are. */
+        } & SavedOutputs)
     ))
   /** A row that had ended is taken up again: it leaves failures.jsonl (or results.jsonl when it is redone). */
   | {
@@ -150,6 +168,8 @@ export type JournalRecord =
   | { k: 'cap'; at: number; usd: number | null }
   /** By which columns the money of the run is added up, and the caps of their values in USD, until the next such record. */
   | { k: 'cost-by'; at: number; columns: readonly string[]; capsUsd: Readonly<Record<string, number>> }
+  /** The paths of the output whose files are saved, until the next such record. Written once the rows that had ended are taken up for them. */
+  | { k: 'save-output'; at: number; paths: readonly string[] }
   /** The end of one start. */
   | { k: 'stop'; at: number; exitCode: number }
   /**

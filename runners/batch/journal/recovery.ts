@@ -53,6 +53,7 @@ function noFacts() {
     capUsd: undefined as number | null | undefined,
     costBy: noCostBy,
     axes: [] as readonly AskedAxis[],
+    saveOutput: [] as readonly string[],
   };
 }
 
@@ -161,6 +162,9 @@ export class Recovery {
         return;
       case 'cost-by':
         return this.takeCostBy(record);
+      case 'save-output':
+        this.facts.saveOutput = record.paths;
+        return;
       case 'repaired':
         return this.takeRepair(record);
       default:

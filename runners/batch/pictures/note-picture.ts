@@ -1,19 +1,33 @@
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
-import type { PictureFile } from '../artifacts/save-picture.js';
-import type { SavedImage } from '../journal/record.js';
+import { kindOfPath } from '../artifacts/artifact-format.js';
+import type { ArtifactFile } from '../artifacts/save-artifact.js';
+import { writeThumbnail } from '../artifacts/write-thumbnail.js';
+import type { OutputFile, SavedImage } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowFacts } from '../row/task.js';
 
-/** Reports a saved picture, and warns once of a format that is not the one that was asked for. */
-export function notePicture(
+/** Makes the thumbnail of a saved picture, and reports what was saved. */
+export async function keepOutput(
   context: PurchaseContext,
   row: RowFacts,
-  file: PictureFile,
-  image: SavedImage,
+  file: ArtifactFile,
+  saved: SavedImage | OutputFile,
+): Promise<void> {
+  const { disk, out, makeThumbnail } = context.options;
+  if (kindOfPath(file.path) === 'picture') await writeThumbnail(disk, out, file, makeThumbnail);
+  noteOutput(context, row, file, saved);
+}
+
+/** Reports a saved picture or file, and warns once of a picture's format that is not the one that was asked for. */
+export function noteOutput(
+  context: PurchaseContext,
+  row: RowFacts,
+  { format, path, bytes, sha256 }: ArtifactFile,
+  saved: SavedImage | OutputFile,
 ): void {
-  const asked = askedFormat(row);
-  if (asked !== undefined && asked !== file.format) warnOnce(context, row, asked, file.format);
-  context.events.next({ type: 'saved', id: row.id, image });
+  const asked = 'field' in saved ? undefined : askedFormat(row);
+  if (asked !== undefined && asked !== format) warnOnce(context, row, asked, format);
+  context.events.next({ type: 'saved', id: row.id, image: { ...saved, path, bytes, sha256 } });
 }
 
 function askedFormat({ request }: RowFacts): string | undefined {
@@ -36,4 +50,25 @@ export function noteNoPicture({ pictures, events }: PurchaseContext, { id, reque
   pictures.warned.add('none');
   const message = `Row "${id}" completed, and no picture is in its reply: what came stands as "output" in results.jsonl. Others like it are not reported.`;
   events.next({ type: 'warning', code: 'picture', message });
+}
+
+/** A URL under `result` need not be a picture's: what lies there is the function's own affair. */
+export function noteUnsure({ events }: PurchaseContext, { id }: RowFacts, why: string): void {
+  const message = `Row "${id}" has a URL under "result" that leads to no picture (${why}): it is left there.`;
+  events.next({ type: 'warning', code: 'picture', message });
+}
+
+/** Warns, once a start and field, of a row that has no file where one was asked for: it completed all the same. */
+export function noteProblems(
+  { pictures, events }: PurchaseContext,
+  { id }: RowFacts,
+  files: readonly OutputFile[],
+): void {
+  for (const { field, problem } of files) {
+    const kind = `field ${field.replace(/\[\d+\]/g, '[]')}`;
+    if (problem === undefined || pictures.warned.has(kind)) continue;
+    pictures.warned.add(kind);
+    const message = `Row "${id}" completed, and has no file to save: ${field} ${problem}. Others like it are not reported; results.jsonl says it under "files".`;
+    events.next({ type: 'warning', code: 'picture', message });
+  }
 }

@@ -1,4 +1,4 @@
-import { foldCase } from '../artifacts/picture-name.js';
+import { foldCase } from '../artifacts/artifact-name.js';
 import { RowStates } from '../journal/rows/row-states.js';
 
 /**

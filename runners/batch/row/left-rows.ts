@@ -84,10 +84,11 @@ export function leftTask(known: RowRecords): Task | undefined {
     return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts, wasExpired };
   }
   if (known.status !== 'replied' || reply === undefined) return undefined;
+  const isBooked = isBookedPurchase(known);
   return {
     what: 'fetch',
     row: intent,
-    replied: { intent, reply, isBooked: isBookedPurchase(known) },
+    replied: { intent, reply, isBooked, ...(isBooked && { saved: known.outcome }) },
     attempts,
   };
 }

@@ -9,7 +9,7 @@ import type {
   RecordOf,
   ReplyRecord,
   RowError,
-  SavedImage,
+  SavedOutputs,
 } from '../journal/record.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { Cost } from './costs.js';
@@ -65,11 +65,10 @@ export function purchaseFacts(
   };
 }
 
-export interface Replied extends Cost {
+export interface Replied extends Cost, SavedOutputs {
   readonly at: number;
   readonly output: unknown;
   readonly imageUrl?: string | undefined;
-  readonly image?: SavedImage | undefined;
 }
 
 /** The reply of a job that has completed. */
@@ -78,7 +77,7 @@ export function replyRecord(
   completed: Completed<unknown>,
   replied: Replied,
 ): ReplyRecord {
-  const { at, output, cost, source, disbelieved, imageUrl, image } = replied;
+  const { at, output, cost, source, disbelieved, imageUrl } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;
   return {
     ...{ k: 'reply', at, id: facts.id, ...(jobId !== '' && { jobId }), cost, source },
@@ -89,20 +88,24 @@ export function replyRecord(
     statusCalls,
     submittedAt: submittedAt ?? at,
     output: output ?? null,
-    ...(image && { image }),
+    ...savedOutputs(replied),
   };
+}
+
+function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
+  return { ...(image && { image }), ...(files.length > 0 && { files }) };
 }
 
 /** The outcome of a row whose reply is known. */
 export function completedRecord(
   reply: ReplyRecord,
-  facts: { at: number; image?: SavedImage | undefined; purchase?: PurchaseFacts },
+  facts: SavedOutputs & { readonly at: number; readonly purchase?: PurchaseFacts },
 ): OutcomeRecord {
   const { id, cost, source, statusCalls, submittedAt } = reply;
-  const { at, image, purchase } = facts;
+  const { at, purchase } = facts;
   return {
     ...{ k: 'outcome', at, id, cost, source, statusCalls, submittedAt, status: 'completed' },
-    ...(image && { image }),
+    ...savedOutputs(facts),
     ...(purchase && { purchase }),
   };
 }
@@ -124,7 +127,7 @@ export function outcomeOfFailed(
   });
 }
 
-export interface FailedFacts extends Cost {
+export interface FailedFacts extends Cost, SavedOutputs {
   readonly at: number;
   readonly submittedAt?: number | undefined;
   readonly statusCalls: number;
@@ -144,6 +147,7 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
     status: 'failed',
     ...(jobId && { jobId }),
     ...(imageUrl !== undefined && { imageUrl }),
+    ...savedOutputs(facts),
     ...(row && purchase && heldFor(row, purchase)),
     error,
     ...(purchase && { purchase }),

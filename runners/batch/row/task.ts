@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { IntentRecord, ReplyRecord } from '../journal/record.js';
+import type { IntentRecord, ReplyRecord, SavedOutputs } from '../journal/record.js';
 import { isRead, type InvalidRow, type Row, type RowRequest } from '../manifest/manifest-row.js';
 
 export { isRead };
@@ -67,6 +67,8 @@ export interface RepliedRow {
   readonly reply: ReplyRecord;
   /** It stands in costs.csv already. */
   readonly isBooked: boolean;
+  /** What an earlier start saved of it, beside what the reply says. */
+  readonly saved?: SavedOutputs | undefined;
 }
 
 /** A row that is paid for and durable, and whose picture is still to be saved. */

@@ -1,6 +1,6 @@
 import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import type { ReplyRecord, SavedImage } from '../journal/record.js';
+import type { OutputFile, ReplyRecord, SavedImage } from '../journal/record.js';
 import type { RowKind, RowRequest } from '../manifest/manifest-row.js';
 import {
   editFieldNames,
@@ -24,6 +24,8 @@ export interface ResultLine {
   readonly output: unknown;
   /** Without a path where the picture was left at its URL. */
   readonly image?: Partial<SavedImage>;
+  /** The files that were asked for (`saveOutput`). Without a path they are at their URLs, or have a problem. */
+  readonly files?: readonly OutputFile[];
   /** `null`: not reported, and no price is known. */
   readonly cost: number | null;
   readonly delayTime?: number;
@@ -56,6 +58,7 @@ export function resultLine({ intent, reply, outcome }: EndedRow): ResultLine | u
     status: 'completed',
     output: reply.output ?? null,
     ...(image && { image }),
+    ...(outcome.files && { files: outcome.files }),
     cost: reply.cost === null ? null : toUsd(reply.cost),
     ...(reply.delayTime !== undefined && { delayTime: reply.delayTime }),
     ...(reply.executionTime !== undefined && { executionTime: reply.executionTime }),
@@ -102,19 +105,25 @@ export const resultColumns = [
   'output',
 ] as const;
 
+/** Where files were asked for: their paths, separated by ` | `. */
+export const filesColumn = 'files.path';
+
 /** Then what was sent, by kind. What an edit's input has beside its own fields stands in columns `input.<name>`. */
 export const requestColumns = { ...sentFields, edit: editFieldNames } as const;
 
 const reserved: ReadonlySet<string> = new Set<string>([
   ...resultColumns,
+  filesColumn,
   ...Object.values(requestColumns).flat(),
 ]);
 
 /** A line of results.jsonl as a spreadsheet has it: one value a cell, the user's own columns last. */
 export function resultSheetRow(line: ResultLine): SheetRow {
-  const { image, request, columns, ...facts } = line;
+  const { image, files = [], request, columns, ...facts } = line;
+  const paths = files.flatMap(({ path }) => path ?? []);
   return {
     ...facts,
+    ...(paths.length > 0 && { [filesColumn]: paths.join(' | ') }),
     image: image?.path,
     imageUrl: image?.url,
     imageExpiresAt: image?.expiresAt,

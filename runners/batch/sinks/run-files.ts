@@ -14,11 +14,13 @@ export interface SheetColumns {
   readonly failures: readonly string[];
 }
 
-/** A completed row that has a picture. */
+/** A completed row that has a picture, or files that were asked for. */
 export interface PictureLine {
   readonly id: string;
-  /** Missing where it was left at its URL. */
+  /** Missing where it was left at its URL, and where there is no picture. */
   readonly path: string | undefined;
+  /** All that is there of the row, with `undefined` for what was left at its URL. */
+  readonly paths: readonly (string | undefined)[];
   /** When its URL dies. */
   readonly expiresAt: string | undefined;
 }
@@ -137,9 +139,11 @@ export class RunFiles {
 
   async *pictures(): AsyncGenerator<PictureLine> {
     for await (const line of this.results.lines()) {
-      if (!line.includes('"image":{')) continue;
-      const { id, image } = JSON.parse(line.toString()) as ResultLine;
-      if (image !== undefined) yield { id, path: image.path, expiresAt: image.expiresAt };
+      if (!line.includes('"image":{') && !line.includes('"files":[')) continue;
+      const { id, image, files = [] } = JSON.parse(line.toString()) as ResultLine;
+      const outputs = [...(image ? [image] : []), ...files.filter(({ path, url }) => path ?? url)];
+      const paths = outputs.map(({ path }) => path);
+      if (outputs.length > 0) yield { id, path: image?.path, paths, expiresAt: image?.expiresAt };
     }
   }
 

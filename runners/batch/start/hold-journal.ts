@@ -1,6 +1,6 @@
 import { type Subject } from 'rxjs';
 import type { Disk } from '../disk/disk.js';
-import { imagesFolder, pictureName } from '../artifacts/picture-name.js';
+import { artifactName, filesFolder, imagesFolder } from '../artifacts/artifact-name.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { type Journal, journalPath } from '../journal/journal.js';
@@ -109,8 +109,6 @@ async function soundJournal(
   return sound;
 }
 
-const formats = ['png', 'jpeg'] as const;
-
 /**
  * The journal, holding those rows as well that it does not know and whose picture lies in the folder: a picture is saved after
  * its row's intent, so such a row was bought and the journal has lost it, as when a backup without the pictures was put back.
@@ -121,9 +119,7 @@ async function holdingPictured(disk: Disk, folder: string, journal: Journal): Pr
   const names = await unknownPictures(disk, folder, journal);
   if (names.size === 0) return journal;
   const hasPicture = (id: string): boolean =>
-    formats.some((format) =>
-      [false, true].some((collides) => names.has(pictureName({ id, format, collides }))),
-    );
+    [false, true].some((collides) => names.has(stemOf(artifactName({ id, format: '', collides }))));
   const mustHold = (id: string, row: number): boolean =>
     recovered.mustHold(id, row) || (recovered.rows.get(id) === undefined && hasPicture(id));
   return {
@@ -142,8 +138,15 @@ async function unknownPictures(
   folder: string,
   { recovered }: Journal,
 ): Promise<ReadonlySet<string>> {
-  const names = await disk.list(`${folder}/${imagesFolder}`);
-  const isUnknown = (name: string): boolean =>
-    name.includes('~') || recovered.rows.get(name.slice(0, name.lastIndexOf('.'))) === undefined;
-  return new Set(names.filter(isUnknown));
+  const names = [
+    ...(await disk.list(`${folder}/${imagesFolder}`)),
+    ...(await disk.list(`${folder}/${filesFolder}`)),
+  ];
+  const isUnknown = (stem: string): boolean => stem.includes('~') || recovered.rows.get(stem) === undefined;
+  return new Set(names.map(stemOf).filter(isUnknown));
+}
+
+/** A name without its ending. */
+function stemOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('.'));
 }

@@ -2,11 +2,11 @@ import type { CallbackListener, ListenForCallbacks } from '../context/called-bac
 import { rowPlaces, type OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
-import { ownColumn, requestColumns } from '../sinks/result-line.js';
+import { filesColumn, ownColumn, requestColumns } from '../sinks/result-line.js';
 import type { SheetColumns } from '../sinks/run-files.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { openImagesFolder } from '../artifacts/picture-name.js';
+import { openImagesFolder } from '../artifacts/artifact-name.js';
 import { type Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
@@ -32,6 +32,7 @@ import { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { costByInForce, isSameCostBy } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
+import { filesAsked, openFilesAsked } from './files-asked.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -115,7 +116,7 @@ async function begin(
   const log = await openLog({ disk, folder: out, now, secrets });
   closers.push(() => log.close());
   const covered = (await readSummary(disk, out))?.covers;
-  const sheets = sheetsOf(options, checked);
+  const sheets = sheetsOf(options, checked, filesAsked(options, journal.recovered).length > 0);
   const projections = await Projections.open({ disk, folder: out, journal, covered, sheets });
   closers.push(() => projections.close());
   const host = await options.pictureHost?.(out);
@@ -129,6 +130,8 @@ async function begin(
   const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);
   const taken = await takeUp(context, checked);
+  const warn = (message: string): void => events.next({ type: 'warning', code: 'picture', message });
+  const paths = await openFilesAsked(options, writer, { rows: taken.forFiles?.rows ?? 0, warn });
   await projections.catchUp();
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
   const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
@@ -154,7 +157,7 @@ async function begin(
       ...{ schedule: callbacks?.poll(polling.schedule) ?? polling.schedule, log, events, stops },
     }),
     callbacks,
-    pictures: { names, areSaved: true, host, expiring, warned: new Set() },
+    pictures: { names, paths, areSaved: true, host, expiring, warned: new Set() },
     mustHold: journal.recovered.mustHold,
     ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
@@ -202,10 +205,15 @@ function rowsToDo(
 function sheetsOf(
   { manifest }: Pick<ResolvedOptions, 'manifest'>,
   { plan, columns }: Pick<Checked, 'plan' | 'columns'>,
+  savesFiles: boolean,
 ): SheetColumns | undefined {
   if (manifest.settings.format !== 'csv') return undefined;
   const kinds = (['edit', 'job', 'route'] as const).filter((kind) => plan.byKind[kind] > 0);
-  const results = [...kinds.flatMap((kind) => requestColumns[kind]), ...plan.columnsNotSent.map(ownColumn)];
+  const results = [
+    ...kinds.flatMap((kind) => requestColumns[kind]),
+    ...(savesFiles ? [filesColumn] : []),
+    ...plan.columnsNotSent.map(ownColumn),
+  ];
   return { results, failures: [...columns, ...plan.columnsSent, ...plan.columnsNotSent] };
 }
 

@@ -7,6 +7,7 @@ import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { parseOutputPath } from '../artifacts/output-path.js';
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
@@ -35,6 +36,11 @@ import type { GateOptions } from '../../../src/policy/gates/endpoint-gate.js';
 
 const whole = z.int().min(1);
 const duration = z.number().positive();
+
+const outputPath = z.string().superRefine((text, context) => {
+  const parsed = parseOutputPath(text);
+  if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+});
 
 /** Options with a form of their own: hosts and key, the manifest, and what can be replaced. */
 type OtherOption = 'manifest' | 'identity' | 'baseUrl' | 'lbBaseUrl' | 'apiKey' | 'rate' | keyof Parts;
@@ -72,6 +78,7 @@ const plainFields = {
   skipInvalid: z.boolean().default(false),
   add: z.boolean().default(false),
   download: z.boolean().default(true),
+  saveOutput: z.array(outputPath).max(32).nullable().optional(),
   maxCostUsd: z.number().min(0).nullable().optional(),
   defaultMaxCostUsd: z.number().min(0).optional(),
   costBy: z.array(z.string().min(1)).max(mostCostColumns).nullable().optional(),

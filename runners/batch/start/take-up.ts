@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { IntentRecord, RecordOf } from '../journal/record.js';
+import { rowsForFiles } from './files-asked.js';
 import { rowsUnderCaps } from './check/survey.js';
 import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
@@ -40,6 +41,7 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
     else polled.set(row.id, heldAgain(row));
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
+  const forFiles = await takeUpForFiles(context, batch);
   for await (const row of context.journal.journal.rowsIn(['expired'])) {
     if (!isAskedAgain(row, context.options)) continue;
     polled.set(row.id, heldAgain(row));
@@ -51,7 +53,22 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   const isReopening = ahead.retried + ahead.redone + invalid.size > 0;
   const kept = isReopening ? await reopenSent(context, checked, batch) : 0;
   await batch.flush();
-  return { polled, downloaded, kept };
+  return { polled, downloaded: downloaded + (forFiles?.rows ?? 0), kept, ...(forFiles && { forFiles }) };
+}
+
+async function takeUpForFiles(
+  { options, journal }: TakingUp,
+  batch: Reopenings,
+): Promise<TakenUp['forFiles']> {
+  const lacks = rowsForFiles(options, journal.journal.recovered);
+  if (lacks === undefined) return undefined;
+  let rows = 0;
+  for await (const row of journal.journal.rowsIn(['completed'])) {
+    if (!lacks(row)) continue;
+    rows++;
+    await batch.add(row, 'download', 'refetch');
+  }
+  return { rows, lacks };
 }
 
 /** What is reserved for a row whose job is asked for once more. */
@@ -130,7 +147,7 @@ class Reopenings {
   async add(
     row: RowRecords,
     to: 'poll' | 'download' | 'buy',
-    why: 'retry' | 'redo' = 'retry',
+    why: 'retry' | 'redo' | 'refetch' = 'retry',
   ): Promise<void> {
     const at = this.context.options.scheduler.now();
     this.waiting.push(reopenRecord(row, { at, why, to }));

@@ -25,6 +25,7 @@ export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
     () => expiredTasks(run),
     () => pendingTasks(run, ['replied']),
     () => retakenTasks(run, 'download'),
+    () => tasksForFiles(run),
     () => newTasks(run),
   ])
     for await (const task of tasks()) {
@@ -65,6 +66,15 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
   for await (const ended of journal.journal.rowsIn([code])) {
     if (!isTakenUp(code, asSelected(ended), options)) continue;
     const task = leftTask({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
+    if (task !== undefined) yield task;
+  }
+}
+
+/** Completed rows whose files were not asked for before. */
+async function* tasksForFiles({ journal, taken }: Run): AsyncGenerator<Task> {
+  if (taken.forFiles === undefined) return;
+  for await (const ended of journal.journal.rowsIn(['completed'])) {
+    const task = taken.forFiles.lacks(ended) ? leftTask({ ...ended, status: 'replied' }) : undefined;
     if (task !== undefined) yield task;
   }
 }

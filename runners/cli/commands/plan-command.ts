@@ -95,7 +95,8 @@ async function differenceFrom(
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  if (!asksForMoney(options) && (await isOfNoRun(source, options, io))) return undefined;
+  const isPlain = !asksForMoney(options) && options.saveOutput === undefined;
+  if (isPlain && (await isOfNoRun(source, options, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;

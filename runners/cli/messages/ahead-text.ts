@@ -25,6 +25,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ended > 0 && `${formatCount(ended)} ended before`,
   ].filter((part) => part !== false);
   return [
+    ...savesText(ahead),
     ...(gone > 0
       ? [`  not in it    ${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`]
       : []),
@@ -66,6 +67,11 @@ const sources = {
   remembered: 'which the run remembers',
   configured: 'of the configuration',
 };
+
+/** Which files of outputs are saved. */
+function savesText({ saves = [] }: Ahead): string[] {
+  return fact('saves', saves.map((path) => plainText(path, 80)).join(', '));
+}
 
 /** The cap in force, where it is from, and how many rows fit under it. */
 export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
@@ -139,6 +145,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
   ];
   return [
     ...(isBegun ? run : []),
+    ...savesText(ahead),
     ...capText(ahead),
     ...aheadByText(ahead),
     ...fact(
@@ -154,7 +161,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
-  const { newlySent, by, axes, bought } = ahead;
+  const { newlySent, by, axes, bought, saves } = ahead;
   const toHold = ahead.toHold + unanswered;
   return {
     start: {
@@ -183,6 +190,7 @@ export function differenceJson(found: PlanDifference): object {
           first: bought.first.map(({ id, line }) => ({ id, line })),
         },
       }),
+      ...(saves && { saves }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
       fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
       ...(by && { by: by.map(byJson) }),

@@ -2,7 +2,12 @@ import * as z from 'zod';
 import { parseLatency } from '../../emulator/settings/parse-latency.js';
 import { parseFaults } from '../../emulator/faults/parse-faults.js';
 import { parseRateLimit } from '../../emulator/faults/rate-limit.js';
-import { imagesBaseProblem, mostCostColumns, parseUploadTarget } from '../../batch/formats.js';
+import {
+  imagesBaseProblem,
+  mostCostColumns,
+  parseOutputPath,
+  parseUploadTarget,
+} from '../../batch/formats.js';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -157,6 +162,15 @@ export const optionValue = {
         message: `${names.length} columns are too many: up to ${mostCostColumns} are allowed`,
       });
       return z.NEVER;
+    }),
+  /** Paths into the output of a job, or `none`. */
+  outputPaths: () =>
+    z.array(z.string()).transform((given, context): string[] | null => {
+      if (given.length === 1 && given[0] === 'none') return null;
+      const parsed = given.map((path) => parseOutputPath(path));
+      for (const one of parsed)
+        if ('problem' in one) context.addIssue({ code: 'custom', message: one.problem });
+      return [...new Set(given)];
     }),
   /** `COLUMN=USD` or `COLUMN=none`; the option may be repeated. */
   columnCaps: () =>

@@ -46,7 +46,8 @@ export async function planDifference(
   const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
   const journal = await peekJournal(nodeDisk, out, byValue);
   if (journal !== undefined) await checkIdentity(journal, identityOf(options, io), out);
-  if (journal === undefined && !asksForMoney(options) && notes.length === 0) return undefined;
+  const isPlain = !asksForMoney(options) && options.saveOutput === undefined;
+  if (journal === undefined && isPlain && notes.length === 0) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
@@ -116,7 +117,7 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
 /** Decisions about rows that failed, changed or are left for later. */
 const choices = [
   ...(['onUnknown', 'repair', 'retry', 'changed', 'same', 'limit', 'only'] as const),
-  ...(['skipInvalid', 'add', 'download', 'halt', 'costBy'] as const),
+  ...(['skipInvalid', 'add', 'download', 'halt', 'costBy', 'saveOutput'] as const),
 ];
 
 /** They have one name on the command line and in the batch runner. */

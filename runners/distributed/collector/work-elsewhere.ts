@@ -139,6 +139,7 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
 /** The terms of this start for its workers. */
 function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
+  const { paths } = run.pictures;
   const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
     options;
   const { maxPriceDriftPercent, lowPriority = false } = options;
@@ -151,6 +152,7 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
     ...{ onUnknown, pollCostMs, download },
     ...(lowPriority && { lowPriority }),
     ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(paths.length > 0 && { saveOutput: paths.map(({ text }) => text) }),
     ...(cap && { cap: toMicroDollars(cap.usd) }),
     ...(capsByUsd && { capsByUsd }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),

@@ -26,6 +26,8 @@ export interface RunTerms {
   readonly webhookUrl?: string;
   /** Pictures are saved: by workers that share the folder, or else by the collector. */
   readonly download: boolean;
+  /** Paths into outputs whose files are saved as well. Absent: none. */
+  readonly saveOutput?: readonly string[];
   /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */
   readonly cap?: MicroDollars;
   /** What no value of a column may cost more than, in USD. Absent: no such cap. */

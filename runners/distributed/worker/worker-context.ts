@@ -9,6 +9,7 @@ import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
 import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
 import type { Slots } from '../../batch/context/beside-polls.js';
+import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { CalledRows } from '../../batch/callbacks/called-rows.js';
 import { createLedger } from '../../batch/ledger/ledger.js';
@@ -64,6 +65,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     callbacks: called,
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
+      paths: outputPaths(terms.saveOutput ?? []),
       ...{ expiring: { saved: () => undefined }, warned: new Set() },
     },
     ...{ stops, events, log, toDo: { rows: 0 } },

@@ -88,7 +88,7 @@ async function drip(outgoing: ServerResponse, answer: Answer, ms: number, clock:
 
 async function bytesOf({ body }: Answer): Promise<Buffer> {
   if (typeof body === 'string') return Buffer.from(body);
-  return Buffer.isBuffer(body) ? body : readFile(body.path);
+  return Buffer.isBuffer(body) ? body : (await readFile(body.path)).subarray(body.start ?? 0);
 }
 
 /** The answer with its content spoiled; as it was for a fault that leaves the content alone. */
@@ -115,8 +115,8 @@ async function spoilReply(fault: Fault, answer: Answer): Promise<Answer> {
 
 const page = '<!doctype html><title>Maintenance</title><h1>We will be back soon</h1>';
 
-async function firstPart({ body }: Answer): Promise<string | Buffer> {
-  const whole = typeof body === 'string' || Buffer.isBuffer(body) ? body : await readFile(body.path);
+async function firstPart({ status, headers, body }: Answer): Promise<string | Buffer> {
+  const whole = typeof body === 'string' ? body : await bytesOf({ status, headers, body });
   const length = Math.floor((whole.length * 2) / 3);
   return typeof whole === 'string' ? whole.slice(0, length) : whole.subarray(0, length);
 }

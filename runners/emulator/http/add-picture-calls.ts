@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type Answer, Refusal } from './http-answer.js';
 import { answering, answeringPlainly } from './answering.js';
+import type { StoredPicture } from '../picture-store.js';
 import type { Service } from '../service.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 
@@ -17,9 +18,13 @@ export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: 
       service,
       () => ({ operation: 'picture' }),
       (call) => {
-        const picture = service.pictures.find(call.req.param('name') ?? '');
+        const name = call.req.param('name') ?? '';
+        const picture = service.pictures.find(name);
         if (!picture) throw new Refusal(404, 'picture not found', 'it never was, or its 7 days are over');
-        return { status: 200, headers: { 'Content-Type': picture.contentType }, body: picture };
+        return partAnswer(picture, `"${name}"`, {
+          range: call.req.header('range'),
+          ifRange: call.req.header('if-range'),
+        });
       },
     ),
   );
@@ -27,6 +32,24 @@ export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: 
     `${filesPath}/*`,
     answeringPlainly((call) => localPicture(service.files, pathIn(call.env.incoming.url ?? ''))),
   );
+}
+
+/** The file, or what follows its first bytes where a range asks for that and names this version. (RFC 9110, 14) */
+function partAnswer(
+  { path, bytes, contentType }: StoredPicture,
+  etag: string,
+  { range = '', ifRange = etag }: { range: string | undefined; ifRange: string | undefined },
+): Answer {
+  const headers = { 'Content-Type': contentType, ETag: etag, 'Accept-Ranges': 'bytes' };
+  const from = /^bytes=(\d+)-$/.exec(range)?.[1];
+  if (from === undefined || ifRange !== etag) return { status: 200, headers, body: { path, bytes } };
+  const start = Number(from);
+  if (start >= bytes)
+    throw new Refusal(416, 'range not satisfiable', `there are ${bytes} bytes`, {
+      'Content-Range': `bytes */${bytes}`,
+    });
+  const part = { 'Content-Range': `bytes ${start}-${bytes - 1}/${bytes}` };
+  return { status: 206, headers: { ...headers, ...part }, body: { path, bytes: bytes - start, start } };
 }
 
 /** Decoded once, unlike the server's own idea of the path. */

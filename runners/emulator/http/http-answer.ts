@@ -12,7 +12,10 @@ export interface Answer {
 /** A body that lies in a file. */
 interface FileBody {
   path: string;
+  /** How many bytes are sent. */
   bytes: number;
+  /** The first of them. @defaultValue 0 */
+  start?: number;
 }
 
 /** A JSON text under an HTTP code. */
@@ -53,7 +56,10 @@ export async function sendAnswer(outgoing: ServerResponse, { status, headers, bo
   outgoing.writeHead(status, { ...headers, 'Content-Length': length });
   if (outgoing.req.method === 'HEAD') outgoing.end();
   else if (typeof body === 'string' || Buffer.isBuffer(body)) outgoing.end(body);
-  else await pipeline(createReadStream(body.path), outgoing).catch(() => outgoing.destroy());
+  else
+    await pipeline(createReadStream(body.path, { start: body.start ?? 0 }), outgoing).catch(() =>
+      outgoing.destroy(),
+    );
 }
 
 /** The JSON of a value that may have none, such as a function or `undefined`: then `undefined`. @throws TypeError for a cycle or a BigInt */

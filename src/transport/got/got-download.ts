@@ -1,6 +1,6 @@
 import type { Request, Response } from 'got';
 import { Observable } from 'rxjs';
-import type { Download, Downloaded, DownloadRequest } from './download.js';
+import type { Download, Downloaded, DownloadHead, DownloadRequest } from './download.js';
 import { faultOf, tooLarge, TransportError } from '../transport-error.js';
 import { gotDelays, gotFault } from './got-fault.js';
 import { createGotFiles, type GotFilesOptions } from './got-files.js';
@@ -23,7 +23,8 @@ export function createGotDownload(options: GotDownloadOptions = {}): Download {
     new Observable((subscriber) => {
       const trip: DownloadTrip = { request, onChunk, url: request.url, guarded: false };
       const timeout = gotDelays(request.timeouts);
-      const open = (url: URL) => (trip.guarded ? publicHosts : nearService).stream(url, { timeout });
+      const headers = rangeOf(request);
+      const open = (url: URL) => (trip.guarded ? publicHosts : nearService).stream(url, { timeout, headers });
       travel(trip, open, files)
         .then(({ stream, head }) => receive(trip, stream, head))
         .then(
@@ -49,24 +50,30 @@ async function receive(
   stream: Request,
   { statusCode, headers }: Response,
 ): Promise<Downloaded> {
-  const { maxBytes = defaultMaxBytes } = trip.request;
+  const { maxBytes = defaultMaxBytes, resume } = trip.request;
+  const reply = { status: statusCode, headers: flatHeaders(headers) };
   let bytes = 0;
-  if (statusCode !== 200) {
+  if (statusCode !== 200 && !(statusCode === 206 && resume !== undefined)) {
     stream.destroy();
-    return { status: statusCode, headers: flatHeaders(headers), bytes };
+    return { ...reply, bytes };
   }
   if (announcesMore(headers, maxBytes)) throw tooLarge(getting(trip), maxBytes);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(getting(trip), maxBytes);
-    await handOn(trip, chunk);
+    await handOn(trip, chunk, reply);
   }
-  return { status: statusCode, headers: flatHeaders(headers), bytes };
+  return { ...reply, bytes };
 }
 
-async function handOn(trip: DownloadTrip, chunk: Buffer): Promise<void> {
+/** Beside the headers of every request for a file. */
+function rangeOf({ resume }: DownloadRequest): Record<string, string> {
+  return resume === undefined ? {} : { range: `bytes=${resume.from}-`, 'if-range': resume.validator };
+}
+
+async function handOn(trip: DownloadTrip, chunk: Buffer, head: DownloadHead): Promise<void> {
   try {
-    await trip.onChunk(chunk);
+    await trip.onChunk(chunk, head);
   } catch (error) {
     trip.thrown = { error };
     throw error;

@@ -112,7 +112,7 @@ function cellsOf(id: string, result?: WholeResult, failure?: WholeFailure): Reco
 }
 
 function completed(id: string, result: WholeResult, { cost: booked }: Attempt): JournalRecord[] {
-  const { jobId, output, image, delayTime, executionTime, attempts, endpoint, row } = result;
+  const { jobId, output, image, files, delayTime, executionTime, attempts, endpoint, row } = result;
   const at = Date.parse(result.settledAt);
   const cost = micros(result.cost);
   const source: CostSource = booked?.source ?? (cost === null ? 'none' : 'reported');
@@ -131,6 +131,7 @@ function completed(id: string, result: WholeResult, { cost: booked }: Attempt): 
     {
       ...{ k: 'outcome', ...common, status: 'completed' },
       ...(saved && { image: saved }),
+      ...(files && { files }),
       ...(source !== 'none' && {
         purchase: {
           ...{ row, attempt: attempts, endpoint, settledAt: booked?.settledAt ?? at },

@@ -18,6 +18,7 @@ export const wholeResult = z.object({
   status: z.literal('completed'),
   output: z.unknown(),
   image: z.record(z.string(), z.unknown()).optional(),
+  files: z.array(z.looseObject({ field: z.string() })).optional(),
   cost: z.number().min(0).nullable(),
   delayTime: z.number().optional(),
   executionTime: z.number().optional(),

@@ -63,6 +63,8 @@ export interface Ahead {
   readonly axes?: AxesChange;
   /** Ids of `only` that no row has. */
   readonly missing: readonly string[];
+  /** Paths into outputs whose files are saved. Absent: none. */
+  readonly saves?: readonly string[];
   /** A sentence for each column to add up by in which no row has a value. */
   readonly unknownColumns?: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { Disk } from '../../disk/disk.js';
 import { JournalError } from '../../journal/journal-error.js';
 import { journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
-import { imagesFolder } from '../../artifacts/picture-name.js';
+import { imagesFolder } from '../../artifacts/artifact-name.js';
 import { Evidence } from '../../sinks/evidence/evidence-records.js';
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';

@@ -3,6 +3,7 @@ import { RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
+import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import { decideRow, hasChanged, type ManifestRules } from '../../row/decide-row.js';
@@ -24,6 +25,7 @@ export interface JournalRows {
   readonly totals?: Totals;
   readonly capUsd?: number | null;
   readonly costBy?: CostBy;
+  readonly saveOutput?: readonly string[];
   readonly tally?: Pick<KeptTally, 'columns' | 'accounts'>;
 }
 
@@ -90,6 +92,7 @@ export class StartSurvey {
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
     const { changed, replaced, known, ...count } = this.count;
+    const saves = pathsInForce(this.options.saveOutput, this.known.saveOutput);
     return {
       ...count,
       // Rows that have not arrived yet may still come; ids that are repeated count twice.
@@ -102,6 +105,7 @@ export class StartSurvey {
       endpoints: [...this.endpoints],
       ...(this.values.isEmpty ? {} : { by: this.values.ahead() }),
       missing: this.select.missing(),
+      ...(saves.length > 0 && { saves }),
       ...this.unknownColumns(),
     };
   }

@@ -126,6 +126,16 @@ export const moneyPage = {
       commands: notOfPlan,
       isOnce: true,
     },
-    download: { meaning: 'leave pictures at their URLs', isOn: true, commands: ofRun },
+    saveOutput: {
+      takes: 'PATH',
+      value: (values) => values.outputPaths(),
+      repeats: true,
+      meaning:
+        'save the files at a path of the output beside the picture, such as output.video_url or output.images[].url; the run remembers it, none ends it',
+      commands: ofRun,
+      config: 'text',
+      isOnce: true,
+    },
+    download: { meaning: 'leave pictures and files at their URLs', isOn: true, commands: ofRun },
   },
 } as const satisfies TablePage;

@@ -31,7 +31,7 @@ describe('findPicture', () => {
   ])('is text that decodes to one: %s', (_where, output, at) => {
     const found = findPicture(output, 'job');
     expect(found).toMatchObject({ at });
-    expect(found !== undefined && 'bytes' in found && found.bytes.equals(onePixel)).toBe(true);
+    expect(found?.bytes?.equals(onePixel)).toBe(true);
   });
 
   it.each([

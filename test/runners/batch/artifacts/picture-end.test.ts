@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { PictureEnd } from '../../../../runners/batch/artifacts/download-picture.js';
+import { PictureEnd } from '../../../../runners/batch/artifacts/picture-end.js';
 import { onePixel } from '../../../support/other-server.js';
 
 const webp = Buffer.concat([

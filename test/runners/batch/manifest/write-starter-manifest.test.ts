@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pictureFormat } from '../../../../runners/batch/artifacts/picture-name.js';
+import { pictureFormat } from '../../../../runners/batch/artifacts/artifact-format.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import {
   writeStarterManifest,

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { imagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
+import { imagesFolder } from '../../../../runners/batch/artifacts/artifact-name.js';
 import { startEmulator, type Emulator, type QueueFunction } from '../../../../runners/emulator/index.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
 

@@ -312,6 +312,7 @@ describe('a snapshot', () => {
         'capUsd',
         'costBy',
         'axes',
+        'saveOutput',
         'rows',
         'jobs',
         'lastRow',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { liveItems } from '../../../../../runners/batch/manifest/live-items.js';
 import { planManifest } from '../../../../../runners/batch/manifest/plan-manifest.js';
 import { readAxes } from '../../../../../runners/batch/manifest/matrix/read-axes.js';
-import { pictureName } from '../../../../../runners/batch/artifacts/picture-name.js';
+import { artifactName } from '../../../../../runners/batch/artifacts/artifact-name.js';
 import {
   inChunks,
   jsonLines,
@@ -213,7 +213,7 @@ describe('--each and --repeat', () => {
     const rows = await readRows(`id,images\nlake,${url}\n`, { set, each: { style: hostile } });
     expect(rows.map(({ columns }) => columns['style'])).toEqual(hostile);
     expect(rows.map(({ cells }) => cells['prompt'])).toEqual(hostile.map((style) => `${style} cat`));
-    const names = rows.map(({ id }) => pictureName({ id, format: 'png' }));
+    const names = rows.map(({ id }) => artifactName({ id, format: 'png' }));
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBeGreaterThanOrEqual(hostile.length - 1);
     expect(new Set(names).size).toBe(hostile.length);
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_][A-Za-z0-9._~-]*$/);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import sharp from 'sharp';
-import { pictureFormat } from '../../../../runners/batch/artifacts/picture-name.js';
+import { pictureFormat } from '../../../../runners/batch/artifacts/artifact-format.js';
 
 const raw = { create: { width: 8, height: 8, channels: 3 as const, background: 'teal' } };
 

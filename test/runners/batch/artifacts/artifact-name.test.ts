@@ -1,13 +1,13 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { foldCase, pictureName } from '../../../../runners/batch/artifacts/picture-name.js';
+import { foldCase, artifactName } from '../../../../runners/batch/artifacts/artifact-name.js';
 
-const png = (id: string, collides = false): string => pictureName({ id, format: 'png', collides });
+const png = (id: string, collides = false): string => artifactName({ id, format: 'png', collides });
 
-describe('pictureName', () => {
+describe('artifactName', () => {
   it('is the id and what the bytes are', () => {
     expect(png('mug-017')).toBe('mug-017.png');
-    expect(pictureName({ id: 'IMG_1.raw', format: 'jpeg' })).toBe('IMG_1.raw.jpeg');
+    expect(artifactName({ id: 'IMG_1.raw', format: 'jpeg' })).toBe('IMG_1.raw.jpeg');
   });
 
   it.each([
@@ -31,8 +31,8 @@ describe('pictureName', () => {
 
   it('sets ids apart that differ in case alone, and other pictures of the same row', () => {
     expect(png('Mug', true)).toMatch(/^Mug~[0-9a-f]{10}\.png$/);
-    expect(pictureName({ id: 'mug', format: 'png', apart: 'a' })).not.toBe(
-      pictureName({ id: 'mug', format: 'png', apart: 'b' }),
+    expect(artifactName({ id: 'mug', format: 'png', apart: 'a' })).not.toBe(
+      artifactName({ id: 'mug', format: 'png', apart: 'b' }),
     );
   });
 

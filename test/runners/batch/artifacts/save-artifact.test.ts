@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openImagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
-import { savePicture } from '../../../../runners/batch/artifacts/save-picture.js';
+import { openImagesFolder } from '../../../../runners/batch/artifacts/artifact-name.js';
+import { saveArtifact } from '../../../../runners/batch/artifacts/save-artifact.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { onePixel } from '../../../support/other-server.js';
@@ -20,12 +20,12 @@ const place = (id: string) => ({ disk: nodeDisk, folder, id, collides: false });
 const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(40, 1)]);
 
 function save(id: string, ...chunks: Uint8Array[]) {
-  return savePicture(async (write) => {
-    for (const chunk of chunks) await write(chunk);
+  return saveArtifact(async (part) => {
+    for (const chunk of chunks) await part.write(chunk);
   }, place(id));
 }
 
-describe('savePicture', () => {
+describe('saveArtifact', () => {
   it('saves piece by piece, and says what it saved', async () => {
     const file = await save('a', onePixel.subarray(0, 5), onePixel.subarray(5));
     const sha256 = createHash('sha256').update(onePixel).digest('hex');
@@ -71,7 +71,7 @@ describe('savePicture', () => {
   it('says of the disk which file it was, and leaves nothing behind', async () => {
     const disk = new ForgetfulDisk({ faults: [{ code: 'ENOSPC', call: 'write', path: '.part' }] });
     await openImagesFolder(disk, '/out');
-    const saving = savePicture((write) => write(onePixel), {
+    const saving = saveArtifact((part) => part.write(onePixel), {
       disk,
       folder: '/out',
       id: 'a',
@@ -84,7 +84,7 @@ describe('savePicture', () => {
   it('syncs before it renames, and the folder after [fault 28]', async () => {
     const disk = new ForgetfulDisk();
     await openImagesFolder(disk, '/out');
-    await savePicture((write) => write(onePixel), { disk, folder: '/out', id: 'a', collides: false });
+    await saveArtifact((part) => part.write(onePixel), { disk, folder: '/out', id: 'a', collides: false });
     const later = disk.restart({ random: () => 0 });
     expect(later.peek('/out/images/a.png')).toEqual(onePixel);
   });

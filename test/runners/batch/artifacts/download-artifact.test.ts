@@ -9,8 +9,8 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { downloadPicture } from '../../../../runners/batch/artifacts/download-picture.js';
-import { openImagesFolder } from '../../../../runners/batch/artifacts/picture-name.js';
+import { downloadArtifact } from '../../../../runners/batch/artifacts/download-artifact.js';
+import { openImagesFolder } from '../../../../runners/batch/artifacts/artifact-name.js';
 import type { Download } from '../../../../src/transport/got/download.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
@@ -53,13 +53,13 @@ function downloads(...answers: Answer[]): Download {
 
 function fetchPicture(download: Download, left$ = NEVER) {
   const place = { disk, folder: '/out', id: 'a', collides: false };
-  return downloadPicture(url, place, { download, scheduler, random: () => 1, maxRetries: 4, left$ });
+  return downloadArtifact(url, place, { download, scheduler, random: () => 1, maxRetries: 4, left$ });
 }
 
 const good = { status: 200, body: onePixel, headers: { 'content-length': String(onePixel.length) } };
 const reset = new TransportError('reset', 'ECONNRESET', 'maybe', false, 'GET: ECONNRESET');
 
-describe('downloadPicture', () => {
+describe('downloadArtifact', () => {
   it('saves what comes', async () => {
     expect(await fetchPicture(downloads(good))).toMatchObject({ path: 'images/a.png', bytes: 70 });
   });

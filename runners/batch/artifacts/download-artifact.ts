@@ -1,0 +1,166 @@
+import {
+  firstValueFrom,
+  merge,
+  Subject,
+  switchMap,
+  takeUntil,
+  timer,
+  type Observable,
+  type SchedulerLike,
+} from 'rxjs';
+import { backoff } from '../../../src/policy/retry-delay.js';
+import type { Download, Downloaded, DownloadHead } from '../../../src/transport/got/download.js';
+import { privateAddressCode } from '../../../src/transport/connections/private-address.js';
+import { phaseTimeouts } from '../../../src/transport/transport.js';
+import { TransportError } from '../../../src/transport/transport-error.js';
+import { ArtifactError } from './artifact-error.js';
+import { FileVersion } from './file-version.js';
+import { saveArtifact, type ArtifactFile, type ArtifactPart, type ArtifactPlace } from './save-artifact.js';
+
+export interface DownloadSettings {
+  readonly download: Download;
+  readonly scheduler: SchedulerLike;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Extra tries after the first. */
+  readonly maxRetries: number;
+  /** Emits when the artifact is to be left for later. */
+  readonly left$: Observable<unknown>;
+}
+
+/** How long the host may take until its reply begins, in ms. */
+const responseMs = 60_000;
+/** How long a file may take on one connection, and how long no byte of it may come, in ms. A picture has the limits of a reply. */
+const fileMs = 4 * 3_600_000;
+const idleMs = 60_000;
+
+/** Statuses below 500 that pass by themselves. */
+const passing: ReadonlySet<number> = new Set([408, 425, 429]);
+/** The host has no bytes behind those that were asked for: the file is asked for anew. */
+const notSatisfiable = 416;
+
+/** A try that brings the file so much further than any before does not count as a failed one. */
+const progressBytes = 2 ** 20;
+
+/**
+ * Fetches an artifact and saves it, without the key, trying again while that may help; `undefined` when it is left for
+ * later. (spec 8: the URL of a picture lives 7 days)
+ *
+ * @throws {ArtifactError} where it cannot be had now; {@link DiskFault}.
+ */
+export async function downloadArtifact(
+  url: string,
+  place: ArtifactPlace,
+  settings: DownloadSettings,
+): Promise<ArtifactFile | undefined> {
+  try {
+    return await saveArtifact((part) => fetchWhole(url, part, settings), place);
+  } catch (error) {
+    if (error instanceof Left) return undefined;
+    throw error;
+  }
+}
+
+/** A connection that breaks costs what came over it only where the host cannot go on from there. */
+async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSettings): Promise<void> {
+  const { random, scheduler, maxRetries, left$ } = settings;
+  const version = new FileVersion();
+  let furthest = 0;
+  for (let failures = 1, tries = 1; ; failures++, tries++) {
+    try {
+      return await fetchOnce({ url, part, version }, settings);
+    } catch (error) {
+      const failure = asArtifactError(error, url);
+      if (!failure.mayPass) throw withTries(failure, tries);
+      if (part.length - furthest >= progressBytes) failures = 0;
+      furthest = Math.max(furthest, part.length);
+      if (failures > maxRetries) throw withTries(failure, tries);
+      const waited = timer(backoff(Math.max(failures, 1), random), scheduler).pipe(takeUntil(left$));
+      if ((await firstValueFrom(waited, { defaultValue: undefined })) === undefined) throw new Left();
+    }
+  }
+}
+
+interface Fetching {
+  readonly url: string;
+  readonly part: ArtifactPart;
+  /** Of the bytes that are written. */
+  readonly version: FileVersion;
+}
+
+async function fetchOnce(
+  { url, part, version }: Fetching,
+  { download, left$, scheduler }: DownloadSettings,
+): Promise<void> {
+  const { validator } = version;
+  const resume = validator === undefined || part.length === 0 ? undefined : { from: part.length, validator };
+  if (resume === undefined) await part.restart();
+  const isFile = part.mayBeLarge;
+  const came = new Subject<void>();
+  const take = async (chunk: Uint8Array, head?: DownloadHead): Promise<void> => {
+    came.next();
+    if (head !== undefined && !version.goesOn(head, part.length)) await part.restart();
+    await part.write(chunk);
+  };
+  const request = {
+    url,
+    maxBytes: part.mostBytes,
+    timeouts: phaseTimeouts(responseMs, isFile ? { readMs: fileMs } : {}),
+    ...(resume && { resume }),
+  };
+  const stalled = came.pipe(switchMap(() => timer(idleMs, scheduler)));
+  const fetched = download(request, take);
+  const first = isFile ? merge(fetched, stalled) : fetched;
+  const downloaded = await firstValueFrom(first.pipe(takeUntil(left$)), { defaultValue: undefined });
+  if (downloaded === undefined) throw new Left();
+  if (downloaded === 0) throw new ArtifactError(`no byte came for ${idleMs / 1000} s`, { mayPass: true });
+  check(downloaded, { part, version, isPart: resume !== undefined });
+  part.format();
+}
+
+/** The download was cut off because the run stops. */
+class Left extends Error {}
+
+/** Checks status and headers before the bytes, also of an empty or cut reply. */
+function check(
+  { status, headers, bytes }: Downloaded,
+  { part, version, isPart }: Omit<Fetching, 'url'> & { readonly isPart: boolean },
+): void {
+  if (status === notSatisfiable) version.forget();
+  if (status !== 200 && !(status === 206 && isPart))
+    throw new ArtifactError(`HTTP ${status}`, {
+      httpStatus: status,
+      mayPass: status >= 500 || passing.has(status) || (status === notSatisfiable && isPart),
+    });
+  const announced = Number(headers['content-length'] ?? bytes);
+  if (headers['content-encoding'] === undefined && announced !== bytes)
+    throw new ArtifactError(`${bytes} bytes came of ${announced} that were announced`, { mayPass: true });
+  const { total = part.length } = version;
+  if (total === part.length && !part.isCut) return;
+  // What has come is no part of a whole file.
+  version.forget();
+  const why =
+    total === part.length
+      ? `the ${part.name} is cut short: ${part.length} bytes came, and its end is not among them`
+      : `${part.length} bytes came of ${total}`;
+  throw new ArtifactError(why, { mayPass: true });
+}
+
+function asArtifactError(error: unknown, url: string): ArtifactError {
+  if (error instanceof TransportError) {
+    const isFinal = error.phase === 'tls' || error.phase === 'too-large';
+    const mayPass = !isFinal && error.systemCode !== privateAddressCode;
+    return new ArtifactError(error.message, { mayPass });
+  }
+  if (!(error instanceof ArtifactError)) throw error;
+  return error.reworded(`GET ${withoutQuery(url)}: ${error.message}`);
+}
+
+function withTries(failure: ArtifactError, tries: number): ArtifactError {
+  return tries === 1 ? failure : failure.reworded(`${failure.message} (tries: ${tries})`);
+}
+
+/** A query often holds a signature. */
+function withoutQuery(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}

@@ -1,0 +1,123 @@
+import { ArtifactError } from '../artifacts/artifact-error.js';
+import { downloadArtifact, type DownloadSettings } from '../artifacts/download-artifact.js';
+import { replaceAt, type FoundFile } from '../artifacts/find-picture.js';
+import type { ValuePlace } from '../artifacts/output-path.js';
+import { saveArtifact, type ArtifactFile, type ArtifactPlace } from '../artifacts/save-artifact.js';
+import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
+import { expiryOf } from '../sinks/result-line.js';
+import type { WantedOutputs } from './wanted-outputs.js';
+
+/** How the outputs of one row are saved. */
+export interface SavingOutputs {
+  readonly place: Omit<ArtifactPlace, 'file'>;
+  /** Absent: what has an address stays there. */
+  readonly settings?: DownloadSettings;
+  /** Called with each file once it lies under its name. */
+  readonly keep: (file: ArtifactFile, saved: SavedImage | OutputFile) => Promise<void>;
+}
+
+/** What of a reply changes where a picture or a file was a text in its output. */
+type ReplyOutputs = Pick<ReplyRecord, 'output' | 'image' | 'files'> & Partial<Pick<ReplyRecord, 'at'>>;
+
+/** `left`: the run stops, and a later start goes on. */
+export type SavingEnd<R extends ReplyOutputs = ReplyRecord> = 'left' | Readonly<OutputsSaved<R>>;
+
+/**
+ * Saves the picture of a paid row and its files, one after the other. What is saved stays so where another one fails.
+ *
+ * @throws {DiskFault}
+ */
+export async function saveOutputs<R extends ReplyOutputs>(
+  paid: R,
+  { image, picture, files }: WantedOutputs,
+  saving: SavingOutputs,
+): Promise<SavingEnd<R>> {
+  const end = new OutputsSaved(paid, image);
+  if (picture !== undefined && isSavable(picture, saving)) {
+    const file = await saveOne(picture, saving).catch(asFailure);
+    if (file === undefined) return 'left';
+    if (!(file instanceof ArtifactError)) await saving.keep(file, end.addPicture(file, picture));
+    else if (file.isNoPicture && picture.sure === false) end.noPicture = file;
+    else end.error = file;
+  }
+  for (const { field, nth, found, known } of files) {
+    if (found === undefined || !isSavable(found, saving)) {
+      end.files.push(known ?? { field, ...(found?.url !== undefined && { url: found.url }) });
+      continue;
+    }
+    const file = await saveOne(found, saving, nth).catch(asFailure);
+    if (file === undefined) return 'left';
+    if (!(file instanceof ArtifactError)) await saving.keep(file, end.addFile(file, found));
+    else end.error ??= file.reworded(`${field}: ${file.message}`);
+  }
+  return end;
+}
+
+/** What an outcome says of them. */
+export function outputsOf({ image, files }: SavedOutputs): SavedOutputs {
+  return { ...(image && { image }), ...(files && { files }) };
+}
+
+/** Where an artifact is: at an address, or in the output itself. */
+type Source = Pick<FoundFile, 'url' | 'bytes'> & { readonly at?: ValuePlace };
+
+function isSavable({ url }: Source, { settings }: SavingOutputs): boolean {
+  return url === undefined || settings !== undefined;
+}
+
+async function saveOne(
+  { url, bytes }: Source,
+  { place, settings }: SavingOutputs,
+  nth?: number,
+): Promise<ArtifactFile | undefined> {
+  const at = nth === undefined ? place : { ...place, file: { nth, url } };
+  if (bytes !== undefined) return saveArtifact((part) => part.write(bytes), at);
+  return url === undefined || settings === undefined ? undefined : downloadArtifact(url, at, settings);
+}
+
+function asFailure(error: unknown): ArtifactError {
+  if (error instanceof ArtifactError) return error;
+  throw error;
+}
+
+class OutputsSaved<R extends ReplyOutputs> {
+  readonly files: OutputFile[] = [];
+  /** Why one of them could not be saved; the others are. */
+  error: ArtifactError | undefined;
+  /** The URL that need not have been a picture's leads to none. */
+  noPicture: ArtifactError | undefined;
+
+  constructor(
+    /** Another one where a picture or a file was a text in it. */
+    public reply: R,
+    public image: SavedImage | undefined,
+  ) {}
+
+  addPicture(file: ArtifactFile, source: Source): SavedImage {
+    const { url } = source;
+    const { at = 0 } = this.reply;
+    this.image = { ...factsOf(file), ...(url !== undefined && { url, expiresAt: expiryOf({ at }) }) };
+    if (this.replace(source, file)) this.reply = { ...this.reply, image: this.image };
+    return this.image;
+  }
+
+  addFile(file: ArtifactFile, source: Source & { readonly field: string }): OutputFile {
+    const { field, url } = source;
+    const saved = { field, ...factsOf(file), ...(url !== undefined && { url }) };
+    this.files.push(saved);
+    if (this.replace(source, file))
+      this.reply = { ...this.reply, files: [...(this.reply.files ?? []), saved] };
+    return saved;
+  }
+
+  /** Puts the path in the place of a text that held the file. */
+  private replace({ bytes, at }: Source, { path }: ArtifactFile): boolean {
+    if (bytes === undefined || at === undefined) return false;
+    this.reply = { ...this.reply, output: replaceAt(this.reply.output, at, path) };
+    return true;
+  }
+}
+
+function factsOf({ path, bytes, sha256 }: ArtifactFile): SavedImage {
+  return { path, bytes, sha256 };
+}

@@ -1,0 +1,63 @@
+import { findFiles, findPicture, type FoundFile, type FoundPicture } from '../artifacts/find-picture.js';
+import type { OutputPath, ValuePlace } from '../artifacts/output-path.js';
+import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
+import type { RowFacts } from '../row/task.js';
+
+/** What is to be saved of an output, and what is saved already. */
+export interface WantedOutputs {
+  readonly image?: SavedImage | undefined;
+  /** The row's picture, where it is not saved. */
+  readonly picture?: FoundPicture | undefined;
+  /** In the order in which they were asked for. */
+  readonly files: readonly WantedFile[];
+}
+
+interface WantedFile {
+  readonly field: string;
+  /** Its number among the files of the row, from 1. */
+  readonly nth: number;
+  readonly found?: FoundFile;
+  /** It is saved, or the field has none. */
+  readonly known?: OutputFile;
+}
+
+/**
+ * Finds the picture of an output and the files at `paths`. What is the row's picture is no file beside it; but a URL that need not
+ * be a picture's is a file where it was asked for.
+ *
+ * @param saved what an earlier start saved, beside what the reply says
+ */
+export function wantedOutputs(
+  reply: Pick<ReplyRecord, 'output' | 'imageUrl' | 'image' | 'files'>,
+  {
+    kind,
+    paths,
+    saved = {},
+  }: { kind: RowFacts['kind']; paths: readonly OutputPath[]; saved?: SavedOutputs | undefined },
+): WantedOutputs {
+  const image = reply.image ?? saved.image;
+  const picture = image === undefined ? pictureOf(reply, kind) : undefined;
+  if (paths.length === 0) return { image, picture, files: [] };
+  const known = new Map([...(saved.files ?? []), ...(reply.files ?? [])].map((file) => [file.field, file]));
+  const isPicture = (value: unknown, at: ValuePlace): boolean =>
+    (image !== undefined && (value === image.url || value === image.path)) ||
+    (picture?.sure === true && value === picture.url) ||
+    (picture?.bytes !== undefined && String(at) === String(picture.at));
+  const files = findFiles(reply.output, paths, isPicture).map((one, index): WantedFile => {
+    const { field } = one;
+    const earlier = known.get(field);
+    if (earlier?.path !== undefined) return { field, nth: index + 1, known: earlier };
+    return { field, nth: index + 1, ...('problem' in one ? { known: one } : { found: one }) };
+  });
+  const isNamed = picture?.sure === false && files.some(({ found }) => found?.url === picture.url);
+  return isNamed ? { files } : { image, picture, files };
+}
+
+function pictureOf(
+  { output, imageUrl }: Pick<ReplyRecord, 'output' | 'imageUrl'>,
+  kind: RowFacts['kind'],
+): FoundPicture | undefined {
+  const found = findPicture(output, kind);
+  if (imageUrl === undefined) return found;
+  return found?.url === imageUrl ? found : { url: imageUrl, sure: true };
+}

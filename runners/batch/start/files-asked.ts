@@ -1,0 +1,65 @@
+import { lastValueFrom } from 'rxjs';
+import { filesFolder, openFilesFolder } from '../artifacts/artifact-name.js';
+import { outputPaths, pathsInForce, type OutputPath } from '../artifacts/output-path.js';
+import type { JournalWriter } from '../context/journal-writer.js';
+import type { ResolvedOptions } from '../context/resolved-options.js';
+import type { Recovered, RowRecords } from '../journal/journal.js';
+import { wantedOutputs } from '../pictures/wanted-outputs.js';
+import { asSelected } from '../row/left-rows.js';
+
+/** The paths of outputs whose files this start saves. */
+export function filesAsked(
+  { saveOutput }: Pick<ResolvedOptions, 'saveOutput'>,
+  recovered: Partial<Pick<Recovered, 'saveOutput'>>,
+): readonly string[] {
+  return pathsInForce(saveOutput, recovered.saveOutput);
+}
+
+/** Whether other files are saved than the run remembers. */
+function asksOtherFiles(
+  options: Pick<ResolvedOptions, 'saveOutput'>,
+  recovered: Pick<Recovered, 'saveOutput'>,
+): boolean {
+  return JSON.stringify(filesAsked(options, recovered)) !== JSON.stringify(recovered.saveOutput);
+}
+
+/** Which completed rows are taken up for files that the run was not asked for before; `undefined`: none. */
+export function rowsForFiles(
+  options: Pick<ResolvedOptions, 'saveOutput' | 'download' | 'only'>,
+  recovered: Pick<Recovered, 'saveOutput'>,
+): ((row: RowRecords) => boolean) | undefined {
+  const asked = filesAsked(options, recovered);
+  if (!options.download || asked.every((path) => recovered.saveOutput.includes(path))) return undefined;
+  const paths = outputPaths(asked);
+  return (row) => {
+    const { intent, reply, outcome } = row;
+    if (intent === undefined || reply === undefined || options.only?.has(asSelected(row)) === false)
+      return false;
+    const { files } = wantedOutputs(reply, { kind: intent.kind, paths, saved: outcome });
+    return files.some(({ found }) => found !== undefined);
+  };
+}
+
+/**
+ * Notes which files are saved from now on, once the rows that had ended are taken up for them: a start that dies before that has not
+ * begun to. Reports how many rows these are.
+ */
+export async function openFilesAsked(
+  options: ResolvedOptions,
+  journal: JournalWriter,
+  { rows, warn }: { readonly rows: number; readonly warn: (message: string) => void },
+): Promise<readonly OutputPath[]> {
+  const { recovered } = journal.journal;
+  const paths = filesAsked(options, recovered);
+  if (paths.length > 0) await openFilesFolder(options.disk, options.out, filesFolder);
+  if (asksOtherFiles(options, recovered))
+    await lastValueFrom(journal.append({ k: 'save-output', at: options.scheduler.now(), paths }));
+  if (rows > 0) warn(forFilesText(rows, paths));
+  return outputPaths(paths);
+}
+
+function forFilesText(rows: number, paths: readonly string[]): string {
+  const are = rows === 1 ? 'completed row is' : 'completed rows are';
+  const named = paths.join(', ');
+  return `${rows} ${are} taken up for files that were not asked for before (${named}): they are downloaded as long as their addresses live, and nothing is bought.`;
+}
