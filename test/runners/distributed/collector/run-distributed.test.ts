@@ -306,9 +306,6 @@ it('goes on in another database, but where rows may be on their way; refuses opt
   writeFileSync(note, closed);
   const moved = await collect(path, {}, there);
   expect([moved.exitCode, moved.summary.rows.completed]).toEqual([0, 2]);
-  expect(() => runDistributed({ manifest: { path }, out: folder.out, webhooks: {} }, { connect })).toThrow(
-    'does not go with --db',
-  );
   expect(() => runDistributed({ manifest: { path }, out: folder.out, rate: 'runpod' }, { connect })).toThrow(
     '--db',
   );
