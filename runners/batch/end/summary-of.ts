@@ -2,7 +2,6 @@ import { concat, concatMap, defer, finalize, interval, lastValueFrom, of, takeUn
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { listPrices } from '../ledger/price-book.js';
-import { refreshSnapshot } from '../journal/save-snapshot.js';
 import { isoTime } from '../sinks/ended-row.js';
 import type { FilesCovered } from '../sinks/spreadsheet.js';
 import {
@@ -158,16 +157,14 @@ function pricesOf({ money: { prices } }: Run): Pick<Summary, 'prices' | 'priceTa
 }
 
 const everyMs = 5_000;
-/** After so much of the journal a start that follows a crash would take a second longer. */
-const snapshotBytes = 64 << 20;
 
 /**
- * Writes summary.json at once and every few seconds while the run goes, and makes durable what the other files hold by then. Of a
- * large journal it keeps a snapshot now and then: a start that follows a crash reads the rest alone, and so does the end.
+ * Writes summary.json at once and every few seconds while the run goes, and makes durable what the other files hold by then.
  *
+ * @param keepMore Called after each summary, for what else is kept while the run goes.
  * @returns ends that; resolves when nothing is being written any more.
  */
-export function keepSummary(run: Run, everyBytes: number = snapshotBytes): () => Promise<void> {
+export function keepSummary(run: Run, keepMore: () => Promise<void>): () => Promise<void> {
   const { options, projections } = run;
   const over = new Subject<void>();
   const write = async (): Promise<void> => {
@@ -175,7 +172,7 @@ export function keepSummary(run: Run, everyBytes: number = snapshotBytes): () =>
       const covers = await projections.sync();
       await writeSummary(options.disk, options.out, summaryOf(run, covers));
       await keepPolling(run);
-      await refreshSnapshot(options.disk, options.out, { every: everyBytes });
+      await keepMore();
     } catch (error) {
       noteDiskFault(run, error);
     }

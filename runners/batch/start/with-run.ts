@@ -3,6 +3,7 @@ import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from '../stop/exit-of.js';
 import { finishRun } from '../end/finish-run.js';
 import { keepSummary } from '../end/summary-of.js';
+import { refreshSnapshot } from '../journal/save-snapshot.js';
 import type { Closers, Opening } from './hold-journal.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
@@ -56,12 +57,19 @@ async function play(
   }
 }
 
-/** The error that ended the work, if one did. */
+/** After so much of the journal a start that follows a crash would take a second longer. */
+const snapshotBytes = 64 << 20;
+
+/**
+ * The error that ended the work, if one did. Of a large journal it keeps a snapshot now and then: a start that follows a crash reads the
+ * rest alone, and so does the end.
+ */
 async function done(
   run: Run,
   work: (run: Run) => Observable<unknown>,
 ): Promise<{ error: unknown } | undefined> {
-  const endSummaries = keepSummary(run);
+  const { disk, out } = run.options;
+  const endSummaries = keepSummary(run, () => refreshSnapshot(disk, out, { every: snapshotBytes }));
   try {
     const left = work(run).pipe(takeUntil(run.stops.left('sent')));
     await lastValueFrom(left, { defaultValue: undefined });
