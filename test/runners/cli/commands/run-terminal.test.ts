@@ -74,6 +74,80 @@ describe('millrace run on a terminal', () => {
     expect(later().slice(later().findIndex(isNarrow)).every(isNarrow)).toBe(true);
   });
 
+  it.each([80, 40])(
+    'ends in %i columns with one group for one cause, how long it took, and commands that are not cut',
+    async (cols) => {
+      const rows = Array.from({ length: 28 }, (_, n) => `row-${n},http://127.0.0.1:1/${n}.png,`);
+      await work.write('words.csv', ['id,images,prompt', ...rows, 'gone-a,http://127.0.0.1:1/a.png,sepia']);
+      const args = ['run', 'words.csv', '--endpoint', 'image-edit', '--skip-invalid', '--retries', '0'];
+      const terminal = open(args, cols);
+      expect(await terminal.ended).toBe(1);
+      const { lines, wraps } = { lines: terminal.screen.lines(), wraps: terminal.screen.wraps };
+      expect(wraps).toBe(0);
+      // A command that goes on is one for the shell.
+      const text = lines
+        .join('\n')
+        .replaceAll(/ \\\n +/g, ' ')
+        .replaceAll(/\n +/g, ' ');
+      expect(text.match(/28 rows are invalid/g)).toHaveLength(1);
+      expect(text).not.toMatch(/(?<!28 )rows are invalid/);
+      expect(text).toMatch(/ took +(under )?\d+ s/);
+      expect(text).toMatch(
+        /millrace run words\.csv --out words\.out --base-url http:\S+ .*--endpoint image-edit .*--retry rejected/,
+      );
+    },
+  );
+
+  it('says of a rehearsal, while it goes and at its end, that nothing was spent', async () => {
+    await work.write('rows.jsonl', jobs(6, 300));
+    const terminal = open(['run', 'rows.jsonl', '--local'], 80, { MILLRACE_BASE_URL: '' });
+    await until(() => terminal.output().includes('in flight ('));
+    expect(await terminal.ended).toBe(0);
+    expect(framesOf(terminal.output()).every((frame) => frame.includes('rehearsal, nothing spent'))).toBe(
+      true,
+    );
+    expect(terminal.screen.lines().join('\n')).toMatch(/cost +rehearsal, nothing spent/);
+    expect(terminal.output()).not.toMatch(/\$[\d.]+ spent/);
+  });
+
+  it('names neither pace nor time left while nothing moves, but why', async () => {
+    // The first four are done at once, the others never.
+    let begun = 0;
+    const work1 = () => (++begun > 4 ? new Promise(() => undefined) : {});
+    const still = await startEmulator({ key, workers: 8, functions: { queue: { still: work1 } } });
+    await work.write(
+      'rows.jsonl',
+      Array.from({ length: 12 }, (_, n) => JSON.stringify({ id: `j${n}`, endpoint: 'still', input: { n } })),
+    );
+    const args = ['run', 'rows.jsonl', '--concurrency', '4', '--mode', 'async'];
+    const terminal = open(args, 80, { MILLRACE_BASE_URL: still.baseUrl });
+    await until(() =>
+      terminal.screen.lines().some((line) => line.startsWith('jobs at work, none has ended')),
+    );
+    const lines = terminal.screen.lines();
+    expect(lines.find((line) => line.startsWith('4 completed'))).toContain('4 in flight (4 working)');
+    expect(lines.join('\n')).not.toMatch(/ left|rows\/min/);
+    terminal.process.kill('SIGKILL');
+    await terminal.ended;
+    await still.close();
+  });
+
+  it('says that the limit was lowered while more than it are in flight', async () => {
+    let asked = 0;
+    const busy = await startEmulator({
+      key,
+      workers: 1,
+      latency: 'fixed:10m',
+      faultOf: ({ operation }) => (operation === 'run' && ++asked > 14 ? '429:1' : ''),
+    });
+    await work.write('rows.jsonl', jobs(60, 0));
+    const terminal = open(['run', 'rows.jsonl', '--mode', 'async'], 80, { MILLRACE_BASE_URL: busy.baseUrl });
+    await until(() => terminal.screen.lines().some((line) => line.includes('concurrency lowered to')));
+    terminal.process.kill('SIGKILL');
+    await terminal.ended;
+    await busy.close();
+  });
+
   it('uses no colour with NO_COLOR', async () => {
     await work.write('rows.jsonl', jobs(2, 50));
     const terminal = open(['run', 'rows.jsonl'], 80, { NO_COLOR: '1' });

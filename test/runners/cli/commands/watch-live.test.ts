@@ -72,6 +72,8 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
     '8 rows were sent and no answer was seen: in doubt from the next run on.',
   );
 
+  await soon(() => page.locator('h1').textContent()).toMatch(/^40 of 300 rows completed .* 260 to go\.$/);
+
   open();
   const second = await work.start(...command).ended;
   expect(second.code).toBe(6);

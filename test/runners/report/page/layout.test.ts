@@ -148,6 +148,37 @@ describe('in a narrow window', () => {
   );
 });
 
+describe('what a run says of itself', () => {
+  it('calls nothing failed that is paid and waits for its download, and nothing bought that is in doubt', async () => {
+    await open();
+    expect(await page.locator('h1').textContent()).toMatch(
+      /^114 of 120 rows completed in .* for about \$[\d.]+\. 4 failed\. 1 is paid and still to be downloaded\. 1 is in doubt: up to \$0\.\d\d\.$/,
+    );
+  });
+
+  it('names no pace where a second start may have waited', async () => {
+    await open();
+    const caption = page.locator('.charts figcaption', { hasText: 'Results over time' });
+    expect(await caption.textContent()).toMatch(/120 rows in .* of work\.$/);
+  });
+
+  it('has one thing to do for one cause, whatever the ids of its rows', async () => {
+    const run = join(folder, 'words.out');
+    await begunRun(run);
+    const failures = ['ash', 'birch', 'elm', 'fir', 'oak'].map((id, place) => ({
+      ...{ id, images: 'a.png', prompt: '' },
+      error: { code: 'invalid-row', message: `line ${place + 2} (id "${id}"): prompt is empty`, paid: 'no' },
+      millrace: { row: place + 1, kind: 'edit', endpoint: 'image-edit', attempts: 0 },
+    }));
+    await writeFile(join(run, 'failures.jsonl'), failures.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    await writeReport(run, { parts });
+    await open('words.out');
+    expect(await page.locator('.to-do h3').allTextContents()).toEqual([
+      expect.stringContaining('5 rows are invalid'),
+    ]);
+  });
+});
+
 describe('on a wide screen', () => {
   it('bar, gallery and charts end at one line', async () => {
     await open();

@@ -158,7 +158,7 @@ describe('the live page', () => {
     const live = {
       at: Date.now(),
       rows: 25,
-      inFlight: 5,
+      inFlight: 8,
       queued: 5,
       working: 0,
       saving: 0,
