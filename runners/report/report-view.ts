@@ -15,6 +15,7 @@ import {
   formatSum,
 } from './messages/format-amounts.js';
 import { describeRun } from './messages/describe-run.js';
+import { viewByValue, type ByValueView } from './by-value-view.js';
 import { viewToDos, type ToDoView } from './to-do-view.js';
 import { statusLabel, toneOf, type Tone } from './messages/status-label.js';
 
@@ -25,6 +26,7 @@ export interface ReportView {
   readonly facts: readonly string[];
   readonly outcomes: readonly OutcomeView[];
   readonly money: readonly MoneyView[];
+  readonly byValue: readonly ByValueView[];
   readonly times: readonly {
     readonly name: string;
     readonly half: string;
@@ -68,6 +70,7 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
     facts: factsOf(survey),
     outcomes: outcomesOf(survey),
     money: moneyOf(survey),
+    byValue: viewByValue(survey),
     times: [timesOf('in the queue', rows.delays), timesOf('at work', rows.executions)].flatMap(
       (times) => times ?? [],
     ),

@@ -1,6 +1,6 @@
-import { otherValues } from '../../batch/formats.js';
 import type { Ahead, Summary } from '../../batch/internal.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { dearestValues, type ValueLine, valueName } from '../../report/messages/dearest-values.js';
 import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
 
 const valuesShown = 10;
@@ -8,32 +8,18 @@ const indent = ' '.repeat(15);
 
 /** What rows have cost by the values of columns: a line a value, the dearest first. */
 export function costsByText({ by = {} }: Pick<Summary['cost'], 'by'>): string[] {
-  return Object.entries(by).flatMap(([column, { values, others }]) => {
-    const money = (one: ValueSummary): number => one.reported + one.estimated + one.unknown;
-    const all = Object.entries(values).sort(([, a], [, b]) => money(b) - money(a));
-    const rest = all.slice(valuesShown).map(([, one]) => one);
-    const left = rest.length + (others?.values ?? 0);
-    const sums = [...rest, ...(others === undefined ? [] : [others])];
-    const lines = [
-      ...all.slice(0, valuesShown).map(([value, one]) => valueLine(valueName(value), [one])),
-      ...(left > 0 ? [valueLine(`${formatCount(left)} others`, sums)] : []),
-    ];
-    return headed(column, lines);
-  });
+  return Object.entries(by).flatMap(([column, costs]) =>
+    headed(column, dearestValues(costs, valuesShown, shownValue).map(valueLine)),
+  );
 }
 
-type ValueSummary = NonNullable<Summary['cost']['by']>[string]['values'][string];
-
-function valueLine(name: string, of: readonly ValueSummary[]): string {
-  const sum = (part: keyof ValueSummary): number => of.reduce((total, one) => total + one[part], 0);
-  const usd = (amount: number): string => formatMoney(toMicroDollars(amount));
-  const [completed, failed, held] = [sum('completed'), sum('failed'), sum('held')];
+function valueLine({ name, reported, estimated, unknown, completed, failed, held }: ValueLine): string {
   const parts = [
-    `${usd(sum('reported'))} reported`,
-    sum('estimated') > 0 && `${usd(sum('estimated'))} estimated`,
-    sum('unknown') > 0 && `${usd(sum('unknown'))} in doubt`,
+    `${formatMoney(reported)} reported`,
+    estimated > 0 && `${formatMoney(estimated)} estimated`,
+    unknown > 0 && `${formatMoney(unknown)} in doubt`,
     `${countOf(completed, 'row')} completed`,
-    failed - held > 0 && `${formatCount(failed - held)} failed`,
+    failed > 0 && `${formatCount(failed)} failed`,
     held > 0 && `${countOf(held, 'row')} in doubt`,
   ];
   return `${name}: ${parts.filter((part) => part !== false).join(', ')}`;
@@ -54,10 +40,10 @@ export function aheadByText({ by = [] }: Pick<Ahead, 'by'>): string[] {
         fits < rows
           ? `${formatCount(fits)} of ${countOf(rows, 'row')} fit; all would be ${price}`
           : `${countOf(rows, 'row')}, for ${price}`;
-      return `${valueName(value)}: ${counted}`;
+      return `${valueName(value, shownValue)}: ${counted}`;
     });
     const more = values - lines.length;
-    const rest = more > 0 ? [`and ${formatCount(more)} others`] : [];
+    const rest = more > 0 ? [`and ${countOf(more, 'other')}`] : [];
     return headed(column, [`${countOf(values, 'value')}${cap}${left}`, ...lines, ...rest]);
   });
 }
@@ -66,8 +52,6 @@ function headed(column: string, [first = '', ...others]: readonly string[]): str
   return [...fact(`by ${plainText(column, 30)}`, first), ...others.map((line) => `${indent}${line}`)];
 }
 
-/** A value for people. The NUL stands for values that are not kept apart. */
-function valueName(value: string): string {
-  if (value === otherValues) return 'others';
-  return value === '' ? '(none)' : plainText(value, 60);
+function shownValue(value: string): string {
+  return plainText(value, 60);
 }

@@ -11,6 +11,7 @@ import { readStory, type RunStory } from './run-story.js';
 import { type Money, sumMoney } from './sum-money.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
 import { type Span, spansOf } from './spans-of.js';
+import { type ColumnSums, sumsByValue } from './sums-by-value.js';
 
 /** All that the report says of a run as a whole. */
 export interface Survey {
@@ -23,6 +24,8 @@ export interface Survey {
   /** Where the superseded results of each row stand, oldest first. */
   readonly earlier: ReadonlyMap<string, readonly Place[]>;
   readonly money: Money;
+  /** By the values of each column that the run adds up by. */
+  readonly byValue: readonly ColumnSums[];
   readonly story: RunStory;
   readonly prices: Readonly<Record<string, MicroDollars>>;
   /** Rows that may have been bought: nobody knows. */
@@ -58,6 +61,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     rows,
     earlier,
     money,
+    byValue: await sumsByValue(disk, folder, summary),
     story,
     prices: pricesOf(summary, rows),
     heldRows: countOfCode(rows, 'unknown'),

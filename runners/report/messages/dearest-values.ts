@@ -1,0 +1,64 @@
+import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { otherValues } from '../../batch/ledger/value-caps.js';
+import type { ColumnCosts, ValueSummary } from '../../batch/sinks/summary-file.js';
+import { countOf } from './format-amounts.js';
+
+/** What the rows with one value have cost, and what became of them. */
+export interface ValueLine {
+  /** For people. */
+  readonly name: string;
+  /** As it stands in the manifest; empty for those that have none, and for several values together. */
+  readonly value: string;
+  readonly reported: MicroDollars;
+  readonly estimated: MicroDollars;
+  /** Held for purchases that may have been made. */
+  readonly unknown: MicroDollars;
+  readonly completed: number;
+  /** Without those in doubt. */
+  readonly failed: number;
+  readonly held: number;
+}
+
+/**
+ * A line for each value of a column by which a run adds up, the dearest first; values beyond `most`, and those that the summary does
+ * not keep apart, share the last line.
+ *
+ * @param show makes text of a manifest fit to stand in a line
+ */
+export function dearestValues(
+  { values, others }: ColumnCosts,
+  most: number,
+  show: (text: string) => string,
+): ValueLine[] {
+  const all = Object.entries(values).sort(([, one], [, other]) => amountOf(other) - amountOf(one));
+  const lines = all.slice(0, most).map(([value, sums]) => lineOf(valueName(value, show), value, [sums]));
+  const rest = all.slice(most).map(([, sums]) => sums);
+  const left = rest.length + (others?.values ?? 0);
+  if (left === 0) return lines;
+  return [...lines, lineOf(countOf(left, 'other'), '', others === undefined ? rest : [...rest, others])];
+}
+
+function lineOf(name: string, value: string, of: readonly ValueSummary[]): ValueLine {
+  const sum = (part: keyof ValueSummary): number => of.reduce((total, one) => total + one[part], 0);
+  const held = sum('held');
+  return {
+    name,
+    value: value === otherValues ? '' : value,
+    reported: toMicroDollars(sum('reported')),
+    estimated: toMicroDollars(sum('estimated')),
+    unknown: toMicroDollars(sum('unknown')),
+    completed: sum('completed'),
+    failed: sum('failed') - held,
+    held,
+  };
+}
+
+function amountOf({ reported, estimated, unknown }: ValueSummary): number {
+  return reported + estimated + unknown;
+}
+
+/** A value for people. The NUL stands for values that are not kept apart. */
+export function valueName(value: string, show: (text: string) => string): string {
+  if (value === otherValues) return 'others';
+  return value === '' ? '(none)' : show(value);
+}
