@@ -22,7 +22,6 @@ export { dayLedgerPath } from './ledger/day-ledger.js';
 
 // What rows cost by the values of columns.
 export { mostCostColumns } from './row/totals.js';
-export { otherValues } from './ledger/value-caps.js';
 
 // Pictures that are uploaded.
 export { createPictureHost, localPicture } from './uploads/create-picture-host.js';

@@ -107,7 +107,7 @@ describe('what rows have cost by the values of a column', () => {
     expect(html).not.toContain('by-value');
   });
 
-  it('adds nothing to a report without it but its rules of style', async () => {
+  it('adds nothing to a report without it but rules of style', async () => {
     const figures = await readFile('runners/report/page/figures.eta', 'utf8');
     const without = figures.replace(/<% it\.byValue\.forEach\(\(table\).*?\n<% \}\) %>\n/s, '');
     expect(without.length).toBeLessThan(figures.length);
