@@ -30,7 +30,7 @@ export const long = [
   'test/runners/report/page/{accessible,report-page,report-look,layout,review/{review-work,variants,axes-work}}.test.ts',
   'test/runners/report/{redo-run,write-report}.test.ts',
   'test/runners/report/watch/watch-run.test.ts',
-  'test/runners/cli/commands/{watch-live,run-stopping,run-terminal}.test.ts',
+  'test/runners/cli/commands/{watch-live,run-stopping,run-terminal,matrix-of-a-person}.test.ts',
   'test/runners/distributed/collector/{run-distributed,collector-options,expired-jobs,money-apart,silent-worker}.test.ts',
   'test/runners/distributed/worker/{database-away,dead-workers,shared-limits}.test.ts',
   'test/runners/distributed/embedded/*.test.ts',

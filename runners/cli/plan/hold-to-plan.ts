@@ -43,13 +43,13 @@ export async function holdManifestToPlan(
 async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
   const isSameFile = (await sumOf(start.bytes())) === plan.foot.manifest;
   if (isSameFile && (await hasSameRows(plan, start))) return;
-  const { lines, count, cost } = await diffPlan(plan, start);
+  const { lines, count, isInPrice, cost } = await diffPlan(plan, start);
   const { foot } = plan;
   const isDearer = cost.estimated !== foot.estimated || cost.unpriced !== foot.unpriced;
   throw new UsageError(
     [
       isSameFile
-        ? `this is not what was planned: the price of ${countOf(count, 'row')} is another`
+        ? `this is not what was planned: ${sameFileText(count, isInPrice)}`
         : `the manifest is not the one that was planned: ${count === 0 ? 'its bytes have changed, though no row that is sent' : `${countOf(count, 'row')} of it ${count === 1 ? 'differs' : 'differ'}`}`,
       ...lines,
       ...(count > lines.length ? [`… and ${countOf(count - lines.length, 'more row')}`] : []),
@@ -57,6 +57,13 @@ async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
     ],
     `nothing was sent; look at the changes and plan anew: millrace plan … --save ${plan.name}`,
   );
+}
+
+/** Axes of a file of their own may have changed, and prices. */
+function sameFileText(count: number, isInPrice: boolean): string {
+  if (count === 0) return 'the same rows come in another order';
+  const rows = countOf(count, 'row');
+  return isInPrice ? `the price of ${rows} is another` : `${rows} ${count === 1 ? 'differs' : 'differ'}`;
 }
 
 async function sumOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
@@ -94,6 +101,8 @@ interface PlanDiff {
   /** The first of the changed rows, a line each. */
   readonly lines: readonly string[];
   readonly count: number;
+  /** The rows are the same, and some of them cost something else. */
+  readonly isInPrice: boolean;
   readonly cost: Plan['cost'];
 }
 
@@ -106,6 +115,7 @@ async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promis
   const lines: string[] = [];
   const cost = { estimated: 0, unpriced: 0 };
   let count = 0;
+  let isInPrice = true;
   const note = (row: PlannedRow, what: string | undefined): void => {
     if (what === undefined) return;
     if (++count <= linesShown) lines.push(`row ${row.row} (id "${plainText(row.id, 60)}") ${what}`);
@@ -114,11 +124,13 @@ async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promis
     const row = plannedRow(item, prices);
     if (row.price === null) cost.unpriced++;
     else cost.estimated += row.price;
-    note(row, changeOf(before.get(row.id), row));
+    const planned = before.get(row.id);
+    isInPrice &&= planned?.hash === row.hash;
+    note(row, changeOf(planned, row));
     before.delete(row.id);
   }
   for (const row of before.values()) note(row, 'is gone');
-  return { lines, count, cost };
+  return { lines, count, isInPrice: isInPrice && before.size === 0, cost };
 }
 
 function changeOf(before: PlannedRow | undefined, now: PlannedRow): string | undefined {

@@ -80,6 +80,25 @@ describe('a start over rows that have all ended', () => {
     expect(whole).toMatchObject({ looked: 5, sent: [], exitCode: 0 });
   });
 
+  it('takes the rows of axes for ended, and sees a value that is added and one that is gone', async () => {
+    const by = (...values: string[]) => ({
+      manifest: { path: '/job/manifest.jsonl', each: { 'input.style': values } },
+    });
+    const make = () => begun(rows, by('oil', 'ink'));
+    const same = await both(make, undefined, by('oil', 'ink'));
+    expect([same.bare.looked, same.whole.looked, same.bare.sent]).toEqual([0, 4, []]);
+    const more = await both(make, undefined, by('oil', 'ink', 'wax'));
+    expect(more.bare.sent).toHaveLength(4);
+    expect(reported(more.bare)[0]).toMatchObject({
+      ahead: { axes: { axes: [{ name: 'input.style', added: ['wax'], gone: [] }] } },
+    });
+    const less = await both(make, undefined, by('ink'));
+    expect(less.bare.sent).toEqual([]);
+    expect(reported(less.bare)[0]).toMatchObject({
+      ahead: { gone: 4, axes: { axes: [{ name: 'input.style', added: [], gone: ['oil'] }] } },
+    });
+  });
+
   it('goes on doing so after many starts', async () => {
     const run = await ended();
     for (let start = 0; start < 5; start++) expect((await started(run)).looked).toBe(0);

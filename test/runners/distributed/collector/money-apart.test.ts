@@ -70,3 +70,33 @@ it('counts what a start without a database has reserved', async () => {
   const there = await run.collect(priced(0.03));
   expect([there.exitCode, there.summary.rows.completed, run.emulator.bill().length]).toEqual([3, 3, 3]);
 });
+
+it('counts the rows of axes by their values, and caps each value', async () => {
+  const path = rows(3);
+  const manifest = (...styles: string[]) => ({ path, each: { 'input.style': styles } });
+  const byStyle = async (options: Partial<RunBatchOptions>) => {
+    const { exitCode, summary } = await run.collect({ assumePriceUsd: 0.01, ...options });
+    const values = Object.entries(summary.cost.by?.['input.style']?.values ?? {});
+    return {
+      exitCode,
+      bought: Object.fromEntries(values.map(([style, { estimated }]) => [style, estimated])),
+    };
+  };
+  const capped = { costBy: ['input.style'], maxCostByUsd: { 'input.style': 0.02 } };
+  expect(await byStyle({ manifest: manifest('oil', 'ink'), ...capped })).toEqual({
+    exitCode: 3,
+    bought: { oil: 0.02, ink: 0.02 },
+  });
+  expect(await byStyle({ manifest: manifest('oil', 'ink', 'wax') })).toEqual({
+    exitCode: 3,
+    bought: { oil: 0.02, ink: 0.02, wax: 0.02 },
+  });
+  expect(run.emulator.bill()).toHaveLength(6);
+  const raised = { maxCostByUsd: { 'input.style': 0.03 } };
+  expect(await byStyle({ manifest: manifest('oil', 'ink', 'wax'), ...raised })).toEqual({
+    exitCode: 0,
+    bought: { oil: 0.03, ink: 0.03, wax: 0.03 },
+  });
+  const sent = run.emulator.bill().map(({ input }) => JSON.stringify(input));
+  expect([sent.length, new Set(sent).size]).toEqual([9, 9]);
+});
