@@ -32,4 +32,5 @@ export type { RunEvent } from './context/run-event.js';
 export { peekJournal } from './journal/recovered-journal.js';
 export type { RowRecords } from './journal/journal.js';
 export { refreshSnapshot } from './journal/save-snapshot.js';
+export { openLog } from './log/open-log.js';
 export { readSummary, type Summary } from './sinks/summary-file.js';

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { of, throwError } from 'rxjs';
+import { NEVER, of, throwError } from 'rxjs';
+import type { StopSignal } from '../../../../runners/cli/io/cli-io.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { afterRun, type AfterRunParts, type EndedStart } from '../../../../runners/cli/start/after-run.js';
+import { afterRun, type AfterRunParts } from '../../../../runners/cli/start/after-run.js';
+import type { EndedStart } from '../../../../runners/cli/start/post-end.js';
 import type { StartedRun } from '../../../../runners/cli/start/batch-options.js';
 import { maskedUrl, parseNotifyUrl } from '../../../../runners/cli/options/parse-value.js';
 import type { Transport, WireRequest } from '../../../../src/transport/transport.js';
@@ -16,6 +18,7 @@ import { millrace } from '../../../support/millrace.js';
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millrace-after-'));
+  await mkdir(join(folder, 'out'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -27,16 +30,44 @@ const ended = (held = 0): EndedStart => ({
 
 async function after(
   options: Partial<StartedRun['options']>,
-  { held = 0, ...parts }: AfterRunParts & { held?: number } = {},
+  { held = 0, printing, ...parts }: AfterRunParts & { held?: number; printing?: Printing } = {},
 ): Promise<string> {
   let printed = '';
+  const listeners = new Set<(name: StopSignal) => void>();
+  const onStop = (listener: (name: StopSignal) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const write = (text: string): void => {
+    printed += text;
+    printing?.(text, (name) => listeners.forEach((listener) => listener(name)));
+  };
   const env = { PATH: process.env['PATH'], MILLRACE_API_KEY: 'canary-key-1', MILLRACE_NOTIFY_SECRET: secret };
-  const io = { cwd: folder, env, stderr: { write: (text: string) => (printed += text) } };
-  await afterRun({ out: `${folder}/out`, options, io } as unknown as StartedRun, ended(held), {
+  const io = { cwd: folder, env, stderr: { write }, onStop };
+  const fault = { secrets: ['canary-key-1'] };
+  await afterRun({ out: `${folder}/out`, options, io, fault } as unknown as StartedRun, ended(held), {
     random: () => 0,
     ...parts,
   });
+  expect(listeners.size).toBe(0);
   return printed;
+}
+
+/** Is told what is printed, and may send a signal then. */
+type Printing = (text: string, send: (name: StopSignal) => void) => unknown;
+
+interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly output?: string;
+}
+
+async function logged(): Promise<LogLine[]> {
+  const text = await readFile(join(folder, 'out/run.log'), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LogLine);
 }
 
 describe('--on-end and --on-hold', () => {
@@ -66,6 +97,93 @@ describe('--on-end and --on-hold', () => {
   it('call --on-hold only where a person has to decide', async () => {
     expect(await after({ onHold: 'echo held' })).toBe('');
     expect(await after({ onHold: 'echo held' }, { held: 1 })).toBe('held\n');
+  });
+});
+
+describe('run.log', () => {
+  it('has what each printed, and what failed', async () => {
+    const { transport } = receiver(404);
+    const notify = 'https://hooks.example.test/services/T000';
+    await after({ onEnd: 'echo said; exit 4', onHold: 'true', notify }, { held: 1, transport });
+    expect(await logged()).toMatchObject([
+      { level: 'warn', msg: '--on-end failed: it ended with exit code 4', output: 'said' },
+      { level: 'info', msg: '--on-hold ended' },
+      { level: 'warn', msg: '--notify https://hooks.example.test/… failed: it answered HTTP 404' },
+    ]);
+    expect((await logged())[1]).not.toHaveProperty('output');
+  });
+
+  it('shows no control, no key, no address behind its host, nothing of the environment and not the command', async () => {
+    const onEnd = `printf '\\033[31mred\\033[0m\\a%s%s\\n' canary- key-1; printf '%s%s\\n' canary-notify -77b1; echo "POST https://me:canary@hooks.example.test/canary?canary failed" # canary`;
+    await after({ onEnd });
+    const text = await readFile(join(folder, 'out/run.log'), 'utf8');
+    expect((await logged())[0]?.output).toBe(
+      'red [redacted] [redacted] POST https://hooks.example.test/… failed',
+    );
+    expect(text).not.toMatch(/canary|PATH|MILLRACE_/);
+  });
+
+  it('keeps the last 4 kB of a talkative command, from a whole word on', async () => {
+    await after({ onEnd: 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "word-$i"; done' });
+    const [{ output = '' } = {}] = await logged();
+    expect(output).toMatch(/^… word-\d+ .* word-3000$/);
+    expect(output.length).toBeLessThanOrEqual(4_098);
+    expect(output.length).toBeGreaterThan(4_000);
+  });
+
+  it('is not made anew where the command has moved the folder', async () => {
+    expect(await after({ onEnd: 'mv "$MILLRACE_OUT" kept' })).toBe('');
+    await rename(join(folder, 'kept'), join(folder, 'out'));
+    await expect(logged()).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('a signal', () => {
+  const stubborn = `trap '' TERM; echo begun; while :; do sleep 0.05; done`;
+
+  it('ends the command, and what is behind it does not begin', async () => {
+    const { seen, transport } = receiver();
+    const notify = 'https://hooks.example.test/services/T000';
+    const printing: Printing = (text, send) => text === 'begun\n' && send('SIGINT');
+    const onEnd = `trap 'echo asked; exit 3' TERM; echo begun; while :; do sleep 0.05; done`;
+    expect(await after({ onEnd, notify }, { transport, printing })).toBe(
+      'begun\nasked\nwarning: --on-end failed: interrupted\nwarning: --notify https://hooks.example.test/… failed: interrupted before it began\n',
+    );
+    expect(seen).toEqual([]);
+    expect((await logged()).map(({ msg }) => msg)).toEqual([
+      '--on-end failed: interrupted',
+      '--notify https://hooks.example.test/… failed: interrupted before it began',
+    ]);
+  });
+
+  it('kills at the second time a command that does not listen, or when its time to end is over', async () => {
+    const twice: Printing = (text, send) => {
+      if (text !== 'begun\n') return;
+      send('SIGTERM');
+      send('SIGTERM');
+    };
+    const end = 'begun\nwarning: --on-end failed: interrupted\n';
+    expect(await after({ onEnd: stubborn }, { printing: twice, graceMs: 600_000 })).toBe(end);
+    const once: Printing = (text, send) => text === 'begun\n' && send('SIGTERM');
+    expect(await after({ onEnd: stubborn }, { printing: once, graceMs: 20 })).toBe(end);
+  });
+
+  it('of a terminal that is closed ends nothing', async () => {
+    const printing: Printing = (text, send) => text === 'begun\n' && send('SIGHUP');
+    expect(await after({ onEnd: 'echo begun; sleep 0.05; echo sent' }, { printing })).toBe('begun\nsent\n');
+  });
+
+  it('ends a notification that waits for an answer', async () => {
+    const notify = 'https://hooks.example.test/services/T000';
+    let send: ((name: StopSignal) => void) | undefined;
+    const keepSend: Printing = (_text, sender) => (send = sender);
+    const transport: Transport = () => {
+      send?.('SIGINT');
+      return NEVER;
+    };
+    expect(await after({ onEnd: 'echo x', notify }, { transport, printing: keepSend })).toBe(
+      'x\nwarning: --notify https://hooks.example.test/… failed: interrupted\n',
+    );
   });
 });
 
@@ -154,7 +272,7 @@ describe('a run from the command line', () => {
 });
 
 it('the recipes send what they say: a mail, a message to Slack, a notice', async () => {
-  const { mkdir, chmod } = await import('node:fs/promises');
+  const { chmod } = await import('node:fs/promises');
   const bin = join(folder, 'bin');
   await mkdir(bin);
   for (const name of ['mail', 'notify-send']) {

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto';
+import { asyncScheduler, catchError, lastValueFrom, map, of, takeUntil, timer, type Observable } from 'rxjs';
+import { retryDelayMs } from '../../../src/policy/retry-delay.js';
+import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import {
+  phaseTimeouts,
+  wireHeaders,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../../../src/transport/transport.js';
+import type { Summary } from '../../batch/internal.js';
+import type { SignalOrder } from '../io/listen-for-stop.js';
+import type { StartedRun } from './batch-options.js';
+
+/** How a start has ended. */
+export interface EndedStart {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly summary: Summary;
+}
+
+export interface PostParts {
+  /** @defaultValue one over got */
+  readonly transport?: Transport;
+  readonly random?: () => number;
+}
+
+const mostTries = 4;
+const answerMs = 10_000;
+
+/** Posts how the run ended as JSON, signed where a secret is known. Resolves to what went wrong. */
+export async function postEnd(
+  url: string,
+  { out, io }: StartedRun,
+  { exitCode, reason, summary }: EndedStart,
+  { transport = createGotTransport(), random = Math.random }: PostParts,
+  orders$: Observable<SignalOrder>,
+): Promise<string | undefined> {
+  const body = JSON.stringify({ event: 'run.ended', out, exitCode, reason, summary });
+  const scheduler = io.scheduler ?? asyncScheduler;
+  const at = Math.floor(scheduler.now() / 1_000);
+  const headers = {
+    ...wireHeaders(undefined, true),
+    ...signature(body, at, io.env['MILLRACE_NOTIFY_SECRET']),
+  };
+  const request: WireRequest = {
+    ...{ method: 'POST' as const, url, headers, body, paid: false, maxReplyBytes: 64 << 10 },
+    timeouts: phaseTimeouts(answerMs, { requestMs: 2 * answerMs }),
+  };
+  try {
+    for (let tries = 1; ; tries++) {
+      const { problem, isFinal } = await lastValueFrom(
+        transport(request).pipe(map(problemIn), catchError(unsent), takeUntil(orders$)),
+        { defaultValue: interrupted },
+      );
+      if (problem === undefined || isFinal || tries === mostTries) return problem;
+      const pause = retryDelayMs({ why: 'transient' }, tries, random);
+      await lastValueFrom(timer(pause, scheduler).pipe(takeUntil(orders$)), { defaultValue: 0 });
+    }
+  } finally {
+    transport.close?.();
+  }
+}
+
+interface Answered {
+  readonly problem: string | undefined;
+  readonly isFinal: boolean;
+}
+
+const interrupted: Answered = { problem: 'interrupted', isFinal: true };
+
+function unsent(error: unknown): Observable<Answered> {
+  return of({ problem: (error as Error).message, isFinal: false });
+}
+
+function problemIn({ status }: WireReply): Answered {
+  if (status >= 200 && status < 300) return { problem: undefined, isFinal: true };
+  const mayPass = status === 408 || status === 429 || status >= 500;
+  return { problem: `it answered HTTP ${status}`, isFinal: !mayPass };
+}
+
+/** As many services sign: the time and the body by HMAC-SHA256, so that an old notification cannot be sent again. */
+function signature(body: string, at: number, secret: string | undefined): Record<string, string> {
+  if (secret === undefined || secret === '') return {};
+  const hash = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');
+  return { 'Millrace-Signature': `t=${at},v1=${hash}` };
+}
