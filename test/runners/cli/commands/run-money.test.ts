@@ -164,6 +164,34 @@ describe('the money of millrace run', () => {
       expect((await run('grind.jsonl', '--out', 'one')).code).toBe(0);
     });
 
+    it('is warned of once, by what all runs have taken, with --quiet too', async () => {
+      await serve();
+      await jobs('grind', 10);
+      const part = async (out: string, limit: number) => {
+        const day = [
+          '--max-cost-per-day',
+          '0.1',
+          '--ledger',
+          'day.jsonl',
+          '--warn-at',
+          '80%',
+          '--quiet',
+          '--concurrency',
+          '1',
+        ];
+        const { code, stderr } = await run('grind.jsonl', '--out', out, '--limit', String(limit), ...day);
+        return { code, stderr };
+      };
+      expect(await part('one', 5)).toEqual({ code: 0, stderr: '' });
+      const spoken =
+        '$0.08 of the $0.10 of --max-cost-per-day, by all runs in 24 hours, are spent, reserved or in doubt (--warn-at 80%).';
+      expect(await part('two', 4)).toEqual({ code: 0, stderr: `warning: ${spoken}\n` });
+      const logged = await work.lines('two/run.log');
+      expect(logged.filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toEqual([spoken]);
+      expect(await part('two', 1)).toEqual({ code: 0, stderr: '' });
+      expect(spent()).toBe(100_000);
+    });
+
     it('keeps its ledger in the state folder, and a rehearsal another one', async () => {
       await serve();
       await jobs('grind', 3);

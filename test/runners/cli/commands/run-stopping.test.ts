@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mainFile, millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
@@ -97,4 +97,45 @@ describe('millrace run, when it is told to stop', () => {
       expect(await work.lines('rows.out/results.jsonl')).toHaveLength(20);
     },
   );
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'at %s while a command of --on-end runs, has all of it end, and keeps its exit code',
+    async (signal) => {
+      await work.write('rows.jsonl', echoJobs(1));
+      // What it has started has ended as well by the time that it tells.
+      const command = `trap 'wait; echo 1 > told; exit 3' TERM; sh -c 'echo begun; sleep 600' & wait`;
+      const run = work.start('run', 'rows.jsonl', '--on-end', command);
+      await run.prints('begun');
+      run.child.kill(signal);
+      const { code, stderr } = await run.ended;
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringMatching(/begun\nwarning: --on-end failed: interrupted\n$/) as string,
+      });
+      expect(await work.lines('told')).toEqual([1]);
+      expect((await work.lines('rows.out/run.log')).at(-1)).toMatchObject({
+        ...{ level: 'warn', msg: '--on-end failed: interrupted', output: 'begun' },
+      });
+    },
+  );
+
+  it('leaves nothing behind of a command of --on-end that does not listen to signals', async () => {
+    await work.write('rows.jsonl', echoJobs(1));
+    const command = `trap '' INT TERM; sleep 600 & echo "group $$."; wait`;
+    const run = work.start('run', 'rows.jsonl', '--on-end', command);
+    let group = 0;
+    run.child.stderr.on('data', (text: string) => (group ||= Number(/group (\d+)\./.exec(text)?.[1] ?? 0)));
+    await until(() => group !== 0);
+    expect(isThere(group)).toBe(true);
+    run.child.kill('SIGINT');
+    run.child.kill('SIGTERM');
+    expect(await run.ended).toMatchObject({ code: 0, signal: null });
+    expect(isThere(group)).toBe(false);
+  });
 });
+
+/** Whether a process of the group lives. One that has ended may be listed until its parent asks for it. */
+function isThere(group: number): boolean {
+  const listed = execFileSync('ps', ['-A', '-o', 'pgid=,stat='], { encoding: 'utf8' });
+  return listed.split('\n').some((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
+}
