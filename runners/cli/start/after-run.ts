@@ -1,14 +1,21 @@
 import { asyncScheduler, type Observable } from 'rxjs';
 import { redact } from '../../../src/contract/redact.js';
 import { nodeDisk } from '../../batch/formats.js';
-import { openLog } from '../../batch/internal.js';
+import { openLog, type Summary } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { listenForStop, type SignalOrder } from '../io/listen-for-stop.js';
 import { plainText } from '../messages/plain-text.js';
 import { maskedUrl } from '../options/parse-value.js';
 import type { StartedRun } from './batch-options.js';
 import { callCommand, type CommandLimits } from './call-command.js';
-import { postEnd, type EndedStart, type PostParts } from './post-end.js';
+import { postEnd, type PostParts } from './post-end.js';
+
+/** How a start has ended. */
+export interface EndedStart {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly summary: Summary;
+}
 
 /** What may be replaced in tests. */
 export type AfterRunParts = CommandLimits & PostParts;
@@ -79,10 +86,16 @@ function actionsOf(
       : [
           {
             name: `--notify ${maskedUrl(notify)}`,
-            does: async () => ({ problem: await postEnd(notify, run, ended, parts, orders$) }),
+            does: async () => ({
+              problem: await postEnd(notify, endedText(run, ended), run.io, orders$, parts),
+            }),
           },
         ]),
   ];
+}
+
+function endedText({ out }: StartedRun, { exitCode, reason, summary }: EndedStart): string {
+  return JSON.stringify({ event: 'run.ended', out, exitCode, reason, summary });
 }
 
 /** Of an address whatever is behind its host may be its secret. */

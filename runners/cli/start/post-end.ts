@@ -9,16 +9,8 @@ import {
   type WireReply,
   type WireRequest,
 } from '../../../src/transport/transport.js';
-import type { Summary } from '../../batch/internal.js';
+import type { CliIo } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
-import type { StartedRun } from './batch-options.js';
-
-/** How a start has ended. */
-export interface EndedStart {
-  readonly exitCode: number;
-  readonly reason: string;
-  readonly summary: Summary;
-}
 
 export interface PostParts {
   /** @defaultValue one over got */
@@ -29,15 +21,14 @@ export interface PostParts {
 const mostTries = 4;
 const answerMs = 10_000;
 
-/** Posts how the run ended as JSON, signed where a secret is known. Resolves to what went wrong. */
+/** Posts a body of JSON, signed where a secret is known. Resolves to what went wrong. */
 export async function postEnd(
   url: string,
-  { out, io }: StartedRun,
-  { exitCode, reason, summary }: EndedStart,
-  { transport = createGotTransport(), random = Math.random }: PostParts,
+  body: string,
+  io: Pick<CliIo, 'env' | 'scheduler'>,
   orders$: Observable<SignalOrder>,
+  { transport = createGotTransport(), random = Math.random }: PostParts,
 ): Promise<string | undefined> {
-  const body = JSON.stringify({ event: 'run.ended', out, exitCode, reason, summary });
   const scheduler = io.scheduler ?? asyncScheduler;
   const at = Math.floor(scheduler.now() / 1_000);
   const headers = {
