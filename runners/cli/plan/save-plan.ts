@@ -17,7 +17,7 @@ import { createReadStream } from 'node:fs';
 import { type PlanHead, plannedRow, type PlanFoot, type PlannedRow } from './saved-plan.js';
 import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 /** Plans like `planSource`, and keeps the plan in a file. */
 export async function planAndSave(
@@ -28,13 +28,14 @@ export async function planAndSave(
     readonly options: RunOptions;
     readonly prices: PriceBook;
   },
-  io: Pick<CliIo, 'stdin' | 'env'>,
+  io: Pick<CliIo, 'stdin' | 'env' | 'cwd'>,
 ): Promise<Plan> {
   const { raw, source, options, prices } = planned;
   const { name, path, format } = source;
   const head = {
     ...({ millrace: 'plan', version: 1, madeAt: new Date().toISOString() } as const),
     manifest: { name, path: path ?? null, format },
+    ...(options.out !== undefined && { out: resolve(io.cwd, options.out) }),
     options: plannedOptions(withHosts(raw, io.env)),
   };
   const settings = await plannedSettings(source, options);

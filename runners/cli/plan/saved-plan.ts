@@ -21,6 +21,8 @@ export const planHeadSchema = z.object({
     path: z.string().nullable(),
     format: z.enum(['csv', 'jsonl']),
   }),
+  /** The folder of the run that it was planned for, absolute, where one was named: what stands there is not bought again. */
+  out: z.string().optional(),
   /** The options that say what is sent, where and at what price, as they were in force. */
   options: z.record(z.string(), z.json()),
 });

@@ -29,6 +29,16 @@ describe('plan --save and run --plan', () => {
     expect(bought()).toBe(5);
   });
 
+  it('goes on in the folder that was planned for, and buys nothing that stands there', async () => {
+    expect((await work.call('run', 'rows.jsonl', '--prices', 'prices.json', '--out', 'mine')).code).toBe(0);
+    await save('--out', 'mine');
+    const { code, stderr } = await apply();
+    expect(stderr).toContain('0 rows to send, 12 ended before');
+    expect(code).toBe(0);
+    expect(bought()).toBe(12);
+    expect(await readdir(work.folder)).not.toContain('rows.out');
+  });
+
   it('refuses another manifest, and names the first changed rows and how many they are', async () => {
     await save();
     const lines = (await readFile(join(work.folder, 'rows.jsonl'), 'utf8')).trimEnd().split('\n');
