@@ -88,6 +88,9 @@ export async function simulateFleet(simulation: FleetSimulation): Promise<Simula
   }
 }
 
+/** How long a row may take where no start says otherwise. */
+const longestRowMs = 3_600_000;
+
 class FleetWorld {
   private readonly clock = new VirtualClock();
   private readonly random: () => number;
@@ -313,14 +316,14 @@ class FleetWorld {
     ];
   }
 
-  /** Workers that are stopped end soon. */
+  /** Workers that are stopped end as soon as what they have on the wire is answered, or the time of its row is over. */
   private async sendHome(): Promise<string[]> {
     const all = [...this.living];
     for (const [, { stop }] of all) stop();
     try {
       await this.clock.until(
         Promise.all(all.map(([life, { ended }]) => Promise.race([ended, life.died]))),
-        300_000,
+        longestRowMs + 300_000,
       );
       return [];
     } catch (error) {
