@@ -50,18 +50,21 @@ const unusedCallbacks =
 
 /**
  * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and takes
- * their lines out of the files. Whether there are any.
+ * their lines out of the files. One that was bought again since stays as it is. Whether there are any.
  */
 async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
-  const named = [...(callbacks?.named ?? [])];
-  for (const [id, { attempt, jobId }] of named) {
+  let taken = 0;
+  for (const [id, { attempt, jobId }] of callbacks?.named ?? []) {
+    const row = await journal.journal.find(id);
+    if (row?.status !== 'unknown' || row.attempts !== attempt) continue;
     const at = options.scheduler.now();
     const accepted = journal.append({ k: 'accepted', at, id, jobId });
     const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;
     await lastValueFrom(merge(accepted, journal.append(reopened)));
     toDo.rows += 1;
+    taken += 1;
   }
-  return named.length > 0;
+  return taken > 0;
 }
 
 /** Of this start, and of earlier ones where nothing has become of them since. */
