@@ -1,5 +1,4 @@
 import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
-import { kindOfPath } from './artifacts/artifact-format.js';
 import { filesFolder, openFilesFolder, openImagesFolder } from './artifacts/artifact-name.js';
 import { outputPaths, type OutputPath } from './artifacts/output-path.js';
 import type { ArtifactFile } from './artifacts/save-artifact.js';
@@ -11,9 +10,9 @@ import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { PictureNames } from './pictures/picture-names.js';
-import { outputsOf, saveOutputs } from './pictures/save-outputs.js';
+import { saveOutputs } from './pictures/save-outputs.js';
 import { wantedOutputs } from './pictures/wanted-outputs.js';
-import { completedRecord, purchaseOfReply, isBookedPurchase } from './row/records-of.js';
+import { completedRecord, isBookedPurchase, purchaseOfReply, savedOutputs } from './row/records-of.js';
 import type { RunEvent } from './context/run-event.js';
 import { RunStream } from './context/run-stream.js';
 import type { Disk } from './disk/disk.js';
@@ -153,8 +152,7 @@ class Fetcher {
 
   private async keep(id: string, file: ArtifactFile, kept: SavedImage | OutputFile): Promise<void> {
     const { disk, out } = this.folder;
-    if (kindOfPath(file.path) === 'picture')
-      await writeThumbnail(disk, out, file, this.options.makeThumbnail);
+    await writeThumbnail(disk, out, file, this.options.makeThumbnail);
     if ('field' in kept) this.count.files++;
     else this.count.saved++;
     const { path, bytes, sha256 } = file;
@@ -172,7 +170,7 @@ class Fetcher {
     const at = scheduler.now();
     const outcome = completedRecord(reply, {
       at,
-      ...outputsOf(saved),
+      ...savedOutputs(saved),
       ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked: isBookedPurchase(row) }),
     });
     if (row.status === 'replied') this.folder.toDo--;

@@ -1,6 +1,6 @@
 import { concatMap, defer, map, of, throwError, timer, type Observable, type SchedulerLike } from 'rxjs';
 import type { JobWebhooks } from '../policy/job-webhook.js';
-import { postNamedIn } from '../webhooks/callback-tokens.js';
+import { postNamedIn, tokenIn } from '../webhooks/callback-tokens.js';
 import { createWebhookReceiver, type WebhookReceiver } from '../webhooks/create-webhook-receiver.js';
 import { TransportError } from '../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../transport/transport.js';
@@ -165,7 +165,7 @@ class MemoryService {
   }
 
   private callBack(job: Bought, webhook: string): void {
-    const post = postNamedIn(webhook.slice(webhook.lastIndexOf('/') + 1));
+    const post = postNamedIn(tokenIn(webhook));
     const { callBackMs = () => [0] } = this.options;
     const { id, endpointId, input } = job;
     if (post === undefined) return;

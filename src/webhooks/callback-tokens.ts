@@ -48,6 +48,11 @@ export class CallbackTokens {
   }
 }
 
+/** The token of an address that was called: the last segment of its path. */
+export function tokenIn(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 /** What a token says that it names; nothing is proved by that. `undefined`: it is broken. */
 export function postNamedIn(token: string): CalledPost | undefined {
   try {

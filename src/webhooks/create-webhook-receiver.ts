@@ -29,7 +29,7 @@ import {
 } from './answer-calls.js';
 import { BackstopPolls } from './backstop-polls.js';
 import { CallbackHealth } from './callback-health.js';
-import { CallbackTokens, type CalledPost, type Hmac } from './callback-tokens.js';
+import { CallbackTokens, tokenIn, type CalledPost, type Hmac } from './callback-tokens.js';
 
 /** Options of `createWebhookReceiver`. */
 export interface WebhookReceiverOptions {
@@ -206,7 +206,7 @@ class Receiver {
   }
 
   private async judge(call: ReceivedCall): Promise<WebhookCall> {
-    const post = await this.tokens.read(call.path.slice(call.path.lastIndexOf('/') + 1));
+    const post = await this.tokens.read(tokenIn(call.path));
     if (post?.run !== this.run) return { result: 'forged', status: 404 };
     if (call.method !== 'POST') return { ...post, result: 'unreadable', status: 405 };
     const body = await this.bodyOf(call);

@@ -105,8 +105,8 @@ export function pathOf(at: ValuePlace): string {
 
 /** The paths that hold for a start: what it says, else what the run remembers. `null`: none any more. */
 export function pathsInForce(
-  given: readonly string[] | null | undefined,
-  remembered: readonly string[] = [],
+  { saveOutput: given }: { readonly saveOutput?: readonly string[] | null | undefined },
+  { saveOutput: remembered = [] }: { readonly saveOutput?: readonly string[] },
 ): readonly string[] {
   return given === undefined ? remembered : [...new Set(given ?? [])];
 }

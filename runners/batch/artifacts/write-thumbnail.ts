@@ -2,6 +2,7 @@ import type Sharp from 'sharp';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { kindOfPath } from './artifact-format.js';
 
 /** Larger pictures go without: they would have to be held whole. */
 export const largestThumbnailed = 32 * 2 ** 20;
@@ -9,19 +10,19 @@ export const largestThumbnailed = 32 * 2 ** 20;
 /** A small copy of a picture; `undefined`: it cannot be made. */
 export type MakeThumbnail = (picture: Uint8Array) => Promise<Uint8Array | undefined>;
 
-/** Makes the thumbnail of a saved picture, where that can be done. Nothing depends on it, so it never fails. */
+/** Makes the thumbnail of a saved file that is a picture, where that can be done. Nothing depends on it, so it never fails. */
 export async function writeThumbnail(
   disk: Disk,
   folder: string,
-  image: { readonly path: string; readonly sha256: string; readonly bytes: number },
+  file: { readonly path: string; readonly sha256: string; readonly bytes: number },
   make: MakeThumbnail = makeThumbnail,
 ): Promise<void> {
-  if (image.bytes > largestThumbnailed) return;
+  if (kindOfPath(file.path) !== 'picture' || file.bytes > largestThumbnailed) return;
   try {
-    const thumbnail = await make(await readFile(disk, `${folder}/${image.path}`, image.bytes));
+    const thumbnail = await make(await readFile(disk, `${folder}/${file.path}`, file.bytes));
     if (thumbnail === undefined) return;
     await disk.mkdir(`${folder}/thumbnails`);
-    await replaceFile(disk, `${folder}/${thumbnailPath(image)}`, thumbnail);
+    await replaceFile(disk, `${folder}/${thumbnailPath(file)}`, thumbnail);
   } catch {
     // A report shows the picture itself where its thumbnail is missing.
   }

@@ -1,4 +1,4 @@
-import { concatMap, defer, EMPTY, filter, of, type Observable } from 'rxjs';
+import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall, WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
@@ -56,7 +56,7 @@ class CallbacksOfRun implements RunCallbacks {
     const { options, stops } = parts;
     this.rows = new CalledRows(address, {
       scheduler: options.scheduler,
-      leaving$: stops.leaving$.pipe(filter((leaving) => leaving !== undefined)),
+      leaving$: stops.stopping$,
       orphan: handOn ?? (({ body, ...post }) => this.orphanOf(post, jobIdOf(body))),
       unanswered: ({ id, progress: { attempts: attempt, facts } }) =>
         this.hold(id, { attempt, endpoint: facts.endpoint }),

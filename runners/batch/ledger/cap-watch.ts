@@ -1,7 +1,7 @@
 import { formatMoney, toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowOrigin } from '../manifest/columns/column-value.js';
 import type { Ledger } from './ledger.js';
-import { ValueCaps, type ValueCapsOptions } from './value-caps.js';
+import { cappedValueText, ValueCaps, type ValueCapsOptions } from './value-caps.js';
 
 /** How much of a cap is to be taken before a person is known: a share of each cap, or an amount. */
 export type WarnAt = { readonly percent: number } | { readonly usd: number };
@@ -50,15 +50,14 @@ export class CapWatch {
   }
 
   private lookAtValues(row: RowOrigin): void {
-    const { ledger, byValue } = this.options;
-    for (const { column, value, taken } of ledger.takenBy?.(row) ?? []) {
+    const { ledger } = this.options;
+    for (const capped of ledger.takenBy?.(row) ?? []) {
+      const { column, value, cap, taken } = capped;
       const key = JSON.stringify([column, value]);
-      const cap = toMicroDollars(byValue.capsUsd[column] ?? 0);
       if (this.known.size > valuesKept || this.known.has(key) || !this.isReached(cap, taken)) continue;
       const before = this.before.takenBy(row).find((one) => one.column === column)?.taken ?? 0;
       if (this.isReached(cap, before)) continue;
-      const name = value === '' ? '(none)' : JSON.stringify(value);
-      this.report(key, cap, taken, `--max-cost-by ${column} ${name}`);
+      this.report(key, cap, taken, `--max-cost-by ${cappedValueText(capped)}`);
     }
   }
 

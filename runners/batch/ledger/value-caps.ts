@@ -11,6 +11,11 @@ export interface CappedValue {
   readonly taken: MicroDollars;
 }
 
+/** For people. */
+export function cappedValueText({ column, value }: Pick<CappedValue, 'column' | 'value'>): string {
+  return `${column} ${value === '' ? '(none)' : JSON.stringify(value)}`;
+}
+
 export interface ValueCapsOptions {
   /** What no value of a column may cost more than, in US dollars. */
   readonly capsUsd: Readonly<Record<string, number>>;

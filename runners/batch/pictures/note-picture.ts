@@ -1,5 +1,4 @@
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
-import { kindOfPath } from '../artifacts/artifact-format.js';
 import type { ArtifactFile } from '../artifacts/save-artifact.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { OutputFile, SavedImage } from '../journal/record.js';
@@ -14,7 +13,7 @@ export async function keepOutput(
   saved: SavedImage | OutputFile,
 ): Promise<void> {
   const { disk, out, makeThumbnail } = context.options;
-  if (kindOfPath(file.path) === 'picture') await writeThumbnail(disk, out, file, makeThumbnail);
+  await writeThumbnail(disk, out, file, makeThumbnail);
   noteOutput(context, row, file, saved);
 }
 

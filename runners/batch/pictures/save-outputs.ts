@@ -3,9 +3,9 @@ import { downloadArtifact, type DownloadSettings } from '../artifacts/download-a
 import { replaceAt, type FoundFile } from '../artifacts/find-picture.js';
 import type { ValuePlace } from '../artifacts/output-path.js';
 import { saveArtifact, type ArtifactFile, type ArtifactPlace } from '../artifacts/save-artifact.js';
-import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
+import type { OutputFile, ReplyRecord, SavedImage } from '../journal/record.js';
 import { expiryOf } from '../sinks/result-line.js';
-import type { WantedOutputs } from './wanted-outputs.js';
+import { leftFile, type WantedOutputs } from './wanted-outputs.js';
 
 /** How the outputs of one row are saved. */
 export interface SavingOutputs {
@@ -40,9 +40,10 @@ export async function saveOutputs<R extends ReplyOutputs>(
     else if (file.isNoPicture && picture.sure === false) end.noPicture = file;
     else end.error = file;
   }
-  for (const { field, nth, found, known } of files) {
+  for (const wanted of files) {
+    const { field, nth, found } = wanted;
     if (found === undefined || !isSavable(found, saving)) {
-      end.files.push(known ?? { field, ...(found?.url !== undefined && { url: found.url }) });
+      end.files.push(leftFile(wanted));
       continue;
     }
     const file = await saveOne(found, saving, nth).catch(asFailure);
@@ -51,11 +52,6 @@ export async function saveOutputs<R extends ReplyOutputs>(
     else end.error ??= file.reworded(`${field}: ${file.message}`);
   }
   return end;
-}
-
-/** What an outcome says of them. */
-export function outputsOf({ image, files }: SavedOutputs): SavedOutputs {
-  return { ...(image && { image }), ...(files && { files }) };
 }
 
 /** Where an artifact is: at an address, or in the output itself. */

@@ -9,9 +9,9 @@ import { containFault, noteDiskFault } from '../stop/exit-of.js';
 import { endRow } from '../end/end-row.js';
 import { keepOutput, noteProblems, noteUnsure } from './note-picture.js';
 import { PicturePool } from './picture-pool.js';
-import { outputsOf, saveOutputs, type SavingEnd } from './save-outputs.js';
+import { saveOutputs, type SavingEnd } from './save-outputs.js';
 import { wantedOutputs } from './wanted-outputs.js';
-import { completedRecord, failedRecord, purchaseOfReply, rowError } from '../row/records-of.js';
+import { completedRecord, failedRecord, purchaseOfReply, rowError, savedOutputs } from '../row/records-of.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { PaidRow } from '../row/task.js';
 
@@ -65,7 +65,7 @@ function complete(context: PurchaseContext, paid: PaidRow, saving: Saved): Obser
   return defer(() => {
     const { reply } = saving;
     const at = context.options.scheduler.now();
-    const outcome = completedRecord(reply, { at, ...outputsOf(saving), ...purchaseIn(paid) });
+    const outcome = completedRecord(reply, { at, ...savedOutputs(saving), ...purchaseIn(paid) });
     return endRow(context, {
       intent: paid.intent,
       reply,
@@ -94,7 +94,7 @@ function fail(
     const outcome = failedRecord(row.id, error, {
       ...{ at: context.options.scheduler.now(), cost, source, jobId, submittedAt, statusCalls },
       ...(imageUrl !== undefined && { imageUrl }),
-      ...outputsOf(saving),
+      ...savedOutputs(saving),
       ...purchaseIn(paid),
     });
     return endRow(context, { intent, reply, records: [...changed(paid, reply), outcome], row: row.row });

@@ -21,6 +21,11 @@ interface WantedFile {
   readonly known?: OutputFile;
 }
 
+/** What is known of a file before it is saved, or where it is not. */
+export function leftFile({ field, found, known }: WantedFile): OutputFile {
+  return known ?? { field, ...(found?.url !== undefined && { url: found.url }) };
+}
+
 /**
  * Finds the picture of an output and the files at `paths`. What is the row's picture is no file beside it; but a URL that need not
  * be a picture's is a file where it was asked for.

@@ -1,6 +1,5 @@
 import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
 import { lastOf, type Steps } from '../../../src/operators/flow.js';
-import { kindOfPath } from '../artifacts/artifact-format.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { leave, type Ending } from '../end/end-row.js';
@@ -43,8 +42,7 @@ export function* endPurchase(
   }
   // Made only after the reply is durable: a process that dies before that would leave a paid row without a known end.
   for (const file of taken.made)
-    if (kindOfPath(file.path) === 'picture')
-      yield* lastOf(writeThumbnail(options.disk, options.out, file, options.makeThumbnail));
+    yield* lastOf(writeThumbnail(options.disk, options.out, file, options.makeThumbnail));
 }
 
 /** The row is in the state that these records lead to once it is reported. */

@@ -5,7 +5,7 @@ import { DiskFault } from '../disk/disk-fault.js';
 import type { OutputFile, SavedOutputs } from '../journal/record.js';
 import { noteNoPicture, noteOutput, noteProblems } from '../pictures/note-picture.js';
 import { saveOutputs } from '../pictures/save-outputs.js';
-import { wantedOutputs, type WantedOutputs } from '../pictures/wanted-outputs.js';
+import { leftFile, wantedOutputs, type WantedOutputs } from '../pictures/wanted-outputs.js';
 import type { RowFacts } from '../row/task.js';
 import { noteDiskFault } from '../stop/exit-of.js';
 
@@ -40,10 +40,6 @@ export function* takeOutputs(
   if (!isEncoded) return left;
   if (!areSaved) return { ...left, isUnsaved: true };
   return (yield* lastOf(saveEncoded(context, facts, { wanted, left }))) ?? { ...left, isUnsaved: true };
-}
-
-function leftFile({ field, found, known }: WantedOutputs['files'][number]): OutputFile {
-  return known ?? { field, ...(found?.url !== undefined && { url: found.url }) };
 }
 
 async function saveEncoded(

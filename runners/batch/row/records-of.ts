@@ -92,7 +92,8 @@ export function replyRecord(
   };
 }
 
-function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
+/** What a record says of them. */
+export function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
   return { ...(image && { image }), ...(files.length > 0 && { files }) };
 }
 

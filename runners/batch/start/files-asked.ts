@@ -7,20 +7,12 @@ import type { Recovered, RowRecords } from '../journal/journal.js';
 import { wantedOutputs } from '../pictures/wanted-outputs.js';
 import { asSelected } from '../row/left-rows.js';
 
-/** The paths of outputs whose files this start saves. */
-export function filesAsked(
-  { saveOutput }: Pick<ResolvedOptions, 'saveOutput'>,
-  recovered: Partial<Pick<Recovered, 'saveOutput'>>,
-): readonly string[] {
-  return pathsInForce(saveOutput, recovered.saveOutput);
-}
-
 /** Whether other files are saved than the run remembers. */
 function asksOtherFiles(
   options: Pick<ResolvedOptions, 'saveOutput'>,
   recovered: Pick<Recovered, 'saveOutput'>,
 ): boolean {
-  return JSON.stringify(filesAsked(options, recovered)) !== JSON.stringify(recovered.saveOutput);
+  return JSON.stringify(pathsInForce(options, recovered)) !== JSON.stringify(recovered.saveOutput);
 }
 
 /** Which completed rows are taken up for files that the run was not asked for before; `undefined`: none. */
@@ -28,7 +20,7 @@ export function rowsForFiles(
   options: Pick<ResolvedOptions, 'saveOutput' | 'download' | 'only'>,
   recovered: Pick<Recovered, 'saveOutput'>,
 ): ((row: RowRecords) => boolean) | undefined {
-  const asked = filesAsked(options, recovered);
+  const asked = pathsInForce(options, recovered);
   if (!options.download || asked.every((path) => recovered.saveOutput.includes(path))) return undefined;
   const paths = outputPaths(asked);
   return (row) => {
@@ -50,7 +42,7 @@ export async function openFilesAsked(
   { rows, warn }: { readonly rows: number; readonly warn: (message: string) => void },
 ): Promise<readonly OutputPath[]> {
   const { recovered } = journal.journal;
-  const paths = filesAsked(options, recovered);
+  const paths = pathsInForce(options, recovered);
   if (paths.length > 0) await openFilesFolder(options.disk, options.out, filesFolder);
   if (asksOtherFiles(options, recovered))
     await lastValueFrom(journal.append({ k: 'save-output', at: options.scheduler.now(), paths }));

@@ -32,7 +32,8 @@ import { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { costByInForce, isSameCostBy } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
-import { filesAsked, openFilesAsked } from './files-asked.js';
+import { pathsInForce } from '../artifacts/output-path.js';
+import { openFilesAsked } from './files-asked.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -116,7 +117,7 @@ async function begin(
   const log = await openLog({ disk, folder: out, now, secrets });
   closers.push(() => log.close());
   const covered = (await readSummary(disk, out))?.covers;
-  const sheets = sheetsOf(options, checked, filesAsked(options, journal.recovered).length > 0);
+  const sheets = sheetsOf(options, checked, pathsInForce(options, journal.recovered).length > 0);
   const projections = await Projections.open({ disk, folder: out, journal, covered, sheets });
   closers.push(() => projections.close());
   const host = await options.pictureHost?.(out);

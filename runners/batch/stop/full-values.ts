@@ -1,5 +1,5 @@
 import { formatMoney } from '../../../src/contract/micro-dollars.js';
-import type { CappedValue } from '../ledger/value-caps.js';
+import { cappedValueText, type CappedValue } from '../ledger/value-caps.js';
 
 const valuesShown = 3;
 const valuesKept = 1_000;
@@ -32,6 +32,6 @@ export class FullValues {
 }
 
 /** A value, and its cap, for people. */
-function fullValueText({ column, value, cap }: CappedValue): string {
-  return `${column} ${value === '' ? '(none)' : JSON.stringify(value)} at ${formatMoney(cap)}`;
+function fullValueText(full: CappedValue): string {
+  return `${cappedValueText(full)} at ${formatMoney(full.cap)}`;
 }

@@ -10,7 +10,7 @@ import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import {
   parseOptions,
-  asksForMoney,
+  asksForAhead,
   startSchema,
   type PlanOptions,
   type RunOptions,
@@ -95,8 +95,7 @@ async function differenceFrom(
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  const isPlain = !asksForMoney(options) && options.saveOutput === undefined;
-  if (isPlain && (await isOfNoRun(source, options, io))) return undefined;
+  if (!asksForAhead(options) && (await isOfNoRun(source, options, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;

@@ -64,9 +64,9 @@ export function startSchema<C extends 'run' | 'plan' | 'config'>(command: C): z.
   ) as unknown as z.ZodType<StartOptions<C>>;
 }
 
-/** Whether money is spoken of: such a plan says what a start would do, also where no run has begun. */
-export function asksForMoney({ maxCost, maxCostBy, costBy }: PlanOptions | RunOptions): boolean {
-  return maxCost !== undefined || maxCostBy !== undefined || costBy !== undefined;
+/** Whether such a plan says what a start would do, also where no run has begun: money is spoken of, or files to save. */
+export function asksForAhead({ maxCost, maxCostBy, costBy, saveOutput }: PlanOptions | RunOptions): boolean {
+  return [maxCost, maxCostBy, costBy, saveOutput].some((option) => option !== undefined);
 }
 
 const longestUploadMs = 6 * 86_400_000;

@@ -20,7 +20,7 @@ import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { asksForMoney, type RunOptions } from '../options/parse-options.js';
+import { asksForAhead, type RunOptions } from '../options/parse-options.js';
 import { plannedSettings } from './planned-settings.js';
 import { dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
@@ -46,8 +46,7 @@ export async function planDifference(
   const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
   const journal = await peekJournal(nodeDisk, out, byValue);
   if (journal !== undefined) await checkIdentity(journal, identityOf(options, io), out);
-  const isPlain = !asksForMoney(options) && options.saveOutput === undefined;
-  if (journal === undefined && isPlain && notes.length === 0) return undefined;
+  if (journal === undefined && !asksForAhead(options) && notes.length === 0) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };

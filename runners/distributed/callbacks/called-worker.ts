@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { catchError, defer, EMPTY, type Observable, type SchedulerLike } from 'rxjs';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
-import { postNamedIn } from '../../../src/webhooks/callback-tokens.js';
+import { postNamedIn, tokenIn } from '../../../src/webhooks/callback-tokens.js';
 import type { OrphanCallback } from '../../../src/webhooks/create-webhook-receiver.js';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { CallbackAddress, CallbackPort } from '../../batch/context/callback-port.js';
@@ -40,7 +40,7 @@ export class CalledWorker {
 
   private async take(request: NodeCall, response: NodeAnswer): Promise<void> {
     const [path = ''] = (request.url ?? '').split('?');
-    const run = postNamedIn(path.slice(path.lastIndexOf('/') + 1))?.run;
+    const run = postNamedIn(tokenIn(path))?.run;
     const rows = run === undefined ? undefined : (this.of(run) ?? (await this.find(run)));
     if (rows === 'later') return refuse(response, 503, 'late');
     if (rows === undefined) return refuse(response, 404, 'forged');

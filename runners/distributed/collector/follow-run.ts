@@ -128,10 +128,7 @@ function stopIfRefused(
 
 /** Waits for the next look. */
 async function pause({ run: { stops, options }, remote }: Following, forMs: number): Promise<void> {
-  const stopping = stops.leaving$.pipe(
-    skip(1),
-    filter((leaving) => leaving !== undefined),
-  );
+  const stopping = stops.leaving$.pipe(skip(1));
   const woken = firstValueFrom(merge(remote.woken, timer(forMs, options.scheduler), stopping));
   await firstValueFrom(timer(apartMs, options.scheduler));
   await woken;

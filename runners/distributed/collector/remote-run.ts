@@ -1,4 +1,4 @@
-import { filter, firstValueFrom, merge, Subject, timer } from 'rxjs';
+import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RunDatabase } from '../table/run-database.js';
@@ -53,8 +53,7 @@ export class RemoteRun {
   /** Resolves at the next look at the run, or when it stops. */
   async nextLook(): Promise<void> {
     const { stops, options } = this.local;
-    const stopped = stops.leaving$.pipe(filter((leaving) => leaving !== undefined));
-    await firstValueFrom(merge(this.seen, stopped, timer(longestMs, options.scheduler)));
+    await firstValueFrom(merge(this.seen, stops.stopping$, timer(longestMs, options.scheduler)));
   }
 }
 

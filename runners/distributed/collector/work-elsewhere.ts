@@ -1,5 +1,4 @@
 import {
-  filter,
   finalize,
   from,
   ignoreElements,
@@ -115,19 +114,17 @@ async function collect(
 /** Writes a stop of this process into the database, so that the workers stop too. */
 function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
   let forwarding: Promise<unknown> = Promise.resolve();
-  const listening: Subscription = run.stops.leaving$
-    .pipe(filter((leaving) => leaving !== undefined))
-    .subscribe((leaving) => {
-      const { end } = run.stops;
-      if (end === undefined) return;
-      const cause = { ...end, leaves: [...leaving] };
-      forwarding = forwarding
-        .then(() => remote.ask(() => stopStart(remote.database, remote, cause)))
-        .catch((error: unknown) => {
-          const message = `The workers could not be told to stop: ${(error as Error).message}`;
-          run.events.next({ type: 'warning', code: 'database', message });
-        });
-    });
+  const listening: Subscription = run.stops.stopping$.subscribe((leaving) => {
+    const { end } = run.stops;
+    if (end === undefined) return;
+    const cause = { ...end, leaves: [...leaving] };
+    forwarding = forwarding
+      .then(() => remote.ask(() => stopStart(remote.database, remote, cause)))
+      .catch((error: unknown) => {
+        const message = `The workers could not be told to stop: ${(error as Error).message}`;
+        run.events.next({ type: 'warning', code: 'database', message });
+      });
+  });
   return {
     end: async () => {
       listening.unsubscribe();

@@ -3,7 +3,7 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
-import { claimJobs } from './claim-jobs.js';
+import { claimJobIn } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
@@ -72,9 +72,8 @@ async function namedByCallback(
   for (const handed of await readHanded(on, run, [id])) {
     if (handed.attempt !== attempt) continue;
     const { jobId } = handed;
-    const job = { key: id, endpoint, jobId };
-    const owner = (await claimJobs(on, run, [job])).get(job);
-    if (owner === undefined || owner === id) return [{ k: 'accepted', at, id, jobId }];
+    const owner = await claimJobIn(on, run, { key: id, endpoint, jobId });
+    if (owner === undefined) return [{ k: 'accepted', at, id, jobId }];
   }
   return [];
 }

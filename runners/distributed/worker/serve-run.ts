@@ -1,4 +1,4 @@
-import { filter, lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
+import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
@@ -90,7 +90,7 @@ export class ServedRun {
         { ...webhooks, url: terms.webhookUrl },
         {
           ...{ scheduler, orphan: handOnTo(pool, seat.run) },
-          leaving$: stops.leaving$.pipe(filter((leaving) => leaving !== undefined)),
+          leaving$: stops.stopping$,
           listening: ({ id, task }) => {
             if (task.what === 'poll') this.handed?.look([id]);
           },

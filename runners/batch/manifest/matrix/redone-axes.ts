@@ -1,3 +1,5 @@
+import { valueOfJson } from '../../disk/read-file.js';
+
 /** A column of the gallery's manifest: the axes that a row was made by, `{"style":"oil","resolution":"2k"}`. No option multiplies it there. */
 export const redoneAxes = 'redo.axes';
 
@@ -10,16 +12,8 @@ export function withRedoneAxes(columns: Record<string, unknown>): Record<string,
 }
 
 function axesIn(given: unknown): Readonly<Record<string, string>> | undefined {
-  const found = typeof given === 'string' ? parsed(given) : given;
+  const found = typeof given === 'string' ? valueOfJson(given) : given;
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return undefined;
   const isText = Object.values(found).every((value) => typeof value === 'string');
   return isText ? (found as Record<string, string>) : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -92,7 +92,7 @@ export class StartSurvey {
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
     const { changed, replaced, known, ...count } = this.count;
-    const saves = pathsInForce(this.options.saveOutput, this.known.saveOutput);
+    const saves = pathsInForce(this.options, this.known);
     return {
       ...count,
       // Rows that have not arrived yet may still come; ids that are repeated count twice.

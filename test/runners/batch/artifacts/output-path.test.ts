@@ -119,8 +119,10 @@ describe('findFiles', () => {
 
 describe('pathsInForce', () => {
   it('is what a start says, else what the run remembers', () => {
-    expect(pathsInForce(undefined, ['output.a'])).toEqual(['output.a']);
-    expect(pathsInForce(['output.b', 'output.b'], ['output.a'])).toEqual(['output.b']);
-    expect(pathsInForce(null, ['output.a'])).toEqual([]);
+    expect(pathsInForce({}, { saveOutput: ['output.a'] })).toEqual(['output.a']);
+    expect(pathsInForce({ saveOutput: ['output.b', 'output.b'] }, { saveOutput: ['output.a'] })).toEqual([
+      'output.b',
+    ]);
+    expect(pathsInForce({ saveOutput: null }, { saveOutput: ['output.a'] })).toEqual([]);
   });
 });
