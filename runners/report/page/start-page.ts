@@ -28,11 +28,15 @@ function start(): void {
       void gallery.cursor.goTo(index);
     },
   });
+  const opened = page.store.placeOf(page.address.read().row ?? -1);
   const gallery = new Gallery(root, {
     page,
     help: openKeyHelp,
     selected: () => tray.refresh(),
     isLargeOpen: () => large.isOpen,
+    async begun() {
+      if (opened !== undefined) await large.open(opened);
+    },
   });
   const undo = (): void => large.goTo(reviews.undo() ?? -1);
   const tray = new Tray(document.body, {
@@ -50,8 +54,6 @@ function start(): void {
   listenToKeys({ page, gallery, large, help: openKeyHelp, undo });
   followLinks(gallery);
   followCopyButtons();
-  const opened = page.store.placeOf(page.address.read().row ?? -1);
-  if (opened !== undefined) void gallery.ready.then(() => page.openLarge(opened));
   followLive(({ summary, figures, data: newer }) => {
     updatePart('summary', summary);
     updatePart('figures', figures);

@@ -22,14 +22,14 @@ export interface GalleryNeeds {
   selected(): void;
   /** While the large view is open, the rows that were found stay. */
   isLargeOpen(): boolean;
+  /** The first rows are found, and none is drawn: keys are for the row that is opened now. */
+  begun(): Promise<void>;
 }
 
 /** The contact sheet with its filters, its search and its pages. */
 export class Gallery {
   readonly selection: Selection;
   readonly cursor: RowCursor;
-  /** The first rows are drawn. */
-  readonly ready: Promise<void>;
   readonly #root: HTMLElement;
   readonly #heading = h('h2');
   readonly #page: Page;
@@ -44,6 +44,7 @@ export class Gallery {
   /** By what the rows that are shown were found. */
   #drawn: Filter | undefined;
   #shown: FoundPage = { found: [], first: 0, rows: [] };
+  #hasBegun = false;
   /** Counts the updates: one that has been overtaken draws nothing. */
   #turn = 0;
 
@@ -96,7 +97,7 @@ export class Gallery {
       followsVerdicts: () => verdictFilters.has(this.#filter.name),
     });
     printAllRows({ ...shared, whenEmpty: () => this.#whenEmpty() });
-    this.ready = this.#begin(by, from);
+    void this.#begin(by, from);
   }
 
   /** The rows of a run with axes begin side by side, where all of them are in the page. */
@@ -179,6 +180,11 @@ export class Gallery {
     if (turn !== this.#turn) return;
     this.#shown = { found, first, rows };
     this.#drawn = this.#filter;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      await this.#needs.begun();
+      if (turn !== this.#turn) return;
+    }
     address.set({ ...this.#filter, by: this.#by === this.#usualBy ? undefined : this.#by, from: first });
     this.#heading.textContent = data.run.hasPictures ? 'Gallery' : 'Results';
     this.#sheet.element.hidden = isGrid;

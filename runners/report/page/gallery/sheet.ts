@@ -20,6 +20,8 @@ export class Sheet {
   readonly #actions: SheetActions;
   #frames: readonly Frame[] = [];
   #current = 0;
+  /** Makes the frames that a first step has left out. */
+  #drawRest: (() => void) | undefined;
 
   constructor(actions: SheetActions) {
     this.#actions = actions;
@@ -35,6 +37,7 @@ export class Sheet {
 
   /** Draws these rows; frames of rows that have not changed stay as they are. */
   draw(rows: readonly PageRow[], whenEmpty: string | HTMLElement): void {
+    this.#drawRest = undefined;
     const before = new Map(this.#frames.map((frame) => [frame.row.id, frame]));
     const currentId = this.#frame()?.row.id;
     const focused = this.hasFocus ? document.activeElement : null;
@@ -56,6 +59,7 @@ export class Sheet {
     const inSight = rows.slice(0, framesInSight);
     if (!this.hasFocus && inSight.length < rows.length && inSight.every(({ id }) => !known.has(id))) {
       this.draw(inSight, whenEmpty);
+      this.#drawRest = () => this.draw(rows, whenEmpty);
       await painted();
       if (isOvertaken()) return;
     }
@@ -73,6 +77,7 @@ export class Sheet {
   }
 
   makeCurrent(place: number, focus: boolean): void {
+    if (place >= this.#frames.length) this.#drawRest?.();
     this.#frame()?.makeCurrent(false);
     this.#current = Math.max(0, Math.min(place, this.#frames.length - 1));
     this.#frame()?.makeCurrent(true);

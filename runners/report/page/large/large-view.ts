@@ -49,6 +49,7 @@ export class LargeView {
     return this.#dialog.open;
   }
 
+  /** The row is in sight once this has resolved. */
   async open(index: number): Promise<void> {
     this.#index = index;
     const [row] = await this.#page.store.load([index]);
@@ -62,7 +63,7 @@ export class LargeView {
     // A dialog that has the focus is announced by its row, and no button in it has a ring.
     this.#dialog.focus();
     this.#needs.opened(row.row);
-    await this.#prepareNeighbours(index);
+    void this.#prepareNeighbours(index);
   }
 
   close(): void {
@@ -78,7 +79,7 @@ export class LargeView {
 
   /** Gives the verdict and goes on: to the next row, and at the end to one that was left out. */
   decide(verdict: Verdict | null): void {
-    const row = this.#row;
+    const row = this.#inSight();
     if (row === undefined || (verdict !== null && !canDecide(row, verdict))) return;
     this.#page.decide([row], verdict);
     if (verdict === null) return;
@@ -87,7 +88,8 @@ export class LargeView {
   }
 
   rate(stars: number | null): void {
-    if (this.#row !== undefined) this.#page.reviews.change([this.#row], { stars });
+    const row = this.#inSight();
+    if (row !== undefined) this.#page.reviews.change([row], { stars });
   }
 
   focusField(name: 'next-prompt' | 'row-note'): void {
@@ -112,6 +114,11 @@ export class LargeView {
     this.#dialog.classList.toggle('kept', review?.verdict === 'kept');
     this.#form?.show(review);
     this.#showProgress();
+  }
+
+  /** The row that was gone to; `undefined` until it is there: no verdict is for the one before it. */
+  #inSight(): PageRow | undefined {
+    return this.#page.store.numberAt(this.#index) === this.#row?.row ? this.#row : undefined;
   }
 
   #neighbour(by: number): number | undefined {
