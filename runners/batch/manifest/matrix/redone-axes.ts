@@ -1,4 +1,4 @@
-import { valueOfJson } from '../../disk/read-file.js';
+import { parseJson } from '../parse-json.js';
 
 /** A column of the gallery's manifest: the axes that a row was made by, `{"style":"oil","resolution":"2k"}`. No option multiplies it there. */
 export const redoneAxes = 'redo.axes';
@@ -12,7 +12,8 @@ export function withRedoneAxes(columns: Record<string, unknown>): Record<string,
 }
 
 function axesIn(given: unknown): Readonly<Record<string, string>> | undefined {
-  const found = typeof given === 'string' ? valueOfJson(given) : given;
+  const parsed = typeof given === 'string' ? parseJson(given) : { value: given };
+  const found = 'value' in parsed ? parsed.value : undefined;
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return undefined;
   const isText = Object.values(found).every((value) => typeof value === 'string');
   return isText ? (found as Record<string, string>) : undefined;
