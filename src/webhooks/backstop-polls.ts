@@ -21,7 +21,7 @@ interface WatchedJob {
 
 /**
  * Polls as a backstop: by the given schedule where callbacks do not come, rarely while they do. Before it is known, one job at a time
- * is polled by the schedule, so that callbacks that never come are found out.
+ * is polled by the schedule, so that callbacks that never come are found out; once a poll has seen the end of one, none is until it is known.
  */
 export class BackstopPolls implements PollSchedule {
   private readonly jobs = new Set<WatchedJob>();
@@ -52,7 +52,8 @@ export class BackstopPolls implements PollSchedule {
 
   observe(key: string, reply: JobReply, at: number): void {
     this.schedule.observe(key, reply, at);
-    if (isTerminal(reply.status) && !this.called.delete(key)) this.health.polled(key);
+    if (!isTerminal(reply.status) || this.called.delete(key)) return;
+    this.health.polled(key, this.byKey.get(key)?.job.submittedAt ?? this.clock.scheduler.now());
   }
 
   /** The callback of a job has come: how long after its submission, in ms; `undefined` where it is not polled. */
@@ -85,8 +86,8 @@ export class BackstopPolls implements PollSchedule {
   private arm(watched: WatchedJob): void {
     watched.polls?.unsubscribe();
     const state = this.health.state$.value;
-    if (state === 'hoped') this.canary ??= watched;
-    else this.canary = undefined;
+    if (state !== 'hoped') this.canary = undefined;
+    else if (!this.health.isUndecided) this.canary ??= watched;
     const isUsual = state === 'missing' || watched === this.canary;
     watched.polls = isUsual ? this.usually(watched) : this.rarely(watched);
   }

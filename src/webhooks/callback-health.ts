@@ -16,26 +16,41 @@ export class CallbackHealth {
   /** From a submission to its callback, about the longest of late in ms; 0: none has come. */
   slowestMs = 0;
   private readonly ends: boolean[] = [];
-  private readonly missing = new Map<string, Subscription>();
+  /** Jobs whose end a poll has seen, and whose callback may be on its way. */
+  private readonly polledEnds = new Map<
+    string,
+    { readonly wait: Subscription; readonly submittedAt: number }
+  >();
 
   constructor(private readonly scheduler: SchedulerLike) {}
 
   /** A callback came about a job that was submitted `turnaroundMs` ago. */
   came(key: string, turnaroundMs: number): void {
-    this.missing.get(key)?.unsubscribe();
-    this.missing.delete(key);
+    this.polledEnds.get(key)?.wait.unsubscribe();
+    this.polledEnds.delete(key);
     this.slowestMs = Math.max(turnaroundMs, this.slowestMs * memory);
     this.add(true);
   }
 
-  /** A poll saw the end of a job. */
-  polled(key: string): void {
-    if (this.missing.has(key)) return;
-    const late = this.scheduler.schedule(() => {
-      this.missing.delete(key);
+  /** A poll saw the end of a job that was submitted at `submittedAt`. */
+  polled(key: string, submittedAt: number): void {
+    if (this.polledEnds.has(key)) return;
+    const wait = this.scheduler.schedule(() => {
+      this.polledEnds.delete(key);
       this.add(false);
     }, graceMs);
-    this.missing.set(key, late);
+    this.polledEnds.set(key, { wait, submittedAt });
+  }
+
+  /** A callback came about a job that has ended: where a poll has just seen that, it was on its way. */
+  cameAfterEnd(key: string): void {
+    const polled = this.polledEnds.get(key);
+    if (polled !== undefined) this.came(key, this.scheduler.now() - polled.submittedAt);
+  }
+
+  /** A poll has seen the end of a job, and its callback may be on its way. */
+  get isUndecided(): boolean {
+    return this.polledEnds.size > 0;
   }
 
   private add(isCalled: boolean): void {

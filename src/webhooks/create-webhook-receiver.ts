@@ -145,8 +145,8 @@ class Receiver {
   private readonly health: CallbackHealth;
   private readonly backstops: BackstopPolls[] = [];
   private readonly listening = new Map<string, Listening>();
-  /** The last POST of jobs that have ended. */
-  private readonly ended = new Map<string, number>();
+  /** Jobs that have ended, by their rows: the last POST of each. */
+  private readonly ended = new Map<string, { readonly key: string; readonly attempt: number }>();
   private jobs = 0;
 
   constructor(private readonly options: WebhookReceiverOptions) {
@@ -188,7 +188,8 @@ class Receiver {
       },
       // A job that may have been made is not over: a callback may prove it.
       ended: (outcome) => {
-        if (outcome.status === 'completed' || outcome.paid !== 'maybe') this.remember(row, last);
+        if (outcome.status === 'completed' || outcome.paid !== 'maybe')
+          this.remember(row, { key, attempt: last });
       },
       giveUp$: this.giveUp(),
       contradicted: (jobId) =>
@@ -245,16 +246,20 @@ class Receiver {
     orphan: () => ObservableInput<CallbackResult>,
   ): ObservableInput<CallbackResult> {
     const job = this.listening.get(row);
-    if (job === undefined || attempt <= job.earlier)
-      return (this.ended.get(row) ?? 0) >= attempt ? ['settled'] : orphan();
+    if (job === undefined || attempt <= job.earlier) {
+      const ended = this.ended.get(row);
+      if (ended === undefined || ended.attempt < attempt) return orphan();
+      this.health.cameAfterEnd(ended.key);
+      return ['settled'];
+    }
     const turnarounds = this.backstops.map((backstop) => backstop.calledBack(job.key));
     this.health.came(job.key, turnarounds.find((found) => found !== undefined) ?? 0);
     return job.take({ attempt: attempt - job.earlier, body });
   }
 
-  private remember(row: string, attempt: number): void {
+  private remember(row: string, job: { readonly key: string; readonly attempt: number }): void {
     this.ended.delete(row);
-    this.ended.set(row, attempt);
+    this.ended.set(row, job);
     if (this.ended.size <= mostEnded) return;
     const [oldest] = this.ended.keys();
     if (oldest !== undefined) this.ended.delete(oldest);

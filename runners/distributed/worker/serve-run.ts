@@ -27,6 +27,8 @@ import type { WorkerSettings } from './worker-options.js';
 
 /** Jobs of earlier starts are polled at once, up to so many. */
 const mostPolled = 1_000;
+/** Of rows that have ended so many are known, as their callbacks may be on the way. */
+const mostEnded = 1_000;
 /** Rows that are taken at once: all workers wait for the transaction. */
 const mostTaken = 1_000;
 
@@ -56,6 +58,7 @@ export class ServedRun {
   /** Absent where the service does not call back. */
   private readonly called: CalledRows | undefined;
   private readonly handed: HandedRows | undefined;
+  private readonly ended = new Set<string>();
   private isSeated = false;
   private isFinished = false;
   private saving = 0;
@@ -135,7 +138,7 @@ export class ServedRun {
       tap(({ row, free }) => {
         if (artifacts !== undefined) return void (this.saving += 1);
         this.progress.next('ended');
-        this.rows.delete(row.id);
+        this.drop(row.id);
         free();
       }),
     );
@@ -179,7 +182,7 @@ export class ServedRun {
   /** A callback waits for the process that has this row; `undefined`: its name was too long. */
   wasCalled(row: string | undefined): void {
     if (row === undefined) this.handed?.look(this.rows.keys());
-    else if (this.rows.has(row)) this.handed?.look([row]);
+    else if (this.rows.has(row) || this.ended.delete(row)) this.handed?.look([row]);
   }
 
   /** Takes no more rows; what is on the wire is awaited, unless it is `now`. */
@@ -217,7 +220,7 @@ export class ServedRun {
 
   private rowLeft(id: string): void {
     const row = this.rows.get(id)?.task.row;
-    this.rows.delete(id);
+    this.drop(id);
     const { blocked } = this.context.service;
     if (row === undefined || !blocked.has(row)) return;
     const { message } = blocked;
@@ -237,7 +240,16 @@ export class ServedRun {
     if (event.type !== 'ended') return;
     this.progress.next('ended');
     this.saving = Math.max(this.saving - 1, 0);
-    this.rows.delete(event.id);
+    this.drop(event.id);
+  }
+
+  /** The row has left this worker. Its callback still says that callbacks come. */
+  private drop(id: string): void {
+    this.rows.delete(id);
+    if (this.handed === undefined) return;
+    this.ended.add(id);
+    const [oldest] = this.ended;
+    if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
   }
 
   /** What is not of the run but of this worker ends its part alone. */

@@ -15,6 +15,7 @@ function backstopIn({ scheduler }: Virtual, everyMs = 3) {
     polls,
     of: (key: string) => polls.pollTimes(job(key)),
     comes: (key: string) => health.came(key, polls.calledBack(key) ?? 0),
+    comesAfterEnd: (key: string) => health.cameAfterEnd(key),
     ends: (key: string) => polls.observe(key, { id: 'j', status: 'COMPLETED' }, scheduler.now()),
     at: (ms: number, work: () => void) => scheduler.schedule(work, ms),
   };
@@ -41,6 +42,21 @@ describe('BackstopPolls', () => {
       const { of } = backstopIn(virtual);
       virtual.expectObservable(of('canary'), '^---!').toBe('---x', x);
       virtual.expectObservable(of('other'), '^----------!').toBe('----x--x--x', x);
+    });
+  });
+
+  it('polls no other one while the callback about the end that it saw may be on its way', () => {
+    inVirtualTime((virtual) => {
+      const { of, ends, comesAfterEnd, at, health } = backstopIn(virtual);
+      const canary = of('canary').subscribe(() => {
+        ends('canary');
+        canary.unsubscribe();
+      });
+      virtual.expectObservable(of('other'), '^ 9000ms !').toBe('6500ms x', x);
+      virtual.expectObservable(health.state$).toBe('h 1499ms c', { h: 'hoped', c: 'coming' });
+      at(1_500, () => comesAfterEnd('canary'));
+      virtual.flush();
+      expect(health.slowestMs).toBe(1_500);
     });
   });
 

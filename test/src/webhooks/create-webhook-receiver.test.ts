@@ -98,6 +98,26 @@ describe('a receiver', () => {
     expect(given).toStrictEqual([]);
   });
 
+  it('knows by a callback that comes after a poll has seen the end that callbacks come', async () => {
+    const scheduler = new VirtualTimeScheduler();
+    const { receiver, post } = receiverOf({ scheduler });
+    const webhook = receiver.row('a');
+    const address = await webhook.address(1);
+    const { listening } = listen(webhook);
+    const polls = receiver.poll(fixed(1_000, scheduler));
+    const job = polls.pollTimes({ key: 'a', submittedAt: 0 }).subscribe();
+    polls.observe('a', { id: 'j', status: 'COMPLETED' }, 0);
+    webhook.ended({ status: 'completed', jobId: 'j', output: 1, costUsd: null });
+    job.unsubscribe();
+    listening.unsubscribe();
+    expect(await statusOf(post(address))).toBe(200);
+    const times: number[] = [];
+    polls.pollTimes({ key: 'b', submittedAt: 0 }).subscribe(() => times.push(scheduler.now()));
+    scheduler.maxFrames = 10_000;
+    scheduler.flush();
+    expect(times).toStrictEqual([5_000, 10_000]);
+  });
+
   it('takes a job that may have been made for one that has not ended', async () => {
     const orphans: unknown[] = [];
     const { receiver, post } = receiverOf({ orphan: (callback) => (orphans.push(callback), ['settled']) });
