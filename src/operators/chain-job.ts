@@ -69,6 +69,9 @@ function jobOf<A, B>(chain: Chain<A, B>, first: Job<A>, facts: JobFacts<A>, repl
     get statusCalls() {
       return facts.statusCalls + (chain.second?.statusCalls ?? 0);
     },
+    get cannotBeCancelled() {
+      return facts.cannotBeCancelled === true;
+    },
     cancel() {
       chain.isCancelled = true;
       const first = facts.cancel() as Observable<Outcome<never>>;

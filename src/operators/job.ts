@@ -73,6 +73,8 @@ export interface JobFacts<O = unknown> {
   readonly key: string;
   readonly jobId: string | undefined;
   readonly statusCalls: number;
+  /** Its id comes with its answer: there is nothing to cancel while its POST is on the wire. Of several purchases: the first. */
+  readonly cannotBeCancelled?: boolean;
   /** Cancels at once, whether it is subscribed or not; emits the outcome, and completes without one where the answer is no end. */
   cancel(): Observable<Outcome<O>>;
   /** Where the service has the job: host, endpoint and id. `undefined` until the id is known, and where there is none. */
@@ -118,6 +120,9 @@ export function jobOperator<O>(
       },
       get statusCalls() {
         return facts.statusCalls;
+      },
+      get cannotBeCancelled() {
+        return facts.cannotBeCancelled === true;
       },
       cancel: () => facts.cancel(),
       eachPurchase: (replace) => jobOperator<P>(operate)(eachPurchase(replace)),

@@ -2,7 +2,7 @@ import { concatMap, defer, of, type Observable } from 'rxjs';
 import { failureCodes, type FailureCode } from '../contract/failure-code.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { asJob, cancelJob, type Job, type ReplaceJob } from './job.js';
+import { asJob, cancelJob, factsOf, type Job, type ReplaceJob } from './job.js';
 
 /** Options of `retryPurchase`. */
 export interface RetryPurchaseOptions {
@@ -47,6 +47,7 @@ class Attempts<O> {
   asJob(replace?: ReplaceJob): Job<O> {
     const { jobs } = this;
     const latest = () => jobs.at(-1);
+    const isSync = () => factsOf(this.job(0, undefined))?.cannotBeCancelled === true;
     return asJob(this.from(0, replace), {
       get key() {
         return latest()?.key ?? '';
@@ -56,6 +57,9 @@ class Attempts<O> {
       },
       get statusCalls() {
         return jobs.reduce((calls, job) => calls + job.statusCalls, 0);
+      },
+      get cannotBeCancelled() {
+        return isSync();
       },
       cancel: () => {
         this.isCancelled = true;

@@ -297,6 +297,10 @@ class Purchase<O> implements JobFacts<O>, Buyer, CalledJob, Runner<JobEvent<O>> 
     return this.spec.purpose === 'route-post' ? '' : this.id;
   }
 
+  get cannotBeCancelled(): boolean {
+    return this.spec.sync;
+  }
+
   get address(): string | undefined {
     const { id, spec } = this;
     return id === undefined ? undefined : spec.queue?.status(id).url;

@@ -22,7 +22,7 @@ export type RouteQuery<O> = Pick<
 export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<O> {
   const { key, report, untilAborted } = query;
   const events = answered(query, context).pipe(tap(report), untilAborted);
-  return asJob(events, { key, jobId: '', statusCalls: 0, cancel: () => EMPTY });
+  return asJob(events, { key, jobId: '', statusCalls: 0, cannotBeCancelled: true, cancel: () => EMPTY });
 }
 
 function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<JobEvent<O>> {
