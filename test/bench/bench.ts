@@ -33,7 +33,8 @@ const rounds = Number(values.rounds);
 const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
 const edit = (n: number) => `https://pictures.example/${n}.png,make chair ${n} blue,1k\n`;
 const editWithId = (n: number) => `row-${n},${edit(n)}`;
-const jobCells = (n: number) => `row-${n},bench,${n}\n`;
+const jobCells = (n: number) =>
+  `row-${n},bench,https://pictures.example/${n}.png,"make chair ${n} blue, in soft light",1k\n`;
 const job = (n: number) => `{"id":"row-${n}","endpoint":"bench","input":{"n":${n}}}\n`;
 
 const figures: Figure[] = [];
@@ -102,7 +103,7 @@ async function throughputWith(flags: readonly string[]): Promise<Figure[]> {
 async function manifest(name: string, count: number, line: (n: number) => string): Promise<string> {
   const path = join(folder, name);
   const file = createWriteStream(path);
-  if (line === jobCells) file.write('id,endpoint,input.n\n');
+  if (line === jobCells) file.write('id,endpoint,input.image,input.prompt,input.resolution\n');
   else if (name.endsWith('.csv')) file.write(`${line === editWithId ? 'id,' : ''}images,prompt,resolution\n`);
   for (let n = 0; n < count; n += 1) if (!file.write(line(n))) await once(file, 'drain');
   file.end();

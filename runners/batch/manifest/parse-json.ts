@@ -137,8 +137,8 @@ function wrong(open: readonly Open[], what: string, index: number): WrongKey {
   };
 }
 
-/** Most cells are plain text: their first character shows that without an exception of the parser. */
-const mayBeJson = /^(?:["{[\d-]|true$|false$|null$)/;
+/** Most cells are plain text: this shows it without an exception of the parser, which `1k` in each row would make dear. */
+const mayBeJson = /^(?:["{[]|-?\d+(?:\.\d+)?(?:e[+-]\d+)?$|true$|false$|null$)/;
 
 /**
  * A cell of an `input.…` or `body.…` column: a JSON value where it parses and prints the same again (`42`, `true`, `[1]`), else
