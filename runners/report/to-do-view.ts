@@ -19,10 +19,10 @@ export interface ToDoView extends ToDo {
 /** What a person can do about the failures of a run and, where no process works on it, about the rows to go. */
 export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
   const run = runCommandOf(survey);
-  const { rows, toDo, story, prices } = survey;
+  const { rows, toDo, story, prices, caps } = survey;
   const todos = whatToDo(rows.causes, run, prices);
   const isStopped = story.stops.length === story.starts.length;
-  const rest = isRunning ? [] : toGoOn(toDo, run, isStopped ? story.stops.at(-1)?.exitCode : undefined);
+  const rest = isRunning ? [] : toGoOn(toDo, run, isStopped ? { ...story.stops.at(-1), caps } : {});
   return [
     ...rows.causes.flatMap((group, index) => viewToDo(group, index, todos[index])),
     ...rest.map((todo) => ({
@@ -58,7 +58,6 @@ function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): T
 
 function runCommandOf({ folder, story, isRehearsal }: Survey): RunCommand {
   const [first, last] = [story.starts[0], story.starts.at(-1)];
-  if (first === undefined || last === undefined)
-    return { manifest: '', folder, options: [], isRehearsal, isCapped: false };
+  if (first === undefined || last === undefined) return { manifest: '', folder, options: [], isRehearsal };
   return runAgainCommand(first, last, folder);
 }

@@ -68,6 +68,8 @@ export interface ColumnUse {
   readonly sent: readonly string[];
   /** The user's own columns: they are not sent. */
   readonly own: readonly string[];
+  /** Of these: `--set` has filled a text with them. */
+  readonly filledIn?: readonly string[];
   /** Filled columns that only another kind of row sends: the user may believe that they are sent. */
   readonly misplaced: readonly string[];
 }

@@ -29,6 +29,8 @@ export interface Plan {
   readonly separatedBy?: string;
   readonly columnsSent: readonly string[];
   readonly columnsNotSent: readonly string[];
+  /** Of these: `--set` fills texts with them. Absent: it has no such text. */
+  readonly columnsFilledIn?: readonly string[];
   /** Edits with more reference pictures than recommended. (spec 2.5) */
   readonly imagesBeyondRecommended: number;
   readonly cost: {

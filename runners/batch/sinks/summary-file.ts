@@ -3,6 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
+import type { ReachedCap } from '../stop/worst-end.js';
 import type { FilesCovered } from './spreadsheet.js';
 
 /** Writes summary.json beside the old one, then puts it in its place. */
@@ -142,4 +143,6 @@ interface StartSummary {
   /** Absent while it runs. */
   readonly exitCode?: number;
   readonly reason?: string;
+  /** The caps that had no room for a row, where it ended for that. */
+  readonly caps?: readonly ReachedCap[];
 }

@@ -1,5 +1,6 @@
-import { formatMoney } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toUsd } from '../../../src/contract/micro-dollars.js';
 import { cappedValueText, type CappedValue } from '../ledger/value-caps.js';
+import type { RunEnd } from './worst-end.js';
 
 const valuesShown = 3;
 const valuesKept = 1_000;
@@ -23,11 +24,15 @@ export class FullValues {
     return `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
   }
 
-  /** Why rows are left at the end of a start. */
-  get reason(): string {
-    const names = [...this.first.values()].slice(0, valuesShown).map(fullValueText);
+  /** How a start ends that leaves rows for it. */
+  get end(): RunEnd {
+    const full = [...this.first.values()];
+    const names = full.slice(0, valuesShown).map(fullValueText);
     const more = this.first.size > names.length ? ', …' : '';
-    return `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to go on, or as it is once money of theirs is free again.`;
+    const reason = `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to go on, or as it is once money of theirs is free again.`;
+    const columns = new Map(full.map(({ column, cap }) => [column, toUsd(cap)]));
+    const caps = [...columns].map(([column, usd]) => ({ option: 'max-cost-by' as const, column, usd }));
+    return { exitCode: 3, reason, caps };
   }
 }
 

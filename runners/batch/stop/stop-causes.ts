@@ -1,4 +1,4 @@
-import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
@@ -11,7 +11,7 @@ export const stopCauses = {
     const held = reserved + unknown;
     const and = held > 0 ? ` and ${formatMoney(held)} reserved or in doubt` : '';
     const reason = `Stopped at the cost cap of ${formatMoney(cap)}: with ${formatMoney(spent)} spent${and}, the next row did not fit. Run again with a higher cap to go on.`;
-    return { exitCode: 3, reason, leaves: [] };
+    return { exitCode: 3, reason, caps: [{ option: 'max-cost', usd: toUsd(cap) }], leaves: [] };
   },
 
   /** A row that arrived has a price, and no cap holds: without `hasSent` nothing was sent. */
@@ -21,9 +21,9 @@ export const stopCauses = {
   },
 
   /** @param whyNot what does not fit, and when it will */
-  dayCapReached(whyNot: string): StopCause {
+  dayCapReached(cap: MicroDollars, whyNot: string): StopCause {
     const reason = `Stopped at the cost cap of a day: ${whyNot} Run again then, or with a higher cap, to go on.`;
-    return { exitCode: 3, reason, leaves: [] };
+    return { exitCode: 3, reason, caps: [{ option: 'max-cost-per-day', usd: toUsd(cap) }], leaves: [] };
   },
 
   priceDrifted(what: string, drift: number, limitPercent: number): StopCause {

@@ -1,13 +1,9 @@
 import { BehaviorSubject, filter, type Observable } from 'rxjs';
 import type { UnendedStatus } from '../row/row-status.js';
-import type { RunEnd } from './worst-end.js';
-import { worstEnd } from './worst-end.js';
+import { worstEnd, type RunEnd } from './worst-end.js';
 
 /** What ends a run before its rows do. */
-export interface StopCause {
-  readonly exitCode: number;
-  /** One sentence: what happened, and how to go on. */
-  readonly reason: string;
+export interface StopCause extends RunEnd {
   /**
    * Rows in these states are left as they are, to be gone on with by a later start; the others end first. `open`: they have
    * not been sent. `sent`: their answer is on its way. `accepted`: their id is journalled. `replied`: their picture is not saved.
@@ -30,7 +26,7 @@ export class Stops {
 
   /** What the run ends with; `undefined`: nothing stopped it. */
   get end(): RunEnd | undefined {
-    return worstEnd(this.causes.map(({ exitCode, reason }) => ({ exitCode, reason })));
+    return worstEnd(this.causes);
   }
 
   leaves(status: UnendedStatus): boolean {

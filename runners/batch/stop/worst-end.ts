@@ -1,7 +1,18 @@
 /** How a run ended. */
 export interface RunEnd {
   readonly exitCode: number;
+  /** One sentence: what happened, and how to go on. */
   readonly reason: string;
+  /** The caps that had no room for a row, where the run ended for that. */
+  readonly caps?: readonly ReachedCap[];
+}
+
+/** A cap, by the option that sets it. */
+export interface ReachedCap {
+  readonly option: 'max-cost' | 'max-cost-per-day' | 'max-cost-by';
+  readonly usd: number;
+  /** Whose values have it. */
+  readonly column?: string;
 }
 
 /** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
@@ -37,8 +48,10 @@ export function worstEnd(ends: readonly RunEnd[]): RunEnd | undefined {
   const [worst, ...others] = ends.toSorted((one, other) => rank(one.exitCode) - rank(other.exitCode));
   const next = others.find(({ exitCode }) => exitCode !== 0 && exitCode < 128);
   const isKnown = next === undefined || (worst !== undefined && worst.reason.includes(next.reason));
-  if (worst === undefined || worst.exitCode < 128 || isKnown) return worst;
-  return { exitCode: worst.exitCode, reason: `${worst.reason} ${next.reason}` };
+  if (worst === undefined) return undefined;
+  const { exitCode, reason, caps } = worst;
+  if (exitCode >= 128 && !isKnown) return { exitCode, reason: `${reason} ${next.reason}` };
+  return { exitCode, reason, ...(caps && { caps }) };
 }
 
 function rank(exitCode: number): number {

@@ -4,7 +4,7 @@ import type { Summary } from '../../batch/internal.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, plainText } from './plain-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
-import { toGoOn, whatToDo, type ToDo } from '../../report/messages/what-to-do.js';
+import { toGoOn, whatToDo, type LastEnd, type ToDo } from '../../report/messages/what-to-do.js';
 import { costsByText } from './value-text.js';
 
 /** Causes beyond this many are in the files and in the report. */
@@ -83,8 +83,8 @@ export function failureText(
 }
 
 /** Rows that are still to be done, and the command for them. */
-export function toGoText(count: number, run: RunCommand, exitCode: number | undefined): string[] {
-  return toGoOn(count, run, exitCode).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
+export function toGoText(count: number, run: RunCommand, last: LastEnd): string[] {
+  return toGoOn(count, run, last).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
 }
 
 function adviceLines({ cost, advice, command }: ToDo): string[] {

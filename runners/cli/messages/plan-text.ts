@@ -32,13 +32,24 @@ export function planText(plan: Plan, name: string): string[] {
     ),
     ...fact('columns', plan.separatedBy === undefined ? '' : `separated by ${plan.separatedBy}`),
     ...sameText(plan.same),
-    ...fact('sent', plan.columnsSent.map((column) => plainText(column, 60)).join(', ')),
-    ...fact('not sent', plan.columnsNotSent.map((column) => plainText(column, 60)).join(', ')),
+    ...columnsText(plan),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
   ];
 }
 
+function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan): string[] {
+  const named = (columns: readonly string[]): string =>
+    columns.map((column) => plainText(column, 60)).join(', ');
+  const filledIn = named(columnsFilledIn);
+  return [
+    ...fact('sent', named(columnsSent)),
+    ...fact('filled in', filledIn === '' ? '' : `${filledIn}, by --set`),
+    ...fact('not sent', named(columnsNotSent.filter((column) => !columnsFilledIn.includes(column)))),
+  ];
+}
+
 const valuesShown = 12;
+const levelsShown = 4;
 
 /** What the axes make of the rows, and a line for each axis with what its values cost. */
 function matrixText(matrix: Plan['matrix']): string[] {
@@ -64,10 +75,15 @@ function matrixText(matrix: Plan['matrix']): string[] {
 function prioritiesText(priorities: Plan['priorities'] = []): string {
   const found = priorities.filter(({ rows }) => rows > 0);
   const shown = found
-    .slice(0, valuesShown)
-    .map(({ priority, rows, ...cost }) => `${countOf(rows, 'row')} of ${priority} (${priceText(cost)})`);
-  const more = found.length > shown.length ? `, and ${formatCount(found.length - shown.length)} more` : '';
-  return shown.length === 0 ? '' : `first ${shown.join(', then ')}${more}`;
+    .slice(0, levelsShown)
+    .map(({ priority, rows, ...cost }) => `${formatCount(rows)} at ${priority}${knownPrice(cost)}`);
+  const rest = found.slice(levelsShown).reduce((sum, { rows }) => sum + rows, 0);
+  if (rest > 0) shown.push(`${formatCount(rest)} at ${countOf(found.length - levelsShown, 'lower one')}`);
+  return shown.length === 0 ? '' : `first ${shown.join(', then ')}`;
+}
+
+function knownPrice(cost: Plan['cost']): string {
+  return cost.estimated === 0 && cost.unpriced > 0 ? '' : ` (${priceText(cost)})`;
 }
 
 function valueText({
@@ -75,7 +91,7 @@ function valueText({
   rows,
   ...cost
 }: NonNullable<Plan['matrix']>['axes'][number]['values'][number]): string {
-  return `${plainText(value, 40)} ${formatCount(rows)} (${priceText(cost)})`;
+  return `${plainText(value, 40)} ${formatCount(rows)}${knownPrice(cost)}`;
 }
 
 const sameShown = 5;
@@ -126,6 +142,7 @@ export function planJson(plan: Plan): Record<string, unknown> {
     ...(plan.separatedBy && { separatedBy: plan.separatedBy }),
     columnsSent: plan.columnsSent,
     columnsNotSent: plan.columnsNotSent,
+    ...(plan.columnsFilledIn && { columnsFilledIn: plan.columnsFilledIn }),
     imagesBeyondRecommended: plan.imagesBeyondRecommended,
     ...(plan.matrix && { matrix: matrixJson(plan.matrix) }),
     ...(plan.priorities && {

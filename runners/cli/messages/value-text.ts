@@ -2,6 +2,7 @@ import type { Ahead, Summary } from '../../batch/internal.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { dearestValues, type ValueLine, valueName } from '../../report/messages/dearest-values.js';
 import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
+import { priceText } from './plan-text.js';
 
 const valuesShown = 10;
 const indent = ' '.repeat(15);
@@ -34,18 +35,21 @@ export function aheadByText({ by = [] }: Pick<Ahead, 'by'>): string[] {
       short > 0 && capUsd !== undefined
         ? `: ${countOf(short, 'row')} ${short === 1 ? 'does' : 'do'} not fit`
         : '';
-    const lines = first.slice(0, valuesShown).map(({ value, rows, fits, estimated }) => {
-      const price = formatMoney(estimated);
-      const counted =
-        fits < rows
-          ? `${formatCount(fits)} of ${countOf(rows, 'row')} fit; all would be ${price}`
-          : `${countOf(rows, 'row')}, for ${price}`;
-      return `${valueName(value, shownValue)}: ${counted}`;
-    });
+    const lines = first
+      .slice(0, valuesShown)
+      .map(({ value, ...ahead }) => `${valueName(value, shownValue)}: ${aheadOfValue(ahead)}`);
     const more = values - lines.length;
     const rest = more > 0 ? [`and ${countOf(more, 'other')}`] : [];
     return headed(column, [`${countOf(values, 'value')}${cap}${left}`, ...lines, ...rest]);
   });
+}
+
+type AheadOfValue = Omit<NonNullable<Ahead['by']>[number]['first'][number], 'value'>;
+
+function aheadOfValue({ rows, fits, estimated, unpriced }: AheadOfValue): string {
+  const price = priceText({ estimated, unpriced });
+  if (fits < rows) return `${formatCount(fits)} of ${countOf(rows, 'row')} fit; all would be ${price}`;
+  return unpriced === rows ? price : `${countOf(rows, 'row')}, for ${price}`;
 }
 
 function headed(column: string, [first = '', ...others]: readonly string[]): string[] {

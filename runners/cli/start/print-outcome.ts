@@ -22,6 +22,7 @@ const files = [
   'costs.csv',
   'summary.json',
   'images',
+  'files',
   'report.html',
 ];
 
@@ -72,8 +73,7 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
   const manifest = live === undefined ? (source.keep?.path ?? source.path) : source.name;
   const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
-  const capped = cost.cap !== undefined && { cap: cost.cap };
-  const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, ...capped };
+  const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost };
   const { readFirstStart } = await import('../../report/survey/run-story.js');
   const shown = (path: string) => (path === '' || options.quiet ? path : shownPath(path, io.cwd));
   const command = runAgainCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));

@@ -16,7 +16,12 @@ import { shownPath } from '../messages/plain-text.js';
  */
 export async function whatIsLeft(
   folder: string,
-  { rows, prices, priceTable }: Pick<Summary, 'rows'> & Partial<Pick<Summary, 'prices' | 'priceTable'>>,
+  {
+    rows,
+    prices,
+    priceTable,
+    thisStart,
+  }: Pick<Summary, 'rows'> & Partial<Pick<Summary, 'prices' | 'priceTable' | 'thisStart'>>,
   command: RunCommand,
   exitCode: number | undefined,
 ): Promise<string[]> {
@@ -27,7 +32,7 @@ export async function whatIsLeft(
   );
   return [
     ...failureText(await failureGroups(nodeDisk, folder), command, micros),
-    ...toGoText(rows.toDo, command, exitCode),
+    ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
   ];
 }
 

@@ -121,7 +121,7 @@ function stopIfRefused(
   const now = options.scheduler.now();
   if (since === undefined || now - since < refusedMs) return since ?? now;
   const [first] = troubles;
-  const end = worstEnd(troubles.map(({ exitCode, reason }) => ({ exitCode, reason })));
+  const end = worstEnd(troubles);
   if (first !== undefined) stops.stop({ ...first, ...end, leaves: ['open', 'accepted'] });
   return undefined;
 }

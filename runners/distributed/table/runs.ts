@@ -92,11 +92,10 @@ export async function stopRun(on: Transaction, run: number, cause: StopCause): P
   );
   const stored = rows[0]?.stop;
   const before = stored == null ? cause : (JSON.parse(stored) as StopCause);
-  const ends = [before, cause].map(({ exitCode, reason }) => ({ exitCode, reason }));
   const leaves = [...new Set([...before.leaves, ...cause.leaves])];
   await on.query('update millrace.runs set stop = $2 where run = $1', [
     run,
-    JSON.stringify({ ...worstEnd(ends), leaves }),
+    JSON.stringify({ ...worstEnd([before, cause]), leaves }),
   ]);
   await wakeWorkers(on, run, 'orders');
 }

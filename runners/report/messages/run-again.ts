@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { shellWords } from '../../batch/manifest/quote-value.js';
+import type { ReachedCap } from '../../batch/stop/worst-end.js';
 
 /** What commands about a run have to name. */
 export interface RunCommand {
@@ -10,8 +11,6 @@ export interface RunCommand {
   readonly options: readonly string[];
   /** A rehearsal against the embedded emulator: nothing was spent. */
   readonly isRehearsal: boolean;
-  /** A cap of the run held for the last start, not that of a day alone. */
-  readonly isCapped: boolean;
 }
 
 /** What a start went by. */
@@ -48,7 +47,6 @@ export function runAgainCommand(
     folder,
     options: optionsOf(last, repeat.manifest),
     isRehearsal: last.local,
-    isCapped: last.cap !== undefined,
   };
 }
 
@@ -73,11 +71,14 @@ export function runAgain(run: RunCommand, ...more: readonly string[]): string | 
   return commandOn('run', run, more);
 }
 
-/** The command that prices the rest of the run without its cap. Sends nothing. */
-export function priceRest(run: RunCommand): string | undefined {
-  const at = run.options.indexOf('--max-cost');
-  const options = at < 0 ? run.options : run.options.toSpliced(at, 2);
-  return commandOn('plan', { ...run, options }, ['--max-cost', 'none']);
+/** The command that prices the rest of the run without these caps. Sends nothing. */
+export function priceRest(run: RunCommand, caps: readonly ReachedCap[]): string | undefined {
+  const lifted = caps.flatMap(({ option, column }) =>
+    option === 'max-cost-per-day' ? [] : [`--${option}`, column === undefined ? 'none' : `${column}=none`],
+  );
+  const given = caps.map(({ option }) => run.options.indexOf(`--${option}`)).filter((at) => at >= 0);
+  const options = run.options.filter((_, at) => !given.includes(at) && !given.includes(at - 1));
+  return commandOn('plan', { ...run, options }, lifted);
 }
 
 /** A manifest that came through stdin goes through it again: its pictures are relative to the working directory. */

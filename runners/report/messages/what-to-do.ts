@@ -1,6 +1,7 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
+import type { ReachedCap, RunEnd } from '../../batch/stop/worst-end.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import { priceRest, runAgain, type RunCommand } from './run-again.js';
@@ -44,23 +45,39 @@ export function whatToDo(
 /**
  * What to do about rows without an outcome, where no process works on them.
  *
- * @param exitCode how the last start ended; `undefined` where it was cut off
+ * @param last how the last start ended; without an exit code where it was cut off
  */
-export function toGoOn(count: number, run: RunCommand, exitCode: number | undefined): ToDo[] {
-  const isCapped = exitCode === cappedCode && run.isCapped;
-  const command = isCapped ? priceRest(run) : runAgain(run);
+export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
+  const reached = exitCode === cappedCode ? caps : [];
+  // The cap of a day has room again by itself.
+  const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
+  const command = isPriced ? priceRest(run, reached) : runAgain(run);
   if (count === 0 || command === undefined) return [];
   return [
     {
       title: `${countOf(count, 'row')} to go`,
       cause: '',
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
-      advice: isCapped
-        ? 'See what they cost, then run with a higher --max-cost:'
-        : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
+      advice:
+        reached.length > 0 ? cappedAdvice(reached, isPriced) : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
       command,
     },
   ];
+}
+
+/** What of the end of a start says how to go on. */
+export type LastEnd = Partial<Pick<RunEnd, 'exitCode' | 'caps'>>;
+
+function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
+  const given = caps.map(({ option, column, usd }) =>
+    column === undefined
+      ? shellWords(`--${option}`, String(usd))
+      : shellWords(`--${option}`, `${column}=${usd}`),
+  );
+  const more = `more than ${given.join(' and ')}`;
+  return isPriced
+    ? `See what they cost, then run with ${more}:`
+    : `Once the last 24 hours have room again, or with ${more}, continue:`;
 }
 
 /** By exit code: the sentence about the end says what it was. */

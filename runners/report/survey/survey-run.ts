@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
+import type { ReachedCap } from '../../batch/stop/worst-end.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
 import { openIfThere, readJsonl } from '../read/read-jsonl.js';
@@ -36,6 +37,8 @@ export interface Survey {
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
+  /** The caps that had no room for a row, where the latest start ended for that. */
+  readonly caps: readonly ReachedCap[];
   /** The latest cap; `undefined`: none. */
   readonly cap: MicroDollars | undefined;
   /** The stretches of time in which the run was at work, in order. */
@@ -68,6 +71,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
     toDo: rowsToDo(summary, rows.places.length),
+    caps: reachedCaps(summary),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -108,6 +112,16 @@ function rowsToDo(summary: JsonObject, ended: number): number {
   const rows = isObject(summary['rows']) ? summary['rows'] : {};
   const endedThen = numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0);
   return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
+}
+
+/** Folders of older versions have none. */
+function reachedCaps(summary: JsonObject): ReachedCap[] {
+  const last = isObject(summary['thisStart']) ? summary['thisStart'] : {};
+  const caps: unknown[] = Array.isArray(last['caps']) ? last['caps'] : [];
+  return caps.filter(
+    (cap): cap is ReachedCap =>
+      isObject(cap) && typeof cap['option'] === 'string' && typeof cap['usd'] === 'number',
+  );
 }
 
 /** What the next start reserves: the price of the run's table, else of the service's list, or the dearest that was reported. */

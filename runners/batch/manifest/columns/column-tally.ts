@@ -10,6 +10,7 @@ const columnsKept = 1_000;
 export class ColumnTally {
   readonly #sent = new Set<string>();
   readonly #own = new Set<string>();
+  readonly #filledIn = new Set<string>();
   readonly #warnings = new Set<string>();
   #last: ColumnUse | undefined;
   #lastOwn: readonly string[] | undefined;
@@ -19,6 +20,7 @@ export class ColumnTally {
     this.#last = use;
     for (const name of use.sent) keep(this.#sent, name);
     this.addOwn(use.own);
+    for (const name of use.filledIn ?? []) keep(this.#filledIn, name);
     for (const name of use.misplaced) {
       keep(this.#own, name);
       keep(this.#warnings, misplaced(name, use.kind));
@@ -40,11 +42,13 @@ export class ColumnTally {
   result(): {
     readonly columnsSent: string[];
     readonly columnsNotSent: string[];
+    readonly columnsFilledIn?: string[];
     readonly warnings: string[];
   } {
     return {
       columnsSent: [...this.#sent],
       columnsNotSent: [...this.#own].filter((name) => !this.#sent.has(name)),
+      ...(this.#filledIn.size > 0 && { columnsFilledIn: [...this.#filledIn] }),
       warnings: [...this.#warnings].map(stripControls),
     };
   }

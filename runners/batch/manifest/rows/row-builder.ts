@@ -5,7 +5,7 @@ import { quoteValue } from '../quote-value.js';
 import { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import type { ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
+import type { ColumnUse, ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
 import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
@@ -48,6 +48,8 @@ interface ReadRow {
   readonly meaning: RowMeaning;
   readonly columns: KnownColumns;
   readonly prior: PriorFailure | undefined;
+  /** The columns that `--set` asked for. */
+  readonly used: ReadonlySet<string>;
 }
 
 /** Makes the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
@@ -124,7 +126,7 @@ export class RowBuilder {
     if (problems.found.length === 0 && record.product !== undefined)
       problems.found.push(...unusedAxes(record.product, { layout, foreign: columns.foreign, used }));
     if (problems.found.length > 0) return this.#invalid(draft, cells.all());
-    return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior }) };
+    return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior, used }) };
   }
 
   #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): ReadCells {
@@ -170,7 +172,7 @@ export class RowBuilder {
     problems.add(cells.label('jobId'), message);
   }
 
-  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior }: ReadRow): HashedRow {
+  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior, used }: ReadRow): HashedRow {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution, jobId } = meaning;
     const { use, foreign } = columns;
@@ -194,7 +196,7 @@ export class RowBuilder {
       columns: record.product
         ? { ...cells.own(misplaced), ...record.product.axes }
         : withRedoneAxes(cells.own(misplaced)),
-      columnUse: misplaced.length === 0 ? use : { ...use, misplaced: misplaced.map(({ name }) => name) },
+      columnUse: useOf(use, misplaced, used),
       jobId,
       product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
@@ -236,6 +238,18 @@ export class RowBuilder {
       },
     };
   }
+}
+
+/** Mostly the one object of all rows with these columns. */
+function useOf(
+  use: ColumnUse,
+  misplaced: readonly { readonly name: string }[],
+  used: ReadonlySet<string>,
+): ColumnUse {
+  if (misplaced.length === 0 && used.size === 0) return use;
+  const isUsed = (name: string): boolean =>
+    used.has(name) || [...used].some((place) => place.startsWith(`${name}.`));
+  return { ...use, misplaced: misplaced.map(({ name }) => name), filledIn: use.own.filter(isUsed) };
 }
 
 /** A line that is split wrongly has no usable cells: when its failure is read back, it must not pass as a row. */

@@ -30,7 +30,7 @@ export class DayMoney implements SharedMoney {
   }
 
   whyStop(price: MicroDollars | null): StopCause {
-    return stopCauses.dayCapReached(this.shared.whyNot(price ?? 0));
+    return stopCauses.dayCapReached(this.shared.snapshot().cap, this.shared.whyNot(price ?? 0));
   }
 
   /** The run's own ledger, whose settlements and releases are booked in the shared one too. What may have been bought stays reserved there. */

@@ -25,6 +25,8 @@ interface ValueAhead {
   readonly fits: number;
   /** The known prices of all of them. */
   readonly estimated: MicroDollars;
+  /** Of `rows`: those whose price is not known. */
+  readonly unpriced: number;
 }
 
 const valuesShown = 20;
@@ -34,7 +36,7 @@ const mostValues = 100_000;
 export class ValueSurvey {
   private readonly columns: readonly {
     readonly column: string;
-    readonly values: Map<string, { rows: number; fits: number; estimated: MicroDollars }>;
+    readonly values: Map<string, { -readonly [Name in keyof Omit<ValueAhead, 'value'>]: number }>;
     /** A row of the manifest has a value there. */
     isThere: boolean;
   }[];
@@ -57,10 +59,11 @@ export class ValueSurvey {
     for (const { column, values } of this.columns) {
       const value = columnValue(row, column);
       const key = values.has(value) || values.size < mostValues ? value : otherValues;
-      const sum = values.get(key) ?? { rows: 0, fits: 0, estimated: 0 };
+      const sum = values.get(key) ?? { rows: 0, fits: 0, estimated: 0, unpriced: 0 };
       values.set(key, sum);
       sum.rows++;
-      sum.estimated += price ?? 0;
+      if (price === null) sum.unpriced++;
+      else sum.estimated += price;
       if (fits) sum.fits++;
     }
   }

@@ -120,6 +120,28 @@ describe('millrace plan', () => {
     expect(await readdir(cwd)).toEqual(['edits.csv']);
   });
 
+  it('says which columns fill in texts of --set, and knows no price of rows that have none', async () => {
+    await write('jobs.csv', [
+      'id,endpoint,customer,subject,note',
+      'a,grind,acme,owl,x',
+      'b,grind,acme,cat,y',
+    ]);
+    const args = [
+      'plan',
+      'jobs.csv',
+      '--set',
+      'input.prompt={{style}} {{subject}}',
+      '--each',
+      'style=oil,ink',
+    ];
+    const { stdout } = await millrace([...args, '--cost-by', 'customer'], { cwd });
+    expect(stdout).toMatch(/^ {2}filled in {4}subject, style, by --set\n {2}not sent {5}customer, note$/m);
+    expect(stdout).toContain('  by style     oil 2, ink 2\n');
+    expect(stdout).toContain('  by customer  1 value\n               acme: 4 rows of no known price\n');
+    const json = JSON.parse((await millrace([...args, '--json'], { cwd })).stdout) as object;
+    expect(json).toMatchObject({ columnsFilledIn: ['subject', 'style'] });
+  });
+
   it('prints one JSON object and nothing else on stdout', async () => {
     await write('rows.jsonl', [
       JSON.stringify({ images: [image], prompt: 'grayscale' }),

@@ -24,7 +24,7 @@ describe('millrace with a column priority', () => {
   it('plans and prices it, in text and JSON', async () => {
     const { stdout } = await call('plan', 'rows.csv');
     expect(stdout).toContain(
-      '  priority     first 2 rows of 2 ($0.02), then 1 row of 1 ($0.01), then 2 rows of 0 ($0.02), then 1 row of -1 ($0.01)\n',
+      '  priority     first 2 at 2 ($0.02), then 1 at 1 ($0.01), then 2 at 0 ($0.02), then 1 at -1 ($0.01)\n',
     );
     expect(stdout).toMatch(/^ {2}sent +input.n\n {2}not sent +priority$/m);
     const plan = JSON.parse((await call('plan', 'rows.csv', '--json', '--limit', '3')).stdout);

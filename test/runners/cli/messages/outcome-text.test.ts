@@ -80,7 +80,6 @@ describe('failureText', () => {
     folder: 'a.out',
     options: ['--max-cost', '5'],
     isRehearsal: false,
-    isCapped: true,
   };
   const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
     ...{ code, count, message, wording: message, ids },

@@ -30,6 +30,29 @@ describe('planText', () => {
   });
 });
 
+describe('what a plan says in one line', () => {
+  const lineOf = (name: string, given: Partial<typeof plan>): string =>
+    planText({ ...plan, ...given }, 'edits.csv').find((line) => line.startsWith(`  ${name} `)) ?? '';
+
+  it('names columns that --set fills in apart from those that are not sent', () => {
+    const given = { columnsNotSent: ['style', 'note'], columnsFilledIn: ['style'] };
+    expect(lineOf('filled in', given)).toBe('  filled in    style, by --set');
+    expect(lineOf('not sent', given)).toBe('  not sent     note');
+    expect(lineOf('not sent', { ...given, columnsNotSent: ['style'] })).toBe('');
+  });
+
+  it('names the first priorities, with prices where one is known', () => {
+    const level = (priority: number, estimated = 0) => ({ priority, rows: 7, estimated, unpriced: 7 });
+    expect(lineOf('priority', { priorities: [level(3), level(2), level(0)] })).toBe(
+      '  priority     first 7 at 3, then 7 at 2, then 7 at 0',
+    );
+    const many = [9, 8, 7, 6, 5, 4].map((priority) => ({ ...level(priority, 10_000), unpriced: 0 }));
+    expect(lineOf('priority', { priorities: many })).toBe(
+      '  priority     first 7 at 9 ($0.01), then 7 at 8 ($0.01), then 7 at 7 ($0.01), then 7 at 6 ($0.01), then 14 at 2 lower ones',
+    );
+  });
+});
+
 describe('priceText', () => {
   it.each([
     [122_325_000, 0, '$122.325'],

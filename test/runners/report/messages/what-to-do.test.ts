@@ -11,7 +11,6 @@ const run: RunCommand = {
   folder: 'my.out',
   options: ['--base-url', 'https://api.example.test', '--max-cost', '20'],
   isRehearsal: false,
-  isCapped: true,
 };
 const prices = { '1k': 87_500, '2k': 130_000 };
 const began = Date.UTC(2026, 10, 22, 9);
@@ -96,16 +95,40 @@ it('names no command where rows arrived without a manifest, and says how they ar
 });
 
 it('goes on with what is left, and prices it first where the cap was reached', () => {
-  expect(toGoOn(3, run, 0)).toMatchObject([
+  expect(toGoOn(3, run, { exitCode: 0 })).toMatchObject([
     {
       title: '3 rows to go',
       command: "millrace run 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost 20",
     },
   ]);
-  expect(toGoOn(3, run, 3)[0]?.command).toBe(
-    "millrace plan 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost none",
+  const caps = [{ option: 'max-cost' as const, usd: 20 }];
+  expect(toGoOn(3, run, { exitCode: 3, caps })[0]).toMatchObject({
+    advice: 'See what they cost, then run with more than --max-cost 20:',
+    command: "millrace plan 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost none",
+  });
+  expect(toGoOn(0, run, { exitCode: 0 })).toEqual([]);
+});
+
+it('names the caps of values that stopped the run, each with its amount, and lifts no other one', () => {
+  const caps = [
+    { option: 'max-cost-by' as const, column: 'customer', usd: 0.2 },
+    { option: 'max-cost-by' as const, column: 'art style', usd: 5 },
+  ];
+  expect(toGoOn(3, run, { exitCode: 3, caps })[0]).toMatchObject({
+    advice:
+      "See what they cost, then run with more than --max-cost-by customer=0.2 and --max-cost-by 'art style=5':",
+    command:
+      "millrace plan 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost 20 --max-cost-by customer=none --max-cost-by 'art style=none'",
+  });
+});
+
+it('goes on as it is once a day has room again', () => {
+  const caps = [{ option: 'max-cost-per-day' as const, usd: 5 }];
+  const [ofDay] = toGoOn(3, run, { exitCode: 3, caps });
+  expect(ofDay?.advice).toBe(
+    'Once the last 24 hours have room again, or with more than --max-cost-per-day 5, continue:',
   );
-  expect(toGoOn(0, run, 0)).toEqual([]);
+  expect(ofDay?.command).toContain('millrace run ');
 });
 
 it('does not doubt what a person has settled as paid', () => {
@@ -128,10 +151,10 @@ it('says of a rehearsal that its jobs ended with the emulator', () => {
   expect(advice).toContain('a real service goes on with them');
 });
 
-it('names no higher --max-cost where another limit stopped the run, and no plain going on where something is wrong', () => {
-  const [ofDay] = toGoOn(3, { ...run, isCapped: false }, 3);
+it('names no higher cap where something else stopped the run, and no plain going on where something is wrong', () => {
+  const [ofDay] = toGoOn(3, run, { exitCode: 3 });
   expect(ofDay?.advice).toContain('room again');
   expect(ofDay?.command).toContain('millrace run ');
-  expect(toGoOn(3, run, 4)[0]?.advice).toContain('Put right what stopped it');
-  expect(toGoOn(3, run, 69)[0]?.advice).toContain('can be reached');
+  expect(toGoOn(3, run, { exitCode: 4 })[0]?.advice).toContain('Put right what stopped it');
+  expect(toGoOn(3, run, { exitCode: 69 })[0]?.advice).toContain('can be reached');
 });
