@@ -14,8 +14,8 @@ import { privateAddressCode } from '../../../src/transport/connections/private-a
 import { phaseTimeouts } from '../../../src/transport/transport.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import { ArtifactError } from './artifact-error.js';
-import { FileVersion } from './file-version.js';
-import { saveArtifact, type ArtifactFile, type ArtifactPart, type ArtifactPlace } from './save-artifact.js';
+import type { ArtifactPart } from './artifact-part.js';
+import { saveArtifact, type ArtifactFile, type ArtifactPlace } from './save-artifact.js';
 
 export interface DownloadSettings {
   readonly download: Download;
@@ -54,21 +54,27 @@ export async function downloadArtifact(
   settings: DownloadSettings,
 ): Promise<ArtifactFile | undefined> {
   try {
-    return await saveArtifact((part) => fetchWhole(url, part, settings), place);
+    return await saveArtifact(async (part) => {
+      try {
+        await fetchWhole(url, part, settings);
+      } catch (error) {
+        if (error instanceof Left || (error instanceof ArtifactError && error.mayPass)) await part.leave();
+        throw error;
+      }
+    }, place);
   } catch (error) {
     if (error instanceof Left) return undefined;
     throw error;
   }
 }
 
-/** A connection that breaks costs what came over it only where the host cannot go on from there. */
+/** A connection that breaks, and a start that ends, cost what came only where the host cannot go on from there. */
 async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSettings): Promise<void> {
   const { random, scheduler, maxRetries, left$ } = settings;
-  const version = new FileVersion();
-  let furthest = 0;
+  let furthest = part.length;
   for (let failures = 1, tries = 1; ; failures++, tries++) {
     try {
-      return await fetchOnce({ url, part, version }, settings);
+      return await fetchOnce(url, part, settings);
     } catch (error) {
       const failure = asArtifactError(error, url);
       if (!failure.mayPass) throw withTries(failure, tries);
@@ -81,17 +87,12 @@ async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSet
   }
 }
 
-interface Fetching {
-  readonly url: string;
-  readonly part: ArtifactPart;
-  /** Of the bytes that are written. */
-  readonly version: FileVersion;
-}
-
 async function fetchOnce(
-  { url, part, version }: Fetching,
+  url: string,
+  part: ArtifactPart,
   { download, left$, scheduler }: DownloadSettings,
 ): Promise<void> {
+  const { version } = part;
   const { validator } = version;
   const resume = validator === undefined || part.length === 0 ? undefined : { from: part.length, validator };
   if (resume === undefined) await part.restart();
@@ -114,7 +115,7 @@ async function fetchOnce(
   const downloaded = await firstValueFrom(first.pipe(takeUntil(left$)), { defaultValue: undefined });
   if (downloaded === undefined) throw new Left();
   if (downloaded === 0) throw new ArtifactError(`no byte came for ${idleMs / 1000} s`, { mayPass: true });
-  check(downloaded, { part, version, isPart: resume !== undefined });
+  check(downloaded, part, resume !== undefined);
   part.format();
 }
 
@@ -122,10 +123,8 @@ async function fetchOnce(
 class Left extends Error {}
 
 /** Checks status and headers before the bytes, also of an empty or cut reply. */
-function check(
-  { status, headers, bytes }: Downloaded,
-  { part, version, isPart }: Omit<Fetching, 'url'> & { readonly isPart: boolean },
-): void {
+function check({ status, headers, bytes }: Downloaded, part: ArtifactPart, isPart: boolean): void {
+  const { version } = part;
   if (status === notSatisfiable) version.forget();
   if (status !== 200 && !(status === 206 && isPart))
     throw new ArtifactError(`HTTP ${status}`, {

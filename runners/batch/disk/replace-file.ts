@@ -79,7 +79,7 @@ function ignoreMissing(error: unknown): void {
 /** Files of a run that are written beside themselves and then renamed. */
 const names =
   /^(\.journal\.snapshot|\.manifest\.checked|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
-const parts = /^\.[0-9a-f]{20}\.part$/;
+const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tmp)?$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 
 /** Takes away what a process that died left half written in a run's folder. Only names that millrace gives itself. */
@@ -91,9 +91,22 @@ export async function clearLeftovers(disk: Disk, folder: string): Promise<void> 
     ['/thumbnails', thumbnails],
   ] as const;
   for (const [place, ours] of places) {
-    for (const name of await disk.list(`${folder}${place}`)) {
+    const there = await disk.list(`${folder}${place}`);
+    for (const name of there) {
       // A leftover that cannot be removed does no harm.
-      if (ours.test(name)) await disk.unlink(`${folder}${place}/${name}`).catch(() => undefined);
+      if (ours.test(name) && !isGoneOnWith(name, there))
+        await disk.unlink(`${folder}${place}/${name}`).catch(() => undefined);
     }
   }
+}
+
+/** A part of a download with a note of how far it has come, and that note: a later start takes them up. */
+function isGoneOnWith(name: string, there: readonly string[]): boolean {
+  const [, digest = ''] = name.split('.');
+  const isPair = name.endsWith('.part') || name.endsWith('.note');
+  return (
+    isPair &&
+    there.includes(`.${digest}.note`) &&
+    there.some((one) => one.startsWith(`.${digest}.`) && one.endsWith('.part'))
+  );
 }

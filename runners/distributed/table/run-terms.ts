@@ -49,6 +49,39 @@ export interface PriceTerms extends Omit<PriceList, 'endpoints'> {
 
 type EndpointTerms = PriceList['endpoints'] extends ReadonlyMap<string, infer Price> ? Price : never;
 
+/** The compiler asks for each. */
+const known: Readonly<Record<keyof RunTerms, true>> = {
+  ...{
+    identity: true,
+    concurrency: true,
+    rate: true,
+    timeoutMs: true,
+    runsyncTimeoutMs: true,
+    retries: true,
+  },
+  ...{ executionTimeoutsMs: true, onUnknown: true, pollCostMs: true, lowPriority: true, webhookUrl: true },
+  ...{ download: true, saveOutput: true, cap: true, capsByUsd: true, maxPriceDriftPercent: true },
+  ...{ prices: true, endpoints: true, hasRoutes: true },
+};
+
+/**
+ * Why a worker leaves a run to others: the key goes only to the hosts that it was given, and one that passed over what it does not know
+ * would do rows otherwise than was asked for.
+ */
+export function whyForeign(
+  terms: RunTerms,
+  worker: { readonly baseUrl?: string | undefined; readonly lbBaseUrl?: string | undefined },
+): string | undefined {
+  const { baseUrl, lbBaseUrl } = terms.identity;
+  const isOurs =
+    (baseUrl === '' || baseUrl === worker.baseUrl) && (lbBaseUrl === '' || lbBaseUrl === worker.lbBaseUrl);
+  const host = baseUrl === worker.baseUrl ? lbBaseUrl : baseUrl;
+  if (!isOurs) return `is against ${host}, and this worker was not given that host`;
+  const unknown = Object.keys(terms).filter((name) => !Object.hasOwn(known, name));
+  if (unknown.length === 0) return undefined;
+  return `is of a newer millrace and asks for what this worker does not know (${unknown.join(', ')})`;
+}
+
 /** With `auto`. */
 const mostFound = 100;
 

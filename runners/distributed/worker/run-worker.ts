@@ -12,7 +12,6 @@ import {
 } from 'rxjs';
 import type { CallbackPort } from '../../batch/context/callback-port.js';
 import { openCallbackPort } from '../../batch/callbacks/open-callback-port.js';
-import type { RunIdentity } from '../../batch/journal/record.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { CalledWorker } from '../callbacks/called-worker.js';
@@ -20,6 +19,7 @@ import { isAway } from '../database/database-error.js';
 import { DatabaseLink } from '../database/database-link.js';
 import { listen } from '../database/listen.js';
 import { workChannel } from '../database/transaction.js';
+import { whyForeign, type RunTerms } from '../table/run-terms.js';
 import { readOrders, type RunOrders } from '../table/runs.js';
 import {
   createSweeper,
@@ -174,7 +174,7 @@ class Worker {
 
   private open(orders: RunOrders): void {
     const { run, terms } = orders;
-    if (!this.mayServe(run, terms.identity)) return;
+    if (!this.mayServe(run, terms)) return;
     const seat = { run, worker: this.id };
     const served = new ServedRun(seat, orders, this.settings, this.link, this.calls);
     served.progress.subscribe((what) => this.count(what));
@@ -208,19 +208,13 @@ class Worker {
     await this.link.look(() => this.heartbeat());
   }
 
-  /** The key goes only to the hosts that this worker was given. */
-  private mayServe(run: number, { baseUrl, lbBaseUrl }: RunIdentity): boolean {
-    const { settings } = this;
-    const isOurs =
-      (baseUrl === '' || baseUrl === settings.baseUrl) &&
-      (lbBaseUrl === '' || lbBaseUrl === settings.lbBaseUrl);
-    if (!isOurs && !this.foreign.has(run)) {
-      const host = baseUrl === settings.baseUrl ? lbBaseUrl : baseUrl;
-      const message = `Run ${run} is against ${host}, and this worker was not given that host: others may do it.`;
-      settings.notify({ type: 'foreign', run, message });
+  private mayServe(run: number, terms: RunTerms): boolean {
+    const why = whyForeign(terms, this.settings);
+    if (why !== undefined && !this.foreign.has(run)) {
+      this.settings.notify({ type: 'foreign', run, message: `Run ${run} ${why}: others may do it.` });
       this.foreign.add(run);
     }
-    return isOurs;
+    return why === undefined;
   }
 
   /** Does this work now and then, until the worker has left. */

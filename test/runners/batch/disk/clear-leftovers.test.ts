@@ -7,12 +7,17 @@ const left = [
   'summary.json.tmp',
   'results.csv.tmp',
   `images/.${'0a'.repeat(10)}.part`,
+  `files/.${'0b'.repeat(10)}.abababab.part`,
+  `files/.${'0c'.repeat(10)}.note`,
+  `files/.${'0d'.repeat(10)}.note.tmp`,
   'thumbnails/a #1.png.abababab.webp.tmp',
 ];
 const kept = [
   'summary.json',
   'notes.tmp',
   'images/a.part',
+  `files/.${'0d'.repeat(10)}.abababab.part`,
+  `files/.${'0d'.repeat(10)}.note`,
   'images/a.png',
   'thumbnails/a.png.abababab.webp',
   'x.part',

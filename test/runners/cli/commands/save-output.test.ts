@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { serveHttp } from '../../../support/loopback-server.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { until } from '../../../support/until.js';
 
 const all = ['video_url', 'audio_url', 'document_url', 'archive_url'].flatMap((name) => [
   '--save-output',
@@ -67,6 +69,39 @@ describe('millrace run --save-output', () => {
     expect(bytes.length).toBe(44 + 30 * 4 * 44_100);
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(row?.files[0]?.sha256);
   });
+
+  it('goes on after kill -9 where the download was, and leaves nothing but the file [fault 15]', async () => {
+    const film = Buffer.alloc(48 << 20, 7);
+    film.write('\0\0\0\x18ftypisom\0\0\0\0isomiso2', 'latin1');
+    const asked: number[] = [];
+    await using host = await serveHttp((request, response) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+      const range = { 'content-range': `bytes ${from}-${film.length - 1}/${film.length}` };
+      const headers = { etag: '"v1"', 'content-length': film.length - from, ...(from > 0 && range) };
+      response.writeHead(from > 0 ? 206 : 200, headers);
+      // The first one gets no more than this.
+      if (asked.push(from) === 1) response.write(film.subarray(0, 40 << 20));
+      else response.end(film.subarray(from));
+    });
+    await work.close();
+    work = await openRehearsal({ functions: { queue: { make: () => ({ film: `${host.url}/a.mp4` }) } } });
+    await work.write('jobs.jsonl', [JSON.stringify({ id: 'a', endpoint: 'make', input: {} })]);
+    const args = ['run', 'jobs.jsonl', '--yes', '--save-output', 'output.film'];
+    const folder = join(work.folder, 'jobs.out', 'files');
+    const names = () => readdir(folder).catch((): string[] => []);
+    const first = work.start(...args);
+    await until(async () => (await names()).some((name) => name.endsWith('.note')));
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const { code, stdout } = await work.call(...args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}files .* files, report\.html$/m);
+    expect(asked[0]).toBe(0);
+    expect(asked[1]).toBeGreaterThanOrEqual(32 << 20);
+    expect(await names()).toEqual(['a.mp4']);
+    expect((await file('a.mp4')).equals(film)).toBe(true);
+    expect(work.emulator.bill()).toHaveLength(1);
+  }, 60_000);
 
   it('leaves a row with an expired link as paid and not downloaded, and takes it up later [fault 32]', async () => {
     faultOf = () => '403';

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { writeAll } from '../disk/append-file.js';
+import { onDisk } from '../disk/disk-fault.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
+import { fileChunks, withFile } from '../disk/read-file.js';
+import { ArtifactError } from './artifact-error.js';
+import { artifactFormat, headBytes, pictureFormat, textFormat } from './artifact-format.js';
+import { FileVersion } from './file-version.js';
+import { KeptPart } from './kept-part.js';
+import { PictureEnd } from './picture-end.js';
+
+/** A longer picture is refused. */
+export const maxPictureBytes = 256 * 2 ** 20;
+/** The same for another file. */
+export const maxFileBytes = 8 * 2 ** 30;
+
+/** A download that has come so far is gone on with by a later start … */
+const keptBytes = 2 ** 20;
+/** … and by the next one after a crash, which costs at most so much of it. */
+const noteEveryBytes = 32 * 2 ** 20;
+
+export interface PartPlace {
+  readonly disk: Disk;
+  /** A file that the user asked for, of any known format: which of its row it is, and its address. Absent: the row's picture. */
+  readonly file?: { readonly nth: number; readonly url?: string | undefined };
+}
+
+/** What is known of an artifact before it has its name. */
+export interface WrittenPart {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly format: string;
+}
+
+/** The bytes of an artifact as far as they have come, in a file of this process beside the name that it will have. */
+export class ArtifactPart {
+  /** Of the bytes that are written. */
+  readonly version = new FileVersion();
+  /** How many bytes are written. */
+  length = 0;
+  private hash = createHash('sha256');
+  private head: Buffer = Buffer.alloc(0);
+  private end = new PictureEnd();
+  private file: DiskFile | undefined;
+  private readonly kept: KeptPart | undefined;
+  private readonly disk: Disk;
+  /** Of the bytes that a later start would find. */
+  private noted = 0;
+  private isLeft = false;
+
+  /** @param name of the part, without `.<process>.part` */
+  constructor(
+    private readonly place: PartPlace,
+    name: string,
+    readonly path = `${name}.${ofProcess()}.part`,
+  ) {
+    const { disk, file } = place;
+    this.disk = disk;
+    this.kept = file?.url === undefined ? undefined : new KeptPart(disk, name, file.url);
+  }
+
+  /** Makes the file, with the bytes that an earlier process left of this address. */
+  async open(): Promise<void> {
+    const { disk, path, kept } = this;
+    await onDisk(path, async () => {
+      const earlier = await kept?.take();
+      if ((await disk.stat(path)) !== undefined) await disk.unlink(path);
+      this.file = await disk.open(path, 'wx');
+      if (earlier === undefined) return;
+      await withFile(disk, earlier.path, async (file) => {
+        for await (const chunk of fileChunks(file, earlier.bytes)) await this.write(chunk);
+      });
+      await disk.unlink(earlier.path);
+      this.version.validator = earlier.validator;
+      this.version.total = earlier.total;
+      await this.note();
+    });
+  }
+
+  /** The most bytes that it may have. */
+  get mostBytes(): number {
+    return this.mayBeLarge ? maxFileBytes : maxPictureBytes;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.length + chunk.length > this.mostBytes)
+      throw new ArtifactError(`the ${this.name} is larger than ${this.mostBytes / 2 ** 20} MB`);
+    if (this.head.length < headBytes) {
+      this.head = Buffer.concat([this.head, chunk.subarray(0, headBytes)]).subarray(0, headBytes);
+      if (this.head.length === headBytes) this.format();
+    }
+    this.hash.update(chunk);
+    this.end.add(chunk);
+    await this.onFile((file) => writeAll(file, chunk, this.length));
+    this.length += chunk.length;
+    if (this.length - this.noted >= noteEveryBytes) await this.note();
+  }
+
+  /** Drops what is written. */
+  async restart(): Promise<void> {
+    if (this.length === 0) return;
+    await onDisk(this.path, async () => this.kept?.drop());
+    await this.onFile((file) => file.truncate(0));
+    this.hash = createHash('sha256');
+    this.head = Buffer.alloc(0);
+    this.end = new PictureEnd();
+    this.length = 0;
+    this.noted = 0;
+  }
+
+  /** Leaves what has come for a later start, where it is worth that and its version has a name. */
+  async leave(): Promise<void> {
+    if (this.length < keptBytes) return;
+    await this.note();
+    this.isLeft = this.noted === this.length;
+  }
+
+  private async note(): Promise<void> {
+    const { kept, path, version, length } = this;
+    if (kept === undefined || version.validator === undefined) return;
+    await this.onFile((file) => file.sync());
+    await onDisk(path, () => kept.keep(path, version, length));
+    this.noted = length;
+  }
+
+  /** Makes it durable, and says what it is. */
+  async finish(): Promise<WrittenPart> {
+    const written = { bytes: this.length, sha256: this.hash.digest('hex'), format: this.format() };
+    await this.onFile((file) => file.sync());
+    await this.close();
+    return written;
+  }
+
+  /** It has got its name. */
+  async forget(): Promise<void> {
+    await this.kept?.drop().catch(() => undefined);
+  }
+
+  /** Takes it away, unless it is left for a later start. */
+  async abandon(): Promise<void> {
+    await this.close();
+    if (this.isLeft) return;
+    await this.forget();
+    await this.disk.unlink(this.path).catch(() => undefined);
+  }
+
+  /** Whether it breaks off before its end, as far as its format shows that. */
+  get isCut(): boolean {
+    return this.end.isMissing;
+  }
+
+  /** It may have gigabytes. */
+  get mayBeLarge(): boolean {
+    return this.place.file !== undefined;
+  }
+
+  /** What it is called in a message. */
+  get name(): string {
+    return this.mayBeLarge ? 'file' : 'picture';
+  }
+
+  /** @throws {ArtifactError} where the bytes are of none that is taken */
+  format(): string {
+    const { file } = this.place;
+    const format =
+      file === undefined
+        ? pictureFormat(this.head)
+        : (artifactFormat(this.head) ?? textFormat(this.head, file.url ?? ''));
+    if (format !== undefined) return format;
+    const shown = JSON.stringify(this.head.toString('latin1', 0, shownBytes).replace(/[^ -~]/g, '.'));
+    const what = file === undefined ? 'no picture' : 'no file of a known format';
+    throw new ArtifactError(
+      this.head.length === 0 ? 'there are no bytes' : `the bytes are ${what}, they begin with ${shown}`,
+      { isNoPicture: true },
+    );
+  }
+
+  private async close(): Promise<void> {
+    await this.file?.close().catch(() => undefined);
+    this.file = undefined;
+  }
+
+  private onFile<T>(work: (file: DiskFile) => Promise<T>): Promise<T> {
+    return onDisk(this.path, async () => {
+      if (this.file === undefined) throw new Error('the part is not open');
+      return work(this.file);
+    });
+  }
+}
+
+const shownBytes = 16;
+
+/** Several processes may save one file, where all but one only seem dead: each has a part of its own. */
+function ofProcess(): string {
+  return createHash('sha256').update(`${hostname()}\n${process.pid}`).digest('hex').slice(0, 8);
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname } from 'node:path';
+import type { Disk } from '../disk/disk.js';
+import { readFile, valueOfJson } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
+import type { FileVersion } from './file-version.js';
+
+/** How far a download has come, for a process that goes on with it. */
+interface PartNote {
+  /** Name of the part-file. Each process writes into one of its own. */
+  readonly part: string;
+  /** SHA-256 of the address: a row that was bought again has another file. */
+  readonly url: string;
+  readonly validator: string;
+  readonly total?: number;
+  /** So many bytes of the part are durable. */
+  readonly bytes: number;
+}
+
+/** The bytes that an earlier process left, and the version of the file whose first ones they are. */
+export interface EarlierPart extends Pick<PartNote, 'bytes' | 'validator' | 'total'> {
+  readonly path: string;
+}
+
+const mostNoteBytes = 10_000;
+/** In the name of the part that is being copied. No process has it. */
+const ofNobody = '0'.repeat(8);
+
+/**
+ * The note beside the part-file of a download. It is written once the bytes that it counts are durable, and is gone, durably, before the
+ * part is written anew: it never counts bytes of another version, wherever a process or a machine stops.
+ */
+export class KeptPart {
+  constructor(
+    private readonly disk: Disk,
+    /** Without `.<process>.part` and `.note`. */
+    private readonly name: string,
+    private readonly url: string,
+  ) {}
+
+  private get note(): string {
+    return `${this.name}.note`;
+  }
+
+  /** @param path of the part that has so many durable bytes */
+  async keep(path: string, { validator, total }: FileVersion, bytes: number): Promise<void> {
+    if (validator === undefined) return;
+    const note: PartNote = {
+      ...{ part: basename(path), url: hashOf(this.url), validator, bytes },
+      ...(total !== undefined && { total }),
+    };
+    await replaceFile(this.disk, this.note, JSON.stringify(note));
+  }
+
+  async drop(): Promise<void> {
+    if ((await this.disk.stat(this.note)) === undefined) return;
+    await this.disk.unlink(this.note);
+    await this.disk.syncFolder(dirname(this.note));
+  }
+
+  /** Takes what an earlier process left of this address, once: the caller copies it, since that process may only seem dead and go on writing. */
+  async take(): Promise<EarlierPart | undefined> {
+    const note = await this.read();
+    await this.drop();
+    if (note === undefined) return undefined;
+    const path = `${this.name}.${ofNobody}.part`;
+    await this.disk.rename(this.pathOf(note), path);
+    return { ...note, path };
+  }
+
+  private async read(): Promise<PartNote | undefined> {
+    const { disk, note: path } = this;
+    const found = await disk.stat(path);
+    if (found?.kind !== 'file' || found.size > mostNoteBytes) return undefined;
+    const note = valueOfJson((await readFile(disk, path, found.size)).toString());
+    if (!isNote(note) || note.url !== hashOf(this.url)) return undefined;
+    const part = await disk.stat(this.pathOf(note));
+    return part?.kind === 'file' && part.size >= note.bytes ? note : undefined;
+  }
+
+  private pathOf({ part }: Pick<PartNote, 'part'>): string {
+    return `${dirname(this.name)}/${part}`;
+  }
+}
+
+/** A person may have edited it. */
+function isNote(value: unknown): value is PartNote {
+  if (typeof value !== 'object' || value === null) return false;
+  const { part, url, validator, total, bytes } = value as Partial<Record<keyof PartNote, unknown>>;
+  return (
+    typeof part === 'string' &&
+    /^\.[0-9a-f]{20}\.[0-9a-f]{8}\.part$/.test(part) &&
+    typeof url === 'string' &&
+    typeof validator === 'string' &&
+    (total === undefined || Number.isSafeInteger(total)) &&
+    Number.isSafeInteger(bytes) &&
+    Number(bytes) > 0
+  );
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
