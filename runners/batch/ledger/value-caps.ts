@@ -11,6 +11,14 @@ export interface CappedValue {
   readonly taken: MicroDollars;
 }
 
+/** A cap, by the option that sets it. */
+export interface ReachedCap {
+  readonly option: 'max-cost' | 'max-cost-per-day' | 'max-cost-by';
+  readonly usd: number;
+  /** Whose values have it. */
+  readonly column?: string;
+}
+
 /** For people. */
 export function cappedValueText({ column, value }: Pick<CappedValue, 'column' | 'value'>): string {
   return `${column} ${value === '' ? '(none)' : JSON.stringify(value)}`;

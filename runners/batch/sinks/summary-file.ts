@@ -3,7 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import type { ReachedCap } from '../stop/worst-end.js';
+import type { ReachedCap } from '../ledger/value-caps.js';
 import type { FilesCovered } from './spreadsheet.js';
 
 /** Writes summary.json beside the old one, then puts it in its place. */

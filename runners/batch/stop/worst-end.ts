@@ -1,3 +1,5 @@
+import type { ReachedCap } from '../ledger/value-caps.js';
+
 /** How a run ended. */
 export interface RunEnd {
   readonly exitCode: number;
@@ -5,14 +7,6 @@ export interface RunEnd {
   readonly reason: string;
   /** The caps that had no room for a row, where the run ended for that. */
   readonly caps?: readonly ReachedCap[];
-}
-
-/** A cap, by the option that sets it. */
-export interface ReachedCap {
-  readonly option: 'max-cost' | 'max-cost-per-day' | 'max-cost-by';
-  readonly usd: number;
-  /** Whose values have it. */
-  readonly column?: string;
 }
 
 /** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */

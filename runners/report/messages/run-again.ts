@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { shellWords } from '../../batch/manifest/quote-value.js';
-import type { ReachedCap } from '../../batch/stop/worst-end.js';
+import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 
 /** What commands about a run have to name. */
 export interface RunCommand {

@@ -1,7 +1,8 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { shellWords } from '../../batch/manifest/quote-value.js';
-import type { ReachedCap, RunEnd } from '../../batch/stop/worst-end.js';
+import type { ReachedCap } from '../../batch/ledger/value-caps.js';
+import type { RunEnd } from '../../batch/stop/worst-end.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import { priceRest, runAgain, type RunCommand } from './run-again.js';

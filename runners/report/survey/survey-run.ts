@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import type { ReachedCap } from '../../batch/stop/worst-end.js';
+import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
 import { openIfThere, readJsonl } from '../read/read-jsonl.js';
