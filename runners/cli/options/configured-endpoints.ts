@@ -16,27 +16,29 @@ import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
 
 /** One endpoint of a configuration file, under a name that the file gives it. */
-export const configuredEndpointSchema = z.strictObject({
-  /** @defaultValue the name */
-  id: z
-    .string()
-    .refine((id) => checkEndpointId(id) === undefined, 'is no endpoint id')
-    .optional(),
-  /** Client timeout of /runsync, in ms. (spec 8) */
-  execution_timeout_ms: z.number().positive().max(86_400_000).optional(),
-  /** Host of a load-balanced endpoint. */
-  lb_base_url: z.string().transform(toHost).optional(),
-  mode: z.enum(['sync', 'async']).optional(),
-  /** In USD: of a job or a picture, or as in a price file. */
-  price: z
-    .union(
-      [z.number().nonnegative().max(100_000), endpointPriceSchema],
-      'is no price: a number of dollars is',
-    )
-    .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))
-    .optional(),
-});
-export type ConfiguredEndpoint = z.output<typeof configuredEndpointSchema>;
+export function endpointSchema() {
+  return z.strictObject({
+    /** @defaultValue the name */
+    id: z
+      .string()
+      .refine((id) => checkEndpointId(id) === undefined, 'is no endpoint id')
+      .optional(),
+    /** Client timeout of /runsync, in ms. (spec 8) */
+    execution_timeout_ms: z.number().positive().max(86_400_000).optional(),
+    /** Host of a load-balanced endpoint. */
+    lb_base_url: z.string().transform(toHost).optional(),
+    mode: z.enum(['sync', 'async']).optional(),
+    /** In USD: of a job or a picture, or as in a price file. */
+    price: z
+      .union(
+        [z.number().nonnegative().max(100_000), endpointPriceSchema],
+        'is no price: a number of dollars is',
+      )
+      .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))
+      .optional(),
+  });
+}
+export type ConfiguredEndpoint = z.output<ReturnType<typeof endpointSchema>>;
 
 /** By the name that the configuration gives it. */
 export type ConfiguredEndpoints = Readonly<Record<string, ConfiguredEndpoint>>;
