@@ -1,7 +1,8 @@
 const blankOrControl = /[\s\u0000-\u001f\u007f]/;
 
 /** What is wrong with an API key, or `undefined`. Never quotes the key. */
-export function checkApiKey(key: string): string | undefined {
+export function checkApiKey(key: unknown): string | undefined {
+  if (typeof key !== 'string') return 'is no text';
   if (key === '') return 'is empty';
   return /^[\x21-\x7e]+$/.test(key)
     ? undefined
@@ -9,7 +10,8 @@ export function checkApiKey(key: string): string | undefined {
 }
 
 /** What is wrong with an endpoint's id, or `undefined`. An id is one path segment: it never names another host or path. */
-export function checkEndpointId(id: string): string | undefined {
+export function checkEndpointId(id: unknown): string | undefined {
+  if (typeof id !== 'string') return 'is no text';
   if (id === '') return 'is empty';
   if (id.length > 200) return 'is longer than 200 characters';
   if (!/^[A-Za-z0-9][\w.~-]*$/.test(id))
@@ -21,7 +23,8 @@ export function checkEndpointId(id: string): string | undefined {
  * What is wrong with the path of a load-balanced route, or `undefined`. A path stays below {lb_base_url}, so that the
  * key goes to no other host; a query behind `?` is fine.
  */
-export function checkRoutePath(route: string): string | undefined {
+export function checkRoutePath(route: unknown): string | undefined {
+  if (typeof route !== 'string') return 'is no text';
   if (route === '' || route === '/') return 'is empty';
   if (blankOrControl.test(route)) return 'contains white space or a control character';
   if (route.includes('\\')) return 'contains a backslash';
@@ -46,7 +49,8 @@ function isDots(segment: string): boolean {
  * What is wrong with a URL that the service is to call or to fetch, or `undefined`: it has to be an absolute http or https
  * URL.
  */
-export function checkHttpUrl(url: string): string | undefined {
+export function checkHttpUrl(url: unknown): string | undefined {
+  if (typeof url !== 'string') return 'is no text';
   if (url === '') return 'is empty';
   if (blankOrControl.test(url)) return 'contains white space or a control character';
   if (!/^https?:\/\//i.test(url)) return 'is no http or https URL';

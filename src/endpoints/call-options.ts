@@ -1,3 +1,4 @@
+import { checkFunction, checkMembers, checkNumber, checkText } from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint, JobEvent, Outcome } from '../contract/outcome.js';
@@ -88,8 +89,11 @@ export function jobSpecOf<O>(
   for (const name in call)
     if (!callOptions.has(name))
       throw new InvalidOptionError(name, `is no option of a call: ${[...callOptions].join(', ')}`);
-  if (!(deadlineMs >= 0))
-    throw new InvalidOptionError('deadlineMs', `is no number from 0 on (got ${deadlineMs})`);
+  checkText('key', key);
+  checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
+  if (variant !== undefined) checkText('variant', variant);
+  if (checkpoint !== undefined) checkFunction('checkpoint', checkpoint);
+  if (output !== undefined) checkMembers('output', output, 'schema by Standard Schema', ['~standard']);
   const trace: JobTrace = {
     endpointId: endpoint,
     key,
@@ -140,6 +144,7 @@ export function submissionFields(
 ): Omit<QueueRequest, 'input'> {
   const webhook = isReceived(given) ? undefined : given;
   if (policy === undefined && webhook === undefined) return noFields;
+  if (policy !== undefined) checkMembers('policy', policy, 'policy', []);
   return {
     ...(policy !== undefined && { policy: wirePolicy(policy) }),
     ...(webhook !== undefined && { webhook: checkedWebhook(webhook, secrets) }),
@@ -148,7 +153,7 @@ export function submissionFields(
 
 /** Whether callbacks come to a receiver of this process. */
 export function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
-  return typeof webhook === 'object' && 'listen' in webhook;
+  return typeof webhook === 'object' && (webhook as unknown) !== null && 'listen' in webhook;
 }
 
 const noFields = Object.freeze({});

@@ -1,4 +1,5 @@
 import { Subject, type Observable } from 'rxjs';
+import { checkMembers } from '../contract/check-option.js';
 import {
   imageEditDefaults,
   imageEditInputSchema,
@@ -144,6 +145,8 @@ function typedQueue<
   OS extends StandardSchema | undefined,
 >(client: ClientState, id: K, { input, output, ...options }: QueueEndpointOptions<IS, OS>) {
   type O = OutputOf<K, OS>;
+  for (const [name, schema] of Object.entries({ input, output }))
+    if (schema !== undefined) checkMembers(name, schema, 'schema by Standard Schema', ['~standard']);
   const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };
   return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
 }

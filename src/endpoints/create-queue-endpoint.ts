@@ -1,4 +1,5 @@
 import { concatMap, EMPTY, map, repeat, timer, type Observable } from 'rxjs';
+import { checkMembers, checkNumber } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { QueueFailureCode } from '../contract/failure-code.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
@@ -111,6 +112,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
     const { submittedAt, wasExpired = false } = options;
+    if (submittedAt !== undefined) checkNumber('submittedAt', submittedAt, 'number');
     const known = {
       jobId: checkJobId(jobId),
       ...(submittedAt !== undefined && { submittedAt }),
@@ -129,6 +131,8 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   stream(job: Job<O> | string, options: StreamOptions = {}): Observable<C> {
     const { client, options: defaults, requests } = this;
     const { deadlineMs = defaults.deadlineMs, signal } = options;
+    checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
+    if (typeof job !== 'string') checkMembers('job', job, 'job', ['key', 'jobId', 'subscribe']);
     const key = options.key ?? (typeof job === 'string' ? this.id : job.key);
     const read = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
@@ -161,7 +165,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   watchHealth({ everyMs = 5_000 }: WatchOptions = {}): Observable<Health> {
-    if (!(everyMs > 0)) throw new InvalidOptionError('everyMs', `is no number above 0 (got ${everyMs})`);
+    checkNumber('everyMs', everyMs, 'number above 0');
     return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.client.scheduler) }));
   }
 

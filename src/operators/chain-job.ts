@@ -1,4 +1,5 @@
 import { concatMap, of, type Observable } from 'rxjs';
+import { checkFunction } from '../contract/check-option.js';
 import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
 import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
 
@@ -17,6 +18,7 @@ import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type Replace
 export function chainJob<A, B>(
   project: (output: A, outcome: Completed<A>) => Observable<JobEvent<B>>,
 ): JobOperator<A, B> {
+  checkFunction('project', project);
   const operator = (first: Observable<JobEvent<A>>) => {
     const chain = new Chain(project);
     const facts = factsOf(first);

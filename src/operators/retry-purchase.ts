@@ -1,5 +1,6 @@
 import { concatMap, defer, of, type Observable } from 'rxjs';
 import { failureCodes, type FailureCode } from '../contract/failure-code.js';
+import { checkFunction, checkMembers, checkNames, checkNumber } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { asJob, cancelJob, factsOf, type Job, type ReplaceJob } from './job.js';
@@ -25,9 +26,11 @@ export interface RetryPurchaseOptions {
  * @throws InvalidOptionError
  */
 export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptions): Job<O> {
+  checkFunction('make', make);
+  checkNames(options, 'retryPurchase', ['maxRetries', 'codes']);
   const { maxRetries, codes } = options;
-  if (!(maxRetries >= 0))
-    throw new InvalidOptionError('maxRetries', `is no number from 0 on (got ${maxRetries})`);
+  checkNumber('maxRetries', maxRetries, 'number from 0 on');
+  checkMembers('codes', codes, 'list of failure codes', [Symbol.iterator]);
   for (const code of codes)
     if (!Object.hasOwn(failureCodes, code))
       throw new InvalidOptionError('codes', `${code} is no failure code`);

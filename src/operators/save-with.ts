@@ -10,6 +10,7 @@ import {
   type Observable,
   type ObservableInput,
 } from 'rxjs';
+import { checkFunction } from '../contract/check-option.js';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { Outcome } from '../contract/outcome.js';
 import { jobOperator, type JobOperator } from './job.js';
@@ -32,6 +33,7 @@ import { jobOperator, type JobOperator } from './job.js';
  * ```
  */
 export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unknown>): JobOperator<O, O> {
+  checkFunction('save', save);
   const saves = new WeakMap<Outcome<unknown>, Observable<never>>();
   const saved = (outcome: Outcome<O>): Observable<never> => {
     const known = saves.get(outcome) ?? savedOnce(outcome, save);

@@ -7,7 +7,7 @@ import {
   type MonoTypeOperatorFunction,
   type Observable,
 } from 'rxjs';
-import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkNumber } from '../contract/check-option.js';
 
 export interface ShareRunConfig {
   /** How many of the last values a later subscriber receives first. */
@@ -23,7 +23,7 @@ export interface ShareRunConfig {
  * receives the last values first; one that has completed stays completed.
  */
 export function shareRun<T>({ replay, left, isFinal }: ShareRunConfig): MonoTypeOperatorFunction<T> {
-  if (!(replay >= 0)) throw new InvalidOptionError('replay', `is no number from 0 on (got ${replay})`);
+  checkNumber('replay', replay, 'number from 0 on');
   let before: Subject<T> | undefined;
   const connector = () => {
     if (replay === 0) return new Subject<T>();

@@ -7,6 +7,7 @@ import {
   takeUntil,
   throwError,
 } from 'rxjs';
+import { checkMembers } from '../contract/check-option.js';
 
 /**
  * Passes everything through until the signal aborts, then errors with its reason and unsubscribes the source. For streams
@@ -35,7 +36,11 @@ export function createUntilAborted(): UntilAborted {
     watched.set(signal, known);
     return known;
   };
-  return (signal) => (signal === undefined ? identity : (source) => source.pipe(takeUntil(watch(signal))));
+  return (signal) => {
+    if (signal === undefined) return identity;
+    checkMembers('signal', signal, 'AbortSignal', ['aborted', 'addEventListener']);
+    return (source) => source.pipe(takeUntil(watch(signal)));
+  };
 }
 
 function abortOf(signal: AbortSignal): Observable<never> {

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import { InvalidOptionError } from '../contract/millrace-error.js';
+import { checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import type { JobEvent } from '../contract/outcome.js';
 import { jobOperator, type JobOperator } from './job.js';
 
@@ -19,6 +19,8 @@ import { jobOperator, type JobOperator } from './job.js';
  * ```
  */
 export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
+  checkMembers('lanes', lanes, 'lanes', ['take']);
+  checkText('lane', lane);
   return jobOperator(
     <P>(source: Observable<JobEvent<P>>) =>
       new Observable<JobEvent<P>>((subscriber) => {
@@ -62,10 +64,12 @@ interface Lane {
  * lane to the one that has waited longest.
  * @throws InvalidOptionError
  */
-export function createLanes({ slots, weights = {} }: LaneOptions): Lanes {
-  check('slots', Number.isInteger(slots) && slots >= 1, slots);
+export function createLanes(options: LaneOptions): Lanes {
+  checkNames(options, 'createLanes', ['slots', 'weights']);
+  const { slots, weights = {} } = options;
+  checkNumber('slots', slots, 'whole number from 1');
   for (const [lane, weight] of Object.entries(weights))
-    check(`weights.${lane}`, weight > 0 && weight < Infinity, weight);
+    checkNumber(`weights.${lane}`, weight, 'finite number above 0');
   const lanes = new Map<string, Lane>();
   let free = slots;
   let handingOut = false;
@@ -141,10 +145,4 @@ function isBefore(one: Lane, other: Lane): boolean {
 function fewestTurns(lanes: ReadonlyMap<string, Lane>): number {
   const busy = [...lanes.values()].filter(({ held, waiting }) => held > 0 || waiting.size > 0);
   return busy.length === 0 ? 0 : Math.min(...busy.map(({ turns }) => turns));
-}
-
-function check(option: string, isGood: boolean, value: number): void {
-  if (isGood) return;
-  const range = option === 'slots' ? 'no whole number from 1' : 'no number above 0';
-  throw new InvalidOptionError(option, `is ${range} (got ${value})`);
 }

@@ -1,3 +1,4 @@
+import { checkNumber } from '../contract/check-option.js';
 /** A job id from the answer to a POST to /run or /runsync. */
 export interface AnsweredId {
   readonly endpoint: string;
@@ -23,6 +24,7 @@ export interface JobIds {
  * @defaultValue limit 10_000
  */
 export function createJobIds(limit = 10_000): JobIds {
+  checkNumber('limit', limit, 'number from 0 on');
   const recent = new RecentJobs(limit);
   return {
     claim(answered) {

@@ -13,6 +13,7 @@ import {
   type ObservableInput,
   type SchedulerLike,
 } from 'rxjs';
+import { checkFunction, checkNames, checkText } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { reportUnhandled } from '../policy/guard-hooks.js';
@@ -150,7 +151,11 @@ class Receiver {
   private jobs = 0;
 
   constructor(private readonly options: WebhookReceiverOptions) {
-    const { secret, url, hmac, run = crypto.randomUUID(), scheduler } = options;
+    const { secret, url, hmac, run = crypto.randomUUID(), scheduler, orphan } = options;
+    checkNames(options, 'createWebhookReceiver', ['secret', 'url', 'run', 'hmac', 'scheduler', 'orphan']);
+    checkText('run', run);
+    for (const [name, hook] of Object.entries({ hmac, orphan }))
+      if (hook !== undefined) checkFunction(name, hook);
     this.tokens = new CallbackTokens(secret, hmac);
     this.url = checkReceiverUrl(url);
     this.run = run;

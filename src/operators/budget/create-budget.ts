@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { checkNumber } from '../../contract/check-option.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
 
 /** A cap that purchases share. What is reserved, spent and kept never passes it, unless the service bills more than was reserved. */
@@ -33,7 +33,7 @@ interface Entry {
 
 /** @throws InvalidOptionError when the cap is no number from 0 on */
 export function createBudget(capUsd: number): Budget {
-  if (!(capUsd >= 0)) throw new InvalidOptionError('capUsd', `is no number from 0 on (got ${capUsd})`);
+  checkNumber('capUsd', capUsd, 'number from 0 on');
   const cap = toMicroDollars(capUsd);
   const entries = new WeakMap<object, Entry>();
   const addresses = new Map<string, Entry>();

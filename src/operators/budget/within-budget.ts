@@ -1,5 +1,5 @@
 import { defer, finalize, of, tap, type Observable } from 'rxjs';
-import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { checkMembers, checkNumber } from '../../contract/check-option.js';
 import { formatMoney, toMicroDollars, type MicroDollars } from '../../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { reportedCostUsd } from '../../contract/reported-cost.js';
@@ -28,7 +28,8 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job
  * @throws InvalidOptionError when the price is no number from 0 on
  */
 export function withinBudget<O>(budget: Budget, priceUsd: number): JobOperator<O, O> {
-  if (!(priceUsd >= 0)) throw new InvalidOptionError('priceUsd', `is no number from 0 on (got ${priceUsd})`);
+  checkMembers('budget', budget, 'budget', ['reserve', 'release', 'keep', 'settle', 'state']);
+  checkNumber('priceUsd', priceUsd, 'number from 0 on');
   const price = toMicroDollars(priceUsd);
   const within = <P>(job: Job<P>): Job<P> => {
     const facts = factsOf(job);

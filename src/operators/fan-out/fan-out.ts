@@ -1,4 +1,5 @@
 import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
+import { checkFunction, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { factsOf } from '../job.js';
@@ -22,6 +23,7 @@ export interface FanOutOptions<T, O> {
 
 /** Options of a fan-out that can be wrong. */
 interface Checked {
+  readonly project: unknown;
   readonly concurrency: Slots;
   readonly replay: number;
   readonly maxBuffered?: number;
@@ -29,10 +31,17 @@ interface Checked {
 }
 
 /** @throws InvalidOptionError at once: a fan-out that cannot run buys nothing */
-export function checkFanOut({ concurrency, replay, maxBuffered = 0, onError = 'drain' }: Checked): void {
+export function checkFanOut({
+  project,
+  concurrency,
+  replay,
+  maxBuffered = 0,
+  onError = 'drain',
+}: Checked): void {
+  checkFunction('project', project);
   if (!isObservable(concurrency) && !isSlots(concurrency)) throw noSlots(concurrency);
-  for (const [option, value] of Object.entries({ replay, maxBuffered }))
-    if (!(value >= 0)) throw new InvalidOptionError(option, `is no number from 0 on (got ${value})`);
+  checkNumber('replay', replay, 'number from 0 on');
+  checkNumber('maxBuffered', maxBuffered, 'number from 0 on');
   if (!onErrors.has(onError))
     throw new InvalidOptionError('onError', `is neither drain nor stop (got ${onError})`);
 }

@@ -1,4 +1,5 @@
 import { Observable, Subscription, type Observer, type OperatorFunction } from 'rxjs';
+import { checkNames } from '../../contract/check-option.js';
 import { MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { shareRun } from '../share-run.js';
@@ -35,9 +36,11 @@ export interface MergeOptions {
  */
 export function mergeJobs<T, O>(
   project: (row: T) => Observable<JobEvent<O>>,
-  { concurrency, maxBuffered = 1_000, onError, replay = 100 }: MergeOptions,
+  options: MergeOptions,
 ): OperatorFunction<T, { row: T; outcome: Outcome<O> }> {
-  checkFanOut({ concurrency, maxBuffered, replay, onError });
+  checkNames(options, 'mergeJobs', ['concurrency', 'maxBuffered', 'onError', 'replay']);
+  const { concurrency, maxBuffered = 1_000, onError, replay = 100 } = options;
+  checkFanOut({ project, concurrency, maxBuffered, replay, onError });
   return (rows) => {
     const waiting = new Queue<T>();
     let input = new Subscription();

@@ -1,4 +1,6 @@
 import type { Observable } from 'rxjs';
+import { checkNames, isObject } from '../../contract/check-option.js';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { checkFanOut, FanOut, type OnError } from './fan-out.js';
 import { asPulledJobs, type PulledJobs } from './pulled-jobs.js';
@@ -47,9 +49,12 @@ export interface PullOptions {
 export function pullJobs<T, O>(
   source: Iterable<T> | AsyncIterable<T>,
   project: (row: T, index: number) => Observable<JobEvent<O>>,
-  { concurrency, onError, replay = 100 }: PullOptions,
+  options: PullOptions,
 ): PulledJobs<T, O> {
-  checkFanOut({ concurrency, replay, onError });
+  checkSource(source);
+  checkNames(options, 'pullJobs', ['concurrency', 'onError', 'replay']);
+  const { concurrency, onError, replay = 100 } = options;
+  checkFanOut({ project, concurrency, replay, onError });
   let run: FanOut<T, O> | undefined;
   const begun = (): FanOut<T, O> => {
     const fill = () => fanOut.fill();
@@ -58,4 +63,12 @@ export function pullJobs<T, O>(
     return fanOut;
   };
   return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
+}
+
+/** The letters of a text, a path for one, are no rows. @throws InvalidOptionError */
+function checkSource(source: object): void {
+  if (isObject(source) && (Symbol.iterator in source || Symbol.asyncIterator in source)) return;
+  const problem =
+    'cannot be iterated: give an array, a generator or a stream of Node.js; an Observable goes through mergeJobs';
+  throw new InvalidOptionError('source', problem);
 }

@@ -1,4 +1,5 @@
 import { defer, EMPTY, finalize, share, switchMap, tap, type Observable, type OperatorFunction } from 'rxjs';
+import { checkFunction } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { cancelJob, factsOf } from '../job.js';
@@ -21,6 +22,7 @@ import { cancelJob, factsOf } from '../job.js';
 export function switchJobs<T, O>(
   project: (row: T) => Observable<JobEvent<O>> & { readonly cannotBeCancelled?: never },
 ): OperatorFunction<T, JobEvent<O>> {
+  checkFunction('project', project);
   return (rows) => {
     let latest: Observable<JobEvent<O>> = EMPTY;
     let isUnderWay = false;

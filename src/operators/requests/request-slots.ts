@@ -1,5 +1,5 @@
 import { concat, defer, EMPTY, Observable, Subscription } from 'rxjs';
-import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { checkNumber } from '../../contract/check-option.js';
 import type { RequestKind } from '../../policy/gates/gate.js';
 import { createLanes, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
@@ -68,7 +68,6 @@ class Slot implements RequestSlot {
 /** @throws InvalidOptionError */
 export function boundOf(maxConcurrency: number | undefined): Lanes[] {
   if (maxConcurrency === undefined || maxConcurrency === Infinity) return [];
-  if (Number.isInteger(maxConcurrency) && maxConcurrency >= 1)
-    return [createLanes({ slots: maxConcurrency })];
-  throw new InvalidOptionError('maxConcurrency', `is no whole number from 1 on (got ${maxConcurrency})`);
+  checkNumber('maxConcurrency', maxConcurrency, 'whole number from 1');
+  return [createLanes({ slots: maxConcurrency })];
 }

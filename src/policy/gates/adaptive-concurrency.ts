@@ -1,4 +1,5 @@
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { lateClock, type Clock } from '../late-clock.js';
 import { isSuccess } from '../may-send-again.js';
 import type { GateAnswer } from './gate.js';
@@ -86,7 +87,11 @@ class SoughtConcurrency implements AdaptiveConcurrency {
   private changedAt = -Infinity;
   private taken = 0;
 
-  constructor({ min = 4, max = 100, start = 8, scheduler }: AdaptiveConcurrencyOptions) {
+  constructor(options: AdaptiveConcurrencyOptions) {
+    checkNames(options, 'adaptiveConcurrency', ['min', 'max', 'start', 'scheduler']);
+    const { min = 4, max = 100, start = 8, scheduler } = options;
+    for (const [name, rows] of Object.entries({ min, max, start }))
+      checkNumber(name, rows, 'number from 0 on');
     this.min = min;
     this.max = max;
     this.clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });

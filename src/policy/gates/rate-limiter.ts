@@ -1,5 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { checkNumber } from '../../contract/check-option.js';
 
 /** Timers fire late, and later still in a busy process: the limiter makes up for this many ms. */
 const latenessMs = 200;
@@ -18,8 +18,7 @@ export interface RateLimiter {
 }
 
 export function createRateLimiter(ratePerSecond: number, scheduler: SchedulerLike): RateLimiter {
-  if (!(ratePerSecond > 0 && ratePerSecond < Infinity))
-    throw new InvalidOptionError('ratePerSecond', `is no number above 0 (got ${ratePerSecond})`);
+  checkNumber('ratePerSecond', ratePerSecond, 'finite number above 0');
   const intervalMs = 1000 / ratePerSecond;
   let nextAt = -Infinity;
 

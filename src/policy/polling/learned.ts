@@ -1,4 +1,5 @@
 import { Observable, type SchedulerLike } from 'rxjs';
+import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import { lateClock } from '../late-clock.js';
 import { EndpointModel, type JobTicket } from './endpoint-model.js';
@@ -27,9 +28,11 @@ export interface LearnedSchedule extends PollSchedule {
  * executionTime of every result, and from delayTime how the jobs of an endpoint wait for each other.
  */
 export function learned(options: LearnedOptions = {}, given?: SchedulerLike): LearnedSchedule {
+  checkNames(options, 'learned', ['msPerCall', 'kept']);
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   const { msPerCall = 190, kept = {} } = options;
+  checkNumber('msPerCall', msPerCall, 'number from 0 on');
   const models = new Map<string, EndpointModel>();
   const variants = createPlannedVariants(msPerCall, kept);
   const tickets = new Map<string, JobOfKey[]>();

@@ -1,5 +1,6 @@
 import { defer, finalize, map, Observable, Subject, startWith, switchMap, timer } from 'rxjs';
 import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
+import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import { clampTimer } from '../clamp-timer.js';
@@ -36,7 +37,7 @@ export interface PollJob {
  * a poll that takes longer than `ms` are left out.
  */
 export function fixed(ms: number, given?: SchedulerLike): PollSchedule {
-  if (!(ms > 0)) throw new InvalidOptionError('fixed(ms)', `is no number above 0 (got ${ms})`);
+  checkNumber('fixed(ms)', ms, 'number above 0');
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   function emit(this: SchedulerAction<Subscriber<void>>, times?: Subscriber<void>): void {
@@ -68,10 +69,13 @@ export interface ExponentialOptions {
  * a reply there is no other until it was sent again and answered. A job submitted long ago is polled at once.
  */
 export function exponential(options: ExponentialOptions = {}, given?: SchedulerLike): PollSchedule {
+  checkNames(options, 'exponential', ['initialMs', 'factor', 'maxMs']);
   const { initialMs = 250, factor = 1.5, maxMs = 5_000 } = options;
-  checkOption('initialMs', initialMs, 0);
-  checkOption('factor', factor, 1);
-  checkOption('maxMs', maxMs, Math.max(initialMs, 1));
+  checkNumber('exponential.initialMs', initialMs, 'number from 0 on');
+  checkNumber('exponential.factor', factor, 'number from 1 on');
+  checkNumber('exponential.maxMs', maxMs, 'number from 1 on');
+  if (maxMs < initialMs)
+    throw new InvalidOptionError('exponential.maxMs', `is no number from ${initialMs} on (got ${maxMs})`);
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   const replies = new Map<string, Set<Subject<number>>>();
@@ -95,11 +99,6 @@ export function exponential(options: ExponentialOptions = {}, given?: SchedulerL
     observe: (key, _reply, at) => replies.get(key)?.forEach((subject) => subject.next(at)),
     useClock: (used) => clock.use(used),
   };
-}
-
-function checkOption(name: string, value: number, least: number): void {
-  if (!(value >= least))
-    throw new InvalidOptionError(`exponential.${name}`, `is no number from ${least} on (got ${value})`);
 }
 
 function join(replies: Map<string, Set<Subject<number>>>, key: string, mine: Subject<number>): void {

@@ -1,0 +1,55 @@
+import { InvalidOptionError } from './millrace-error.js';
+
+/** What a number of an option has to be, as its error says. */
+const numbers = {
+  number: (value: number) => !Number.isNaN(value),
+  'number from 0 on': (value: number) => value >= 0,
+  'number from 1 on': (value: number) => value >= 1,
+  'number above 0': (value: number) => value > 0,
+  'finite number above 0': (value: number) => value > 0 && value < Infinity,
+  'whole number from 1': (value: number) => Number.isInteger(value) && value >= 1,
+} as const;
+
+/** A text that is a number is none, nor is `null`. @throws InvalidOptionError */
+export function checkNumber(option: string, value: unknown, kind: keyof typeof numbers): void {
+  if (typeof value !== 'number' || !numbers[kind](value)) throw notA(option, kind, value);
+}
+
+/** @throws InvalidOptionError */
+export function checkText(option: string, value: unknown): void {
+  if (typeof value !== 'string') throw notA(option, 'text', value);
+}
+
+/** @throws InvalidOptionError */
+export function checkFunction(option: string, value: unknown): void {
+  if (typeof value !== 'function') throw notA(option, 'function', value);
+}
+
+/** An object, or a function, that has all of these members. @throws InvalidOptionError */
+export function checkMembers(
+  option: string,
+  value: unknown,
+  kind: string,
+  members: readonly PropertyKey[],
+): void {
+  if (!isObject(value) || !members.every((member) => member in value)) throw notA(option, kind, value);
+}
+
+/** A name that is misspelt would be an option that is not there. @throws InvalidOptionError */
+export function checkNames(options: object, of: string, names: readonly string[]): void {
+  if (!isObject(options)) throw notA('options', 'object', options);
+  for (const name in options)
+    if (!names.includes(name))
+      throw new InvalidOptionError(name, `is no option of ${of}: ${names.join(', ')}`);
+}
+
+/** Also where it comes from another realm: a `vm` has an Object of its own. */
+export function isObject(value: unknown): value is object {
+  return Object(value) === value;
+}
+
+function notA(option: string, kind: string, value: unknown): InvalidOptionError {
+  const shown =
+    typeof value === 'string' ? JSON.stringify(value) : isObject(value) ? typeof value : String(value);
+  return new InvalidOptionError(option, `is no ${kind} (got ${shown})`);
+}
