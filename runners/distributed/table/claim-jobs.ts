@@ -36,13 +36,8 @@ export async function claimJobs(
 }
 
 /** Claims a job for a row. Returns the key of another row that has it. */
-export function claimJob(pool: Pool, run: number, job: RowJob): Promise<string | undefined> {
-  return inTransaction(pool, (on) => claimJobIn(on, run, job));
-}
-
-/** The same in a transaction that does more. */
-export async function claimJobIn(on: Transaction, run: number, job: RowJob): Promise<string | undefined> {
-  const owner = (await claimJobs(on, run, [job])).get(job);
+export async function claimJob(pool: Pool, run: number, job: RowJob): Promise<string | undefined> {
+  const owner = (await inTransaction(pool, (on) => claimJobs(on, run, [job]))).get(job);
   return owner === job.key ? undefined : owner;
 }
 

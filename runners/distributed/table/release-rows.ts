@@ -1,9 +1,10 @@
 import { retriesUnknown } from '../../batch/row/decide-row.js';
+import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
-import { claimJobIn } from './claim-jobs.js';
+import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-database.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
@@ -36,19 +37,21 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   const { on, run, ledger } = rows;
   const items = held.map(({ item }) => item);
   const since = held.reduce((least, row) => Math.min(least, row.since), ledger.seq);
-  const written = await recordsOfItems(on, run, since, items);
+  const written = new Map<string, RowRecord[]>(items.map((item) => [item, []]));
+  for (const { item, record } of await recordsOfItems(on, run, since, items)) written.get(item)?.push(record);
   const rules = await readRules(rows);
+  const named = await namedByCallbacks(rows, written, rules.at);
   ledger.values.note(held);
   const records: NewRecord[] = [];
   const again: Omit<TableRow, 'since'>[] = [];
   for (const { item, task, reserved } of held) {
-    const before = written.flatMap((one) => (one.item === item ? [one.record] : []));
-    const named = await namedByCallback(rows, before.at(-1), rules.at);
-    const left = rowLeft(task, [...before, ...named], rules);
+    const before = written.get(item) ?? [];
+    const accepted = named.get(item) ?? [];
+    const left = rowLeft(task, [...before, ...accepted], rules);
     const books = new RowsBooked();
     if (task.what === 'poll' && task.intent !== undefined) books.add(task.intent);
     for (const record of before) books.add(record);
-    for (const record of [...named, ...left.records]) {
+    for (const record of [...accepted, ...left.records]) {
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
     }
@@ -61,21 +64,31 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   await addRows(rows, again);
 }
 
-/** The job of a request without an answer, where a callback has named it. */
-async function namedByCallback(
+/** The jobs of requests without an answer that a callback has named, by the items of their rows. */
+async function namedByCallbacks(
   { on, run }: RowsChange,
-  last: RowRecord | undefined,
+  written: ReadonlyMap<string, readonly RowRecord[]>,
   at: number,
-): Promise<RowRecord[]> {
-  if (last?.k !== 'intent') return [];
-  const { id, attempt, endpoint } = last;
-  for (const handed of await readHanded(on, run, [id])) {
-    if (handed.attempt !== attempt) continue;
-    const { jobId } = handed;
-    const owner = await claimJobIn(on, run, { key: id, endpoint, jobId });
-    if (owner === undefined) return [{ k: 'accepted', at, id, jobId }];
+): Promise<ReadonlyMap<string, readonly RowRecord[]>> {
+  const sent = new Map<string, { readonly item: string; readonly intent: IntentRecord }>();
+  for (const [item, records] of written) {
+    const last = records.at(-1);
+    if (last?.k === 'intent') sent.set(last.id, { item, intent: last });
   }
-  return [];
+  const named = new Map<string, readonly RowRecord[]>();
+  if (sent.size === 0) return named;
+  const jobs = (await readHanded(on, run, [...sent.keys()])).flatMap(({ row: key, attempt, jobId }) => {
+    const { intent } = sent.get(key) ?? {};
+    return intent?.attempt === attempt ? [{ key, endpoint: intent.endpoint, jobId }] : [];
+  });
+  const owners = await claimJobs(on, run, jobs);
+  for (const job of jobs) {
+    const { key: id, jobId } = job;
+    const item = sent.get(id)?.item ?? '';
+    if ((owners.get(job) ?? id) === id && !named.has(item))
+      named.set(item, [{ k: 'accepted', at, id, jobId }]);
+  }
+  return named;
 }
 
 /** A run that stops sends nothing again. */

@@ -1,0 +1,70 @@
+import type { Pool, PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
+import { readState } from '../../../../runners/distributed/table/run-state.js';
+import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
+import { openFleet } from '../../../support/fleet.js';
+import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { accepted, intent } from '../../../support/sample-records.js';
+
+let database: RunDatabase;
+beforeAll(async () => {
+  database = await openRunDatabase();
+});
+afterAll(() => database.close());
+
+/** A seat with so many rows; the job ids of the first `named` have come, and nothing of the others. */
+async function seatWith(count: number, named: number): Promise<Seat> {
+  const fleet = await openFleet(database, rowsOf(count), { terms: { concurrency: count } });
+  const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000004' };
+  await takeSeat(database.pool, seat);
+  const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
+  const claim = { worker: seat.worker, start: 1, has: 0, most: { send: count, poll: 0 }, priceOf: () => 0 };
+  const { claimed } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  expect(claimed).toHaveLength(count);
+  const records = claimed.flatMap(({ item, task }, place) => {
+    const { id } = task.row;
+    const written = place < named ? [intent(id), accepted(id)] : [intent(id)];
+    const booked = { spent: 0, unknown: 0 };
+    return written.map((record) => ({ item, text: JSON.stringify(record), isLast: false, booked }));
+  });
+  await commitGroup(database, seat, { ...nothing, number: 2, records });
+  await fleet.close();
+  return seat;
+}
+
+it('gives thousands of rows back in one transaction: the database ends one that is silent for five seconds', async () => {
+  const seat = await seatWith(10_000, 10_000);
+  await releaseSeat(database, seat);
+  expect(await readState(database, seat.run)).toMatchObject({ inFlight: 0, open: 10_000 });
+}, 60_000);
+
+it('asks the database no more often for many rows than for few', async () => {
+  const seats = [await seatWith(2, 1), await seatWith(40, 20)];
+  const counts = [];
+  for (const seat of seats) {
+    let statements = 0;
+    const pool = counting(database.pool, () => (statements += 1));
+    await releaseSeat({ ...database, pool }, seat);
+    counts.push(statements);
+  }
+  expect(counts[1]).toBe(counts[0]);
+  expect(await readState(database, seats[1]?.run ?? 0)).toMatchObject({ inFlight: 0, open: 20 });
+});
+
+function counting(pool: Pool, count: () => void): Pool {
+  const connect = async (): Promise<PoolClient> => {
+    const client = await pool.connect();
+    return new Proxy(client, {
+      get(target, name) {
+        if (name === 'query') count();
+        const value = Reflect.get(target, name, target) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+  return new Proxy(pool, {
+    get: (target, name) => (name === 'connect' ? connect : (Reflect.get(target, name, target) as unknown)),
+  });
+}
