@@ -38,7 +38,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '57P02': awayBecause('it crashed'),
   '57P03': awayBecause('it is starting up, or shutting down'),
   '53300': awayBecause('it has too many connections already (max_connections)'),
-  '25P03': awayBecause('it heard nothing for too long'),
+  '25P03': () =>
+    'ended a transaction, as it heard nothing of it for too long: this machine may be very busy.',
   '25006': () => 'is read-only: it is a standby, or about to become one.',
   '40001': inTheWay,
   '40P01': inTheWay,
@@ -63,6 +64,9 @@ function byMessage(message: string, away: boolean): string {
     return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
   if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
+  // Also a process that is busy sees its own answers late.
+  if (away && /timeout/i.test(message))
+    return 'has not answered in time: it or this machine is busy, or the way to it is cut.';
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
 }
 

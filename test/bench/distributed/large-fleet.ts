@@ -44,7 +44,9 @@ export async function measureWaiting(rows: number): Promise<Figure[]> {
     const run = await makeRun(database, 'waiting');
     const start = await recallRun(database, run);
     const identity = { baseUrl, lbBaseUrl: '', local: false };
-    const terms = termsWith({ identity, concurrency: rows, timeoutMs: 86_400_000 });
+    // What a call costs by default: more of them would be on the wire than waiting.
+    const pollCostMs = 190;
+    const terms = termsWith({ identity, concurrency: rows, timeoutMs: 86_400_000, pollCostMs });
     await beginStart(database, { run, start }, terms, { spent: 0, unknown: 0, collected: 0 });
     const tasks = rowsOf(rows);
     let fed = 0;

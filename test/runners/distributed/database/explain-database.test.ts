@@ -9,6 +9,7 @@ const coded = (code: string, message = 'x', syscall = 'connect') =>
   Object.assign(new Error(message), { code, syscall });
 const refused = coded('ECONNREFUSED', 'connect 127.0.0.1:5432');
 const silent = 'cannot be reached: it does not answer.';
+const late = 'has not answered in time: it or this machine is busy, or the way to it is cut.';
 
 it.each([
   ['a port where nothing listens', refused, 'cannot be reached: nothing listens there.'],
@@ -22,10 +23,16 @@ it.each([
     new Error('Client has encountered a connection error and is not queryable'),
     silent,
   ],
-  ['a slow connection', new Error('timeout exceeded when trying to connect'), silent],
+  ['a slow connection', new Error('timeout exceeded when trying to connect'), late],
+  ['a slow handshake', new Error('Connection terminated due to connection timeout'), late],
+  ['a slow answer', new Error('Query read timeout'), late],
   ['too many guests', coded('53300'), 'it has too many connections already (max_connections).'],
   ['a standby', coded('25006'), 'is read-only'],
-  ['a transaction that was silent', coded('25P03'), 'it heard nothing for too long.'],
+  [
+    'a transaction that was silent',
+    coded('25P03'),
+    'ended a transaction, as it heard nothing of it for too long',
+  ],
   ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
 ])('takes %s for a database that comes back', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');
