@@ -7,8 +7,8 @@ import { aheadByText } from './value-text.js';
 
 /** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone, price } =
-    ahead;
+  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone } = ahead;
+  const price = { ...ahead.price, estimated: ahead.fits.estimated };
   const again = [
     retried > 0 && `${formatCount(retried)} failed before`,
     redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,

@@ -156,7 +156,7 @@ function adviceOf(
   if (command === undefined && advice.endsWith(':'))
     return `${advice.replace(/(?:,? (?:then|and) run(?: again)?)?:$/, '')}. Feed the rows again${code === 'invalid-row' ? '' : ` with \`--retry ${code}\``}.`;
   if (code !== 'download' || firstAt === undefined) return advice;
-  if (isRehearsal) return 'The download failed. In a real run the pictures wait at the service for 7 days.';
+  if (isRehearsal) return 'The download failed. In a real run they wait at the service for 7 days.';
   const last = new Date(firstAt + pictureLifetimeMs);
   return `The download failed. Download them by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
 }
@@ -250,7 +250,7 @@ const help: Readonly<Record<FailureCode, Help>> = {
     'none',
   ],
   download: [
-    ['picture is still to be downloaded', 'pictures are still to be downloaded'],
+    ['file is still to be downloaded', 'files are still to be downloaded'],
     'The download failed. Download them within 7 days:',
     'refetch',
   ],

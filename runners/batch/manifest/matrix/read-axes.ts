@@ -16,7 +16,7 @@ export async function readAxes(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
 ): Promise<Record<string, readonly string[]>> {
-  const axes = new Map<string, string[]>();
+  const axes = new Map<string, Set<string>>();
   let count = 0;
   for await (const batch of readRawRecords(bytes, { name, format: 'csv', gzip: false }))
     for (const { line, names, values, problem } of batch) {
@@ -30,10 +30,15 @@ export async function readAxes(
       const [axis, value] = columns.map((column) => String(values[names.indexOf(column)]));
       if (axis === undefined || axis.trim() === '' || value === undefined || value.trim() === '')
         throw new ManifestError(name, 'has an empty axis or value', { line });
-      const known = axes.get(axis.trim()) ?? [];
-      known.push(value);
-      axes.set(axis.trim(), known);
+      const known = axes.get(axis.trim()) ?? new Set();
+      if (known.has(value))
+        throw new ManifestError(
+          name,
+          `${axis.trim()} has ${quoteValue(value)} a second time: each row would be bought again`,
+          { line },
+        );
+      axes.set(axis.trim(), known.add(value));
     }
   if (axes.size === 0) throw new ManifestError(name, 'holds no value of an axis');
-  return Object.fromEntries(axes);
+  return Object.fromEntries([...axes].map(([axis, values]) => [axis, [...values]]));
 }

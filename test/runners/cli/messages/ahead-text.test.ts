@@ -3,12 +3,27 @@ import { aheadText } from '../../../../runners/cli/messages/ahead-text.js';
 import { aheadWith } from '../../../support/whole-values.js';
 
 const nothing = aheadWith();
+const costs = (rows: number, estimated: number, unpriced = 0) => ({
+  fits: { rows, estimated },
+  price: { estimated, unpriced },
+});
 
 describe('aheadText', () => {
   it('says what a first start does and costs', () => {
-    expect(
-      aheadText({ ...nothing, toSend: 12, price: { estimated: 1_395_000, unpriced: 0 } }, false),
-    ).toEqual(['  this start   12 rows to send', '  may cost     $1.395']);
+    expect(aheadText({ ...nothing, toSend: 12, ...costs(12, 1_395_000) }, false)).toEqual([
+      '  this start   12 rows to send',
+      '  may cost     $1.395',
+    ]);
+  });
+
+  it('costs no more than what fits under the caps', () => {
+    const ahead = {
+      ...nothing,
+      toSend: 12,
+      ...costs(3, 300_000),
+      price: { estimated: 1_395_000, unpriced: 0 },
+    };
+    expect(aheadText(ahead, false).at(-1)).toBe('  may cost     $0.30');
   });
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
@@ -34,7 +49,7 @@ describe('aheadText', () => {
   });
 
   it('says that a rehearsal buys nothing', () => {
-    expect(aheadText({ ...nothing, toSend: 1, price: { estimated: 87_500, unpriced: 1 } }, true)[1]).toBe(
+    expect(aheadText({ ...nothing, toSend: 1, ...costs(1, 87_500, 1) }, true)[1]).toBe(
       '  price        $0.0875 and 1 row of no known price; this is a rehearsal, nothing is spent',
     );
   });

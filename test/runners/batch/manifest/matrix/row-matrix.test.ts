@@ -325,6 +325,10 @@ describe('readAxes', () => {
     ],
     ['axis,value\nstyle,\n', /^axes\.csv, line 2: has an empty axis or value$/],
     ['axis,value\nstyle,oil,ink\n', /^axes\.csv, line 2: has 3 cells/],
+    [
+      'axis,value\nstyle,oil\nstyle,ink\nstyle,oil\n',
+      /^axes\.csv, line 4: style has "oil" a second time: each row would be bought again$/,
+    ],
     ['axis,value\n', /^axes\.csv: holds no value of an axis$/],
     ['', /^axes\.csv: is empty/],
   ])('refuses %j', async (text, message) => {
