@@ -33,9 +33,6 @@ export class ColumnTally {
     this.#lastOwn = names;
     for (const name of names) {
       keep(this.#own, name);
-      const meant = nearMiss(name, fieldNames);
-      if (meant !== undefined)
-        keep(this.#warnings, `column ${quoteValue(name)} is not sent; did you mean ${quoteValue(meant)}?`);
     }
   }
 
@@ -45,13 +42,21 @@ export class ColumnTally {
     readonly columnsFilledIn?: string[];
     readonly warnings: string[];
   } {
+    const misspelt = [...this.#own].filter((name) => !this.#filledIn.has(name)).flatMap(misspeltText);
     return {
       columnsSent: [...this.#sent],
       columnsNotSent: [...this.#own].filter((name) => !this.#sent.has(name)),
       ...(this.#filledIn.size > 0 && { columnsFilledIn: [...this.#filledIn] }),
-      warnings: [...this.#warnings].map(stripControls),
+      warnings: [...misspelt, ...this.#warnings].map(stripControls),
     };
   }
+}
+
+function misspeltText(name: string): string[] {
+  const meant = nearMiss(name, fieldNames);
+  return meant === undefined
+    ? []
+    : [`column ${quoteValue(name)} is not sent; did you mean ${quoteValue(meant)}?`];
 }
 
 function misplaced(name: string, kind: ColumnUse['kind']): string {

@@ -140,6 +140,9 @@ describe('millrace plan', () => {
     expect(stdout).toContain('  by customer  1 value\n               acme: 4 rows of no known price\n');
     const json = JSON.parse((await millrace([...args, '--json'], { cwd })).stdout) as object;
     expect(json).toMatchObject({ columnsFilledIn: ['subject', 'style'] });
+    await write('edits.csv', ['id,images,prompts', `a,${image},owl`]);
+    const near = ['plan', 'edits.csv', '--endpoint', 'image-edit', '--set', 'prompt={{prompts}}'];
+    expect((await millrace(near, { cwd })).stdout).not.toContain('did you mean');
   });
 
   it('prints one JSON object and nothing else on stdout', async () => {
