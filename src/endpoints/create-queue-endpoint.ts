@@ -77,35 +77,42 @@ type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retr
 };
 
 class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
-  private readonly context: ClientContext;
-  private readonly requests: QueueRequests;
-  private readonly chunks = new WeakMap<Job<O>, Observable<C>>();
-  private readonly queue: NonNullable<JobSpec<O>['queue']>;
+  // The client has the key: an endpoint that is logged shows its id alone.
+  readonly #client: ClientState;
+  readonly #options: ResolvedQueueOptions;
+  readonly #schemas: QueueSchemas<I, O>;
+  readonly #context: ClientContext;
+  readonly #requests: QueueRequests;
+  readonly #chunks = new WeakMap<Job<O>, Observable<C>>();
+  readonly #queue: NonNullable<JobSpec<O>['queue']>;
 
   constructor(
-    private readonly client: ClientState,
+    client: ClientState,
     readonly id: string,
-    private readonly options: ResolvedQueueOptions,
-    private readonly schemas: QueueSchemas<I, O>,
+    options: ResolvedQueueOptions,
+    schemas: QueueSchemas<I, O>,
   ) {
-    this.context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
+    this.#client = client;
+    this.#options = options;
+    this.#schemas = schemas;
+    this.#context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
     const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
-    this.requests = requests;
-    this.queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
+    this.#requests = requests;
+    this.#queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
   }
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
-    const request = this.submission(input, options, (body) => this.requests.run(body));
-    const { webhook = this.options.webhooks } = options;
+    const request = this.submission(input, options, (body) => this.#requests.run(body));
+    const { webhook = this.#options.webhooks } = options;
     return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): SyncJob<O, QueueFailureCode> {
     const { waitMs } = options;
     checkWait(waitMs);
-    const { executionTimeoutMs } = this.options;
+    const { executionTimeoutMs } = this.#options;
     const request = this.submission(input, options, (body) =>
-      this.requests.runSync(body, executionTimeoutMs, waitMs),
+      this.#requests.runSync(body, executionTimeoutMs, waitMs),
     );
     return this.job(this.varied(input, options), { purpose: 'submit', sync: true, request });
   }
@@ -124,12 +131,12 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   retry(jobId: string, options: CallOptions<O> = {}): Job<O, QueueFailureCode> {
     const retried = checkJobId(jobId);
-    const request = () => this.requests.retry(retried);
+    const request = () => this.#requests.retry(retried);
     return this.job(options, { purpose: 'retry', sync: false, request, retried });
   }
 
   stream(job: Job<O> | string, options: StreamOptions = {}): Observable<C> {
-    const { client, options: defaults, requests } = this;
+    const [client, defaults, requests] = [this.#client, this.#options, this.#requests];
     const { deadlineMs = defaults.deadlineMs, signal } = options;
     checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
     if (typeof job !== 'string') checkMembers('job', job, 'job', ['key', 'jobId', 'subscribe']);
@@ -137,7 +144,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const read = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
       const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
-      return readChunks(task, this.context) as Observable<C>;
+      return readChunks(task, this.#context) as Observable<C>;
     };
     return this.chunksOf(job, read).pipe(client.untilAborted(signal));
   }
@@ -145,37 +152,38 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   /** One reader a job, as the service hands each chunk out once. */
   private chunksOf(job: Job<O> | string, read: (jobId: string) => Observable<C>): Observable<C> {
     if (typeof job === 'string') return read(checkJobId(job));
-    const chunks = this.chunks.get(job) ?? jobChunks(job, read);
-    this.chunks.set(job, chunks);
+    const chunks = this.#chunks.get(job) ?? jobChunks(job, read);
+    this.#chunks.set(job, chunks);
     return chunks;
   }
 
   status(jobId: string, { waitMs }: StatusOptions = {}): Observable<JobReply> {
     checkWait(waitMs);
-    const request = this.requests.status(checkJobId(jobId), waitMs);
+    const request = this.#requests.status(checkJobId(jobId), waitMs);
     return this.askJob({ purpose: 'poll', request, jobId });
   }
 
   cancel(jobId: string): Observable<JobReply> {
-    return this.askJob({ purpose: 'cancel', request: this.requests.cancel(checkJobId(jobId)), jobId });
+    return this.askJob({ purpose: 'cancel', request: this.#requests.cancel(checkJobId(jobId)), jobId });
   }
 
   health(): Observable<Health> {
-    return this.askValue('health', this.requests.health(), healthSchema);
+    return this.askValue('health', this.#requests.health(), healthSchema);
   }
 
   watchHealth({ everyMs = 5_000 }: WatchOptions = {}): Observable<Health> {
     checkNumber('everyMs', everyMs, 'number above 0');
-    return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.client.scheduler) }));
+    return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.#client.scheduler) }));
   }
 
   purgeQueue(): Observable<Purged> {
-    return this.askValue('purge', this.requests.purgeQueue(), purgeReplySchema);
+    return this.askValue('purge', this.#requests.purgeQueue(), purgeReplySchema);
   }
 
   /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
   private job(call: CallOptions<O>, what: What<O>): Job<O, QueueFailureCode> {
-    const { client, id, options, schemas, queue } = this;
+    const [client, options, schemas, queue] = [this.#client, this.#options, this.#schemas, this.#queue];
+    const { id } = this;
     const terms = jobSpecOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
     const spec: JobSpec<O> = {
       key: terms.key,
@@ -195,7 +203,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
       retried: what.retried,
       webhook: webhookOf(what.webhook, terms.key),
     };
-    return createJob(spec, this.context) as Job<O, QueueFailureCode>;
+    return createJob(spec, this.#context) as Job<O, QueueFailureCode>;
   }
 
   private submission(
@@ -203,12 +211,12 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     options: SubmitOptions<O>,
     post: (body: string) => WireRequest,
   ): JobSpec<O>['request'] {
-    const fields = submissionFields(options, this.client.secrets);
-    return readInput(this.schemas.input, input, (checked) => post(queueBody(checked, fields)));
+    const fields = submissionFields(options, this.#client.secrets);
+    return readInput(this.#schemas.input, input, (checked) => post(queueBody(checked, fields)));
   }
 
   private varied<T extends CallOptions<O>>(input: I, options: T): T {
-    const { variantOf } = this.schemas;
+    const { variantOf } = this.#schemas;
     return variantOf === undefined ? options : { variant: variantOf(input), ...options };
   }
 
@@ -235,7 +243,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
-    return ask({ ...asking, key: this.id }, { retry: this.options.retry }, this.context);
+    return ask({ ...asking, key: this.id }, { retry: this.#options.retry }, this.#context);
   }
 }
 

@@ -96,12 +96,39 @@ export function asJob<O>(events: Observable<JobEvent<O>>, facts: JobFacts<O>): J
 
 /** What is known of a job that this library made; `undefined` of any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
-  return events instanceof StreamedJob ? (events.facts as JobFacts<O>) : undefined;
+  return events instanceof StreamedJob ? (StreamedJob.factsOf(events) as JobFacts<O>) : undefined;
 }
 
 /** Cancels where there is a job, and reports how it ended, as `JobFacts.cancel`. */
 export function cancelJob<O>(events: Observable<JobEvent<O>> | undefined): Observable<Outcome<O>> {
   return (events === undefined ? undefined : factsOf(events)?.cancel()) ?? EMPTY;
+}
+
+/** The same facts of what an operator made of the job, but for what it changes. */
+export function factsBehind<O>(
+  facts: JobFacts<O>,
+  changed: Pick<JobFacts<O>, 'eachPurchase'> & Partial<Pick<JobFacts<O>, 'cancel'>>,
+): JobFacts<O> {
+  return {
+    get key() {
+      return facts.key;
+    },
+    get jobId() {
+      return facts.jobId;
+    },
+    get statusCalls() {
+      return facts.statusCalls;
+    },
+    get cannotBeCancelled() {
+      return facts.cannotBeCancelled === true;
+    },
+    get address() {
+      return facts.address;
+    },
+    watch: (listener) => facts.watch?.(listener),
+    cancel: () => facts.cancel(),
+    ...changed,
+  };
 }
 
 /** What an operator does to a stream of events, as an operator that gives a job for a job. */
@@ -111,22 +138,9 @@ export function jobOperator<O>(
   const wrapped = <P>(job: Job<P>, facts: JobFacts<P>): Job<P> => {
     const { eachPurchase } = facts;
     if (eachPurchase === undefined) return asJob(operate(job), facts);
-    const within: JobFacts<P> = {
-      get key() {
-        return facts.key;
-      },
-      get jobId() {
-        return facts.jobId;
-      },
-      get statusCalls() {
-        return facts.statusCalls;
-      },
-      get cannotBeCancelled() {
-        return facts.cannotBeCancelled === true;
-      },
-      cancel: () => facts.cancel(),
+    const within = factsBehind(facts, {
       eachPurchase: (replace) => jobOperator<P>(operate)(eachPurchase(replace)),
-    };
+    });
     return asJob(operate(job), within);
   };
   const operator = (events: Observable<JobEvent<O>>) => {
@@ -138,24 +152,28 @@ export function jobOperator<O>(
 
 class StreamedJob<O> extends Observable<JobEvent<O>> {
   declare readonly pipe: Job<O>['pipe'];
+  /** Behind them is the client, with its key: a job that is logged shows nothing of them. */
+  readonly #facts: JobFacts<O>;
 
-  constructor(
-    events: Observable<JobEvent<O>>,
-    readonly facts: JobFacts<O>,
-  ) {
+  constructor(events: Observable<JobEvent<O>>, facts: JobFacts<O>) {
     super((subscriber) => events.subscribe(subscriber));
+    this.#facts = facts;
+  }
+
+  static factsOf<O>(job: StreamedJob<O>): JobFacts<O> {
+    return job.#facts;
   }
 
   get key(): string {
-    return this.facts.key;
+    return this.#facts.key;
   }
 
   get jobId(): string | undefined {
-    return this.facts.jobId;
+    return this.#facts.jobId;
   }
 
   get statusCalls(): number {
-    return this.facts.statusCalls;
+    return this.#facts.statusCalls;
   }
 
   outcome(): Promise<Outcome<O>> {
@@ -167,7 +185,7 @@ class StreamedJob<O> extends Observable<JobEvent<O>> {
   }
 
   cancel(): Promise<Outcome<O> | undefined> {
-    return lastValueFrom(this.facts.cancel(), { defaultValue: undefined });
+    return lastValueFrom(this.#facts.cancel(), { defaultValue: undefined });
   }
 
   then(): never {

@@ -66,7 +66,7 @@ class Attempts<O> {
       },
       cancel: () => {
         this.isCancelled = true;
-        return cancelJob(latest());
+        return cancelJob(latest() ?? this.job(0));
       },
       eachPurchase: (other) => this.asJob(other),
     });

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import { checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import type { JobEvent } from '../contract/outcome.js';
-import { jobOperator, type JobOperator } from './job.js';
+import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
  * Subscribes to the job when its lane has a slot, and gives the slot back when the job completes, errors or is
@@ -21,15 +21,37 @@ import { jobOperator, type JobOperator } from './job.js';
 export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
   checkMembers('lanes', lanes, 'lanes', ['take']);
   checkText('lane', lane);
-  return jobOperator(
-    <P>(source: Observable<JobEvent<P>>) =>
-      new Observable<JobEvent<P>>((subscriber) => {
-        const giveBack = lanes.take(lane, () => {
-          if (!subscriber.closed) source.subscribe(subscriber);
-        });
-        subscriber.add(giveBack);
-      }),
-  );
+  const operator = <P>(events: Observable<JobEvent<P>>): Observable<JobEvent<P>> => {
+    const waiting = new Set<() => void>();
+    const inLane = new Observable<JobEvent<P>>((subscriber) => {
+      const begin = () => {
+        if (waiting.delete(begin) && !subscriber.closed) events.subscribe(subscriber);
+      };
+      waiting.add(begin);
+      subscriber.add(() => waiting.delete(begin));
+      subscriber.add(lanes.take(lane, begin));
+    });
+    const facts = factsOf(events);
+    return facts === undefined ? inLane : asJob(inLane, laneFacts(facts, waiting, operator));
+  };
+  return operator as JobOperator<O, O>;
+}
+
+/** A job that is cancelled while it waits ends at once: it needs no slot. */
+function laneFacts<P>(
+  facts: JobFacts<P>,
+  waiting: ReadonlySet<() => void>,
+  operator: (events: Observable<JobEvent<P>>) => Observable<JobEvent<P>>,
+): JobFacts<P> {
+  const { eachPurchase } = facts;
+  return factsBehind(facts, {
+    ...(eachPurchase && { eachPurchase: (replace) => operator(eachPurchase(replace)) as Job<P> }),
+    cancel() {
+      const reply = facts.cancel();
+      for (const begin of [...waiting]) begin();
+      return reply;
+    },
+  });
 }
 
 /** Slots that several lanes share. What one lane does not use goes to the others. */

@@ -1,5 +1,5 @@
 import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
-import { checkFunction, checkNumber } from '../../contract/check-option.js';
+import { checkFunction, checkMembers, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { factsOf } from '../job.js';
@@ -174,7 +174,9 @@ export class FanOut<T, O> {
 
   private startJob(row: T): void {
     const index = this.taken++;
-    const slot = new Slot<T, O>(this, row, index, this.options.project(row, index));
+    const job = this.options.project(row, index);
+    checkMembers('project', job, 'function that gives a job', ['subscribe']);
+    const slot = new Slot<T, O>(this, row, index, job);
     if (this.mayTake()) this.subscribe(slot);
     else if (this.takesRows) this.parked.push(slot);
     else this.again.push(slot);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { firstValueFrom, tap, toArray } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
@@ -116,6 +117,51 @@ describe('cancel() is awaited', () => {
       expect(await cancelled).toMatchObject({ code: 'job-cancelled', jobId: id });
       expect(await outcome).toMatchObject({ code: 'job-cancelled' });
     }
+  });
+});
+
+describe('cancel() of a job that waits, or that nobody has subscribed to', () => {
+  it('ends one that waits for its lane at once, and sends nothing', async () => {
+    const { client, paths } = scriptedClient();
+    const edits = client.queue('edit');
+    const lanes = createLanes({ slots: 1 });
+    const inLane = withinLane<unknown>(lanes, 'a');
+    const first = inLane(edits.run({})).subscribe();
+    const chained = edits.run({}).pipe(chainJob(() => edits.run({})));
+    const budget = createBudget(1);
+    for (const job of [edits.run({}).pipe(inLane), chained.pipe(inLane, withinBudget(budget, 0.1))]) {
+      const outcome = job.outcome();
+      expect(lanes.state()).toStrictEqual({ a: { held: 1, waiting: 1 } });
+      expect(await job.cancel()).toMatchObject({ code: 'job-cancelled' });
+      expect(await outcome).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    }
+    expect(lanes.state()).toStrictEqual({ a: { held: 1, waiting: 0 } });
+    expect(budget.state()).toMatchObject({ reservedUsd: 0, spentUsd: 0, unknownUsd: 0 });
+    expect(paths).toStrictEqual(['/v2/edit/run']);
+    first.unsubscribe();
+  });
+
+  it('resolves to the end of a retried purchase', async () => {
+    const { client, paths } = scriptedClient();
+    const job = retryPurchase(() => client.queue('edit').run({}), {
+      maxRetries: 1,
+      codes: ['job-cancelled'],
+    });
+    expect(await job.cancel()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(await job.outcome()).toMatchObject({ code: 'job-cancelled' });
+    expect(paths).toStrictEqual([]);
+  });
+});
+
+describe('what is logged', () => {
+  it('of a job, of what operators make of it, and of an endpoint shows neither key nor client', () => {
+    const { client } = scriptedClient({ apiKey: 'a-key-that-is-secret' });
+    const edits = client.queue('edit');
+    const job = edits.run({ a: 1 });
+    const shown = [client, edits, client.routes('https://lb.example').get('a'), job];
+    for (const value of [...shown, job.pipe(withinBudget(createBudget(1), 0.1)), edits.stream(job)])
+      expect(inspect(value, { depth: Infinity, showHidden: true })).not.toContain('a-key-that-is-secret');
+    expect(JSON.stringify({ job, edits })).toBe('{"job":{},"edits":{"id":"edit"}}');
   });
 });
 

@@ -15,6 +15,7 @@ import {
   toArray,
 } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../../src/contract/millrace-error.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { iterate } from '../../../../src/operators/iterate.js';
 import type { Job } from '../../../../src/operators/job.js';
@@ -341,7 +342,7 @@ describe('a fan-out that fails follows the rows in flight to their end', () => {
 
   it.each(Object.entries(flights))('%s', async (kind, flight) => {
     const market = shop();
-    const fault = kind === 'what is no job' ? expect.any(TypeError) : new Error('broken');
+    const fault = kind === 'what is no job' ? expect.any(InvalidOptionError) : new Error('broken');
     const seen: unknown[] = [];
     flight(market, fault as Error).subscribe({
       next: ({ row: index }) => seen.push(index),
@@ -361,7 +362,7 @@ describe('a fan-out that fails follows the rows in flight to their end', () => {
 
   it.each(Object.entries(flights))('%s, in an iteration', async (kind, flight) => {
     const market = shop();
-    const fault = kind === 'what is no job' ? expect.any(TypeError) : new Error('broken');
+    const fault = kind === 'what is no job' ? expect.any(InvalidOptionError) : new Error('broken');
     const seen: unknown[] = [];
     const stream = flight(market, fault as Error);
     const outcomes = isIterable(stream) ? stream : iterate<{ row: number }>(stream);

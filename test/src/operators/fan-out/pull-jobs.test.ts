@@ -140,6 +140,17 @@ describe('pullJobs over an iterable', () => {
     });
   });
 
+  it.each([undefined, null, {}, Promise.resolve()])(
+    'says so where project gives %j, which is no job',
+    (given) => {
+      const errors: unknown[] = [];
+      pullJobs([1], () => given as never, { concurrency: 1 }).subscribe({
+        error: (error) => errors.push(error),
+      });
+      expect(errors).toMatchObject([{ name: 'InvalidOptionError', option: 'project' }]);
+    },
+  );
+
   it('does not return an iterator that has ended', async () => {
     const { source, calls } = noted(['a']);
     await lastValueFrom(pullJobs(source, () => of(done), { concurrency: 3 }));
