@@ -1,6 +1,6 @@
 import { timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
-import type { Failed, JobEvent } from '../../../src/contract/outcome.js';
+import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import { clampTimer } from '../../../src/policy/clamp-timer.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
@@ -42,6 +42,7 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
       yield* waited(context, row, outcome);
       continue;
     }
+    if (task.what === 'send') noteAnswer(context, row, outcome);
     const mayRetry = task.what === 'send' && !stops.leaves('open');
     const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
     row.change({ isOver: true });
@@ -94,6 +95,17 @@ function* waited(
   const forMs = retryDelayMs({ why: 'rate-limited', retryAfterMs }, retries + usedUp, random);
   yield { type: 'waiting', why: code === 'refused' ? 'rate-limited' : 'backoff', forMs };
   yield* lastOf(timer(clampTimer(forMs), scheduler));
+}
+
+/** A service whose answers to POST after POST cannot be read may sell every row for nothing. */
+function noteAnswer({ service, stops, options }: PurchaseContext, row: RowInFlight, outcome: Outcome<unknown>) {
+  const { reach, beside } = service;
+  const { row: facts } = row.task;
+  if (outcome.status === 'completed' || outcome.code !== 'unknown') return reach.decided(facts.endpoint);
+  const at = options.scheduler.now();
+  const posts = reach.undecided(facts.endpoint, { sentAt: row.progress.submittedAt ?? at, at });
+  if (posts === undefined || stops.isStopping || beside.worksBeside(facts, reach)) return;
+  stops.stop(stopCauses.inDoubt(posts, outcome.message));
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */

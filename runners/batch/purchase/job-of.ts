@@ -77,6 +77,7 @@ export function journalled(
           why: event.why,
         });
       case 'accepted':
+        context.service.reach.decided(row.task.row.endpoint);
         return append(context, row, {
           k: 'accepted',
           at: context.options.scheduler.now(),

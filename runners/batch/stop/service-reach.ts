@@ -10,6 +10,9 @@ const patienceMs = 120_000;
 /** The run stops when a host name does not resolve for at least this time and this many tries. */
 const leastMs = 4_000;
 const leastTries = 3;
+/** The run stops when so many POSTs to one endpoint in a row are in doubt, and not all of them were under way together. */
+const mostInDoubt = 20;
+const leastRounds = 4;
 /** At most this many different faults are logged. */
 const mostLogged = 20;
 
@@ -32,7 +35,9 @@ export class ServiceReach {
   message: string | undefined;
   /** Endpoints whose latest answer was none, or a refusal. */
   private readonly failingAt = new Set<string>();
-  private failing: { readonly since: number; rounds: number; lastAt: number } | undefined;
+  private failing: Rounds | undefined;
+  /** POSTs since the last one that was answered, by endpoint: each may have been accepted, and nobody knows. */
+  private readonly inDoubt = new Map<string, Rounds>();
   private readonly logged = new Set<string>();
   private missing = { since: 0, tries: 0 };
 
@@ -70,14 +75,25 @@ export class ServiceReach {
    *
    * @returns whether the run should stop: nothing got through for two minutes, and for as many tries as one row has
    */
-  failed({ sentAt, at }: { readonly sentAt: number; readonly at: number }): boolean {
-    this.failing ??= { since: at, rounds: 0, lastAt: Number.NEGATIVE_INFINITY };
-    const { failing } = this;
-    if (sentAt >= failing.lastAt) {
-      failing.rounds += 1;
-      failing.lastAt = at;
-    }
-    return failing.rounds > this.maxRetries && at - failing.since >= patienceMs;
+  failed(tried: Try): boolean {
+    const failing = (this.failing = oneMore(this.failing, tried));
+    return failing.rounds > this.maxRetries && tried.at - failing.since >= patienceMs;
+  }
+
+  /** Takes in that a POST to an endpoint was answered in a way that says what became of it. */
+  decided(endpoint: string): void {
+    this.inDoubt.delete(endpoint);
+  }
+
+  /**
+   * Takes in a POST that may have been accepted and had no answer that says so.
+   *
+   * @returns how many there were in a row once the run should stop: each further one may be paid for nothing; else `undefined`
+   */
+  undecided(endpoint: string, tried: Try): number | undefined {
+    const doubts = oneMore(this.inDoubt.get(endpoint), tried);
+    this.inDoubt.set(endpoint, doubts);
+    return doubts.tries >= mostInDoubt && doubts.rounds >= leastRounds ? doubts.tries : undefined;
   }
 
   /** Takes in that a request to an endpoint was refused, failed (5xx) or was not answered. */
@@ -110,4 +126,31 @@ export class ServiceReach {
     const isLong = this.missing.tries >= leastTries && now - this.missing.since >= leastMs;
     return isLong && this.answers === 0;
   }
+}
+
+/** When a POST was sent and when it had failed, in ms by one clock. */
+interface Try {
+  readonly sentAt: number;
+  readonly at: number;
+}
+
+/** Tries that failed one after another; those that were under way together are one round. */
+interface Rounds {
+  readonly since: number;
+  readonly tries: number;
+  readonly rounds: number;
+  readonly lastAt: number;
+}
+
+function oneMore(
+  { since, tries, rounds, lastAt }: Rounds = { since: NaN, tries: 0, rounds: 0, lastAt: -Infinity },
+  { sentAt, at }: Try,
+): Rounds {
+  const begins = sentAt >= lastAt;
+  return {
+    since: tries === 0 ? at : since,
+    tries: tries + 1,
+    rounds: begins ? rounds + 1 : rounds,
+    lastAt: begins ? at : lastAt,
+  };
 }

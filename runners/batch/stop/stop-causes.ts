@@ -76,6 +76,12 @@ export const stopCauses = {
     return { exitCode: 69, reason, leaves: ['open', 'accepted'] };
   },
 
+  /** @param message what became of the last of them */
+  inDoubt(posts: number, message: string): StopCause {
+    const reason = `Stopped because ${posts} requests in a row may have been accepted, and none had an answer that says so: further ones could be paid for nothing (${message}). Look at the account of the service, put the cause right, and run again; millrace settle lists the rows in doubt.`;
+    return { exitCode: 6, reason, leaves: ['open'] };
+  },
+
   diskFailed(message: string): StopCause {
     const reason = `Stopped because the disk failed: ${message.replace(/\.$/, '')}. What has been done is kept. Put it right and run the same command again.`;
     return { exitCode: 74, reason, leaves: ['open', 'accepted', 'replied'] };

@@ -223,7 +223,8 @@ function reportOf(
   if (reading === undefined) return { kind, key, endpointId, host, status: 0 };
   if (verdict.verdict === 'answer' || (verdict.verdict === 'final' && answers.has(verdict.code)))
     return { kind, key, endpointId, host, status: 200 };
-  const { status } = reading;
+  // A page with status 200 is no good answer to a POST: a gate that took it for one would let all others follow.
+  const status = verdict.verdict === 'ambiguous' && reading.status < 500 ? 0 : reading.status;
   const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
   return { kind, key, endpointId, host, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }

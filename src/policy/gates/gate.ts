@@ -18,7 +18,7 @@ export interface GateRequest {
 
 /** The result of a request that has passed a gate. */
 export interface GateAnswer extends GateRequest {
-  /** HTTP status; 200 for a function's own failure, 0 where no reply came. */
+  /** HTTP status; 200 for a function's own failure, 0 where no reply came, or none that says what became of a POST. */
   readonly status: number;
   /** The wait that the service asks for, in ms, at most 10 minutes. Absent without a readable Retry-After. */
   readonly retryAfterMs?: number;
