@@ -46,13 +46,13 @@ export async function agreeToPlan(
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (options.local) return 'go';
-  const answer = await confirmSame(againOf(ahead), options, io, stopped);
+  const answer = await confirmSame(ahead, options, io, stopped);
   if (answer !== 'go') return answer;
   return confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
 }
 
 /** Rows that ask for what is bought for another row, of the manifest or of earlier starts. */
-function againOf({ same, bought }: Ahead): Pick<SameRows, 'rows' | 'cost'> {
+function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRows, 'rows' | 'cost'> {
   if (bought === undefined) return same;
   const { estimated, unpriced } = bought.cost;
   return {
@@ -139,18 +139,35 @@ export async function confirmPrice(
   );
 }
 
-/** Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask it goes on: the plan names them. */
+/**
+ * Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask, rows of one manifest go
+ * on, as the plan names them; what the run has bought already is not bought again by itself: an export that makes new ids each
+ * night would buy everything each night. `--yes` agrees to it.
+ */
 export async function confirmSame(
-  { rows, cost }: Pick<SameRows, 'rows' | 'cost'>,
+  ahead: Pick<Ahead, 'same' | 'bought'>,
   { yes }: { readonly yes: boolean },
   io: Pick<CliIo, 'stdin' | 'stderr'>,
   stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
-  if (rows === 0 || yes || !canAsk(io)) return 'go';
+  const { rows, cost } = againOf(ahead);
+  if (rows === 0 || yes) return 'go';
+  if (!canAsk(io)) {
+    if (ahead.bought !== undefined) throw boughtAlready(ahead.bought, io);
+    return 'go';
+  }
   const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;
   const answer = await ask(`${again}. Buy them too?`, io, stopped);
   if (answer === 'no') throw new UsageError(['not started, nothing was sent']);
   return answer === 'yes' ? 'go' : answer;
+}
+
+function boughtAlready({ rows, cost }: SameRows, io: Pick<CliIo, 'stdin' | 'stderr'>): UsageError {
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids (${formatMoney(cost.estimated)})`;
+  return new UsageError(
+    [`${what}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`],
+    'give the rows their earlier ids, or buy them again with --yes; nothing was sent',
+  );
 }
 
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {

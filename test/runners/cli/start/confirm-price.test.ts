@@ -59,22 +59,33 @@ describe('confirmPrice', () => {
 });
 
 describe('confirmSame', () => {
-  const same = { rows: 2, cost: { estimated: toMicroDollars(0.35), unpriced: 0 }, first: [] };
+  const rows = { rows: 2, cost: { estimated: toMicroDollars(0.35), unpriced: 0 }, first: [] };
+  const none = { ...rows, rows: 0, cost: { estimated: 0, unpriced: 0 } };
+  const same = { same: rows };
+  const asks = { yes: false };
 
   it('asks on a terminal about rows that would be bought a second time', async () => {
-    const io = someone(terminal, 'y\n');
-    expect(await confirmSame(same, { yes: false }, io)).toBe('go');
-    expect(String(io.stderr.read())).toContain(
-      '2 rows ask for exactly what another row asks for ($0.35). Buy them too? [y/N]',
-    );
-    await expect(confirmSame(same, { yes: false }, someone(terminal, 'n\n'))).rejects.toThrow(
-      'nothing was sent',
-    );
+    for (const ahead of [same, { same: none, bought: rows }]) {
+      const io = someone(terminal, 'y\n');
+      expect(await confirmSame(ahead, asks, io)).toBe('go');
+      expect(String(io.stderr.read())).toContain(
+        '2 rows ask for exactly what another row asks for ($0.35). Buy them too? [y/N]',
+      );
+      await expect(confirmSame(ahead, asks, someone(terminal, 'n\n'))).rejects.toThrow('nothing was sent');
+    }
   });
 
   it('goes on where there are none, where it cannot ask, and with --yes', async () => {
-    expect(await confirmSame({ ...same, rows: 0 }, { yes: false }, someone(terminal))).toBe('go');
-    expect(await confirmSame(same, { yes: false }, someone(elsewhere))).toBe('go');
+    expect(await confirmSame({ same: none }, asks, someone(terminal))).toBe('go');
+    expect(await confirmSame(same, asks, someone(elsewhere))).toBe('go');
     expect(await confirmSame(same, { yes: true }, someone(terminal))).toBe('go');
+  });
+
+  it('buys nothing again that the run has bought under other ids where it cannot ask, unless that is agreed to', async () => {
+    const ahead = { same: none, bought: rows };
+    await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toThrow(
+      '2 rows ask for what the run has bought already under other ids ($0.35)',
+    );
+    expect(await confirmSame(ahead, { yes: true }, someone(elsewhere))).toBe('go');
   });
 });
