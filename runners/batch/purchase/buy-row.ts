@@ -98,14 +98,18 @@ function* waited(
 }
 
 /** A service whose answers to POST after POST cannot be read may sell every row for nothing. */
-function noteAnswer({ service, stops, options }: PurchaseContext, row: RowInFlight, outcome: Outcome<unknown>) {
+function noteAnswer(
+  { service, stops, options }: PurchaseContext,
+  row: RowInFlight,
+  outcome: Outcome<unknown>,
+) {
   const { reach, beside } = service;
   const { row: facts } = row.task;
   if (outcome.status === 'completed' || outcome.code !== 'unknown') return reach.decided(facts.endpoint);
   const at = options.scheduler.now();
   const posts = reach.undecided(facts.endpoint, { sentAt: row.progress.submittedAt ?? at, at });
   if (posts === undefined || stops.isStopping || beside.worksBeside(facts, reach)) return;
-  stops.stop(stopCauses.inDoubt(posts, outcome.message));
+  stops.stop(stopCauses.undecided(posts, outcome.message));
 }
 
 /** No outcome of the row: it stays as it is, and the run may have to stop. */

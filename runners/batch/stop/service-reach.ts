@@ -11,7 +11,7 @@ const patienceMs = 120_000;
 const leastMs = 4_000;
 const leastTries = 3;
 /** The run stops when so many POSTs to one endpoint in a row are in doubt, and not all of them were under way together. */
-const mostInDoubt = 20;
+const mostUndecided = 20;
 const leastRounds = 4;
 /** At most this many different faults are logged. */
 const mostLogged = 20;
@@ -37,7 +37,7 @@ export class ServiceReach {
   private readonly failingAt = new Set<string>();
   private failing: Rounds | undefined;
   /** POSTs since the last one that was answered, by endpoint: each may have been accepted, and nobody knows. */
-  private readonly inDoubt = new Map<string, Rounds>();
+  private readonly undecidedAt = new Map<string, Rounds>();
   private readonly logged = new Set<string>();
   private missing = { since: 0, tries: 0 };
 
@@ -82,7 +82,7 @@ export class ServiceReach {
 
   /** Takes in that a POST to an endpoint was answered in a way that says what became of it. */
   decided(endpoint: string): void {
-    this.inDoubt.delete(endpoint);
+    this.undecidedAt.delete(endpoint);
   }
 
   /**
@@ -91,9 +91,9 @@ export class ServiceReach {
    * @returns how many there were in a row once the run should stop: each further one may be paid for nothing; else `undefined`
    */
   undecided(endpoint: string, tried: Try): number | undefined {
-    const doubts = oneMore(this.inDoubt.get(endpoint), tried);
-    this.inDoubt.set(endpoint, doubts);
-    return doubts.tries >= mostInDoubt && doubts.rounds >= leastRounds ? doubts.tries : undefined;
+    const rounds = oneMore(this.undecidedAt.get(endpoint), tried);
+    this.undecidedAt.set(endpoint, rounds);
+    return rounds.tries >= mostUndecided && rounds.rounds >= leastRounds ? rounds.tries : undefined;
   }
 
   /** Takes in that a request to an endpoint was refused, failed (5xx) or was not answered. */

@@ -77,7 +77,7 @@ export const stopCauses = {
   },
 
   /** @param message what became of the last of them */
-  inDoubt(posts: number, message: string): StopCause {
+  undecided(posts: number, message: string): StopCause {
     const reason = `Stopped because ${posts} requests in a row may have been accepted, and none had an answer that says so: further ones could be paid for nothing (${message}). Look at the account of the service, put the cause right, and run again; millrace settle lists the rows in doubt.`;
     return { exitCode: 6, reason, leaves: ['open'] };
   },
