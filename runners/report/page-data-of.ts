@@ -1,3 +1,4 @@
+import { basename, dirname, isAbsolute } from 'node:path';
 import { numberRuns, type PageData, type RowClass, type RowSource } from './page-data.js';
 import type { RowSurvey } from './survey/survey-rows.js';
 import { messageOf } from './messages/what-to-do.js';
@@ -14,6 +15,7 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
       name,
       folder,
       options: last === undefined ? [] : optionsToRedo(last),
+      manifestFolder: manifestFolderOf(survey),
       isRehearsal: survey.isRehearsal,
       manifestFormat: /\.csv(\.gz)?$/i.test(manifest) ? 'csv' : 'jsonl',
       axes: [...new Set(story.starts.flatMap(({ axes }) => axes))],
@@ -26,6 +28,13 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
     source,
     ...(latest !== undefined && { latest }),
   };
+}
+
+/** Of the run's first manifest: a later one may hold rejected rows, and lie elsewhere. */
+function manifestFolderOf({ folder, story }: Survey): string {
+  const path = story.starts[0]?.manifest ?? '';
+  const isFile = isAbsolute(path) && dirname(path) !== folder;
+  return isFile ? path.slice(0, path.length - basename(path).length) : '';
 }
 
 function classesOf({ rows }: Survey): RowClass[] {

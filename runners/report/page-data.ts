@@ -39,6 +39,8 @@ export interface RunFacts {
   /** As a command takes it, with the options that a repeat needs. */
   readonly folder: string;
   readonly options: readonly string[];
+  /** The folder of the run's manifest with a separator at its end; empty: it came through stdin. */
+  readonly manifestFolder: string;
   /** Nothing was spent, and a redo spends nothing. */
   readonly isRehearsal: boolean;
   readonly manifestFormat: 'csv' | 'jsonl';

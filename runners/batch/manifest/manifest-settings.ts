@@ -15,6 +15,8 @@ export interface ManifestSettings {
   readonly separatedBy?: (name: string) => void;
   /** Endpoint of rows that name none. */
   readonly endpoint?: string;
+  /** Endpoint of edits that name none, where `endpoint` is not given: the emulator has one. */
+  readonly editEndpoint?: string;
   /** What the names of endpoints stand for; any other is an id. */
   readonly endpoints?: Readonly<Record<string, NamedEndpoint>>;
   /** Kind of rows that have no `kind`. @defaultValue by the row's columns */

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { chosenFileName } from '../../report/pick/chosen-list.js';
@@ -10,6 +10,7 @@ import { UsageError } from '../io/usage-error.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
+import { downloadsOf, savedFiles } from '../options/saved-files.js';
 
 interface ChosenList extends ChosenPictures {
   readonly path: string;
@@ -54,11 +55,8 @@ async function namedList(folder: string, name: string, io: CliIo): Promise<Chose
 async function findList(folder: string, io: CliIo): Promise<ChosenList> {
   const manifest = (await readFirstStart(nodeDisk, folder))?.manifest ?? '';
   const name = chosenFileName(basename(manifest === '' ? folder : manifest));
-  const home = io.env['HOME'] ?? io.env['USERPROFILE'];
-  const downloads = home === undefined ? [] : [join(home, 'Downloads')];
-  const places = [...new Set([folder, io.cwd, dirname(folder), ...downloads])];
-  const found = await Promise.all(places.map((place) => listsIn(place, name)));
-  for (const { path } of found.flat().sort((one, other) => other.at - one.at)) {
+  const places = [...new Set([folder, io.cwd, dirname(folder), ...downloadsOf(io.env)])];
+  for (const path of await savedFiles(places, name)) {
     const chosen = await readChosen(nodeDisk, folder, path);
     if (chosen.found.length > 0) return { ...chosen, path };
   }
@@ -67,24 +65,6 @@ async function findList(folder: string, io: CliIo): Promise<ChosenList> {
       `there is no list of kept pictures: ${name} is not in ${places.map((place) => shownPath(place, io.cwd)).join(', ')}`,
     ],
     howToKeep(folder, io),
-  );
-}
-
-/** A browser that has saved a file of this name before adds a number: `edits.chosen (1).csv`. */
-async function listsIn(place: string, name: string): Promise<{ path: string; at: number }[]> {
-  const stem = name.slice(0, -'.csv'.length);
-  const names = await readdir(place).catch(() => []);
-  const lists = names.filter(
-    (one) => one === name || (one.startsWith(stem) && /^[ _-]?\(?\d+\)?\.csv$/.test(one.slice(stem.length))),
-  );
-  const entries = await Promise.all(
-    lists.map(async (one) => ({
-      path: join(place, one),
-      entry: await stat(join(place, one)).catch(() => undefined),
-    })),
-  );
-  return entries.flatMap(({ path, entry }) =>
-    entry?.isFile() === true ? [{ path, at: entry.mtimeMs }] : [],
   );
 }
 

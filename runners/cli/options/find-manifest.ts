@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { manifestFormat, saveAsCsv, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import { downloadsOf, savedFiles } from './saved-files.js';
 
 /** Where the rows come from. */
 export interface ManifestSource {
@@ -20,14 +21,15 @@ export interface ManifestSource {
 export async function findManifest(
   name: string,
   format: 'csv' | 'jsonl' | undefined,
-  io: Pick<CliIo, 'cwd'> & Partial<Pick<CliIo, 'env'>>,
+  io: Pick<CliIo, 'cwd'> & Partial<Pick<CliIo, 'env' | 'stderr'>>,
 ): Promise<ManifestSource> {
   if (name === '-') {
     if (format === undefined)
       throw new UsageError(['a manifest from stdin (-) needs --format csv or --format jsonl']);
     return { name: 'stdin', path: undefined, format, gzip: false, folder: io.cwd };
   }
-  const path = resolve(io.cwd, name);
+  const asked = resolve(io.cwd, name);
+  const path = await findSaved(asked, io);
   const found = await stat(path).catch((error: unknown) =>
     fail(name, error as NodeJS.ErrnoException, io.env),
   );
@@ -56,18 +58,35 @@ export async function findManifest(
     path,
     format: format ?? known?.format ?? 'csv',
     gzip: known?.gzip ?? /\.gz$/i.test(path),
-    folder: dirname(path),
+    folder: dirname(asked),
   };
 }
 
-/** What the report saves goes where the browser puts it, while the printed command names it alone. */
+const redoName = /\.redo\.(csv|jsonl)$/i;
+
+/**
+ * A manifest of rejected rows is named where its pictures are, beside the run's own, while the browser has put it into
+ * Downloads: the newest of that name. Any other manifest is at its path alone.
+ */
+async function findSaved(
+  asked: string,
+  { env = {}, stderr }: Partial<Pick<CliIo, 'env' | 'stderr'>>,
+): Promise<string> {
+  if (!redoName.test(asked) || (await stat(asked).catch(() => undefined)) !== undefined) return asked;
+  const [saved] = await savedFiles(downloadsOf(env), basename(asked));
+  if (saved !== undefined) stderr?.write(`note: ${basename(asked)} is taken from Downloads: ${saved}\n`);
+  return saved ?? asked;
+}
+
 async function fail(name: string, error: NodeJS.ErrnoException, env: CliIo['env'] = {}): Promise<never> {
   const why =
     error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? error.message})`;
-  const saved = join(env['HOME'] ?? '', 'Downloads', basename(name));
-  const isSaved = env['HOME'] !== undefined && (await stat(saved).catch(() => undefined))?.isFile() === true;
+  const [saved] = await savedFiles(downloadsOf(env), basename(name));
+  const redo = redoName.test(name)
+    ? `"Download manifest" of the report saves it: it is looked for there, and in Downloads`
+    : undefined;
   throw new UsageError(
     [`manifest "${name}": ${why}`],
-    isSaved ? `a file of that name is in Downloads: ${shellWords(saved)}` : undefined,
+    saved === undefined ? redo : `a file of that name is in Downloads: ${shellWords(saved)}`,
   );
 }

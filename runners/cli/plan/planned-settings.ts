@@ -15,6 +15,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
     format: source.format,
     gzip: source.gzip,
     ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
+    ...(options.local && { editEndpoint: 'image-edit' }),
     endpoints: namedEndpoints(options.endpoints),
     ...(options.kind !== undefined && { kind: options.kind }),
     ...(options.mode !== undefined && { mode: options.mode }),

@@ -75,11 +75,14 @@ export class RowBuilder {
     this.#fixed = fixedCells(settings);
     this.#matrix = RowMatrix.of(settings);
     this.#layouts = new LayoutBook(settings.map, { fixed: this.#fixed, ignore: settings.ignore ?? [] });
-    const { endpoint, endpoints = {}, kind, resolveImage } = settings;
+    const { endpoint, editEndpoint, endpoints = {}, kind, resolveImage } = settings;
     for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
     const endpointIds = new Map(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
     const remembered = resolveImage && rememberImages(resolveImage);
-    this.#rules = { endpoint, endpointIds, kind, resolveImage: remembered, checkEdit: editInputCheck() };
+    this.#rules = {
+      ...{ endpoint, editEndpoint, endpointIds, kind },
+      ...{ resolveImage: remembered, checkEdit: editInputCheck() },
+    };
   }
 
   /** The rows of lines, each made when it is pulled. */

@@ -53,6 +53,8 @@ const nothingToSend =
 /** The endpoint of rows that name none, and the ids that names stand for. */
 export interface EndpointRules {
   readonly endpoint?: string | undefined;
+  /** Of edits, where `endpoint` is not given. */
+  readonly editEndpoint?: string | undefined;
   /** By name; any other name is an id. */
   readonly endpointIds: ReadonlyMap<string, string>;
 }
@@ -72,7 +74,7 @@ export function rowEndpoint(
   if (own === undefined && kind === 'route') return '';
   const before = prior?.endpoint;
   const given = prior?.failure.paid === 'no' ? (rules.endpoint ?? before) : (before ?? rules.endpoint);
-  const endpoint = own ?? given;
+  const endpoint = own ?? given ?? (kind === 'edit' ? rules.editEndpoint : undefined);
   if (endpoint === undefined) {
     const message = `${cells.missing('endpoint')}: name it in this column, or for all rows with --endpoint`;
     problems.add(cells.label('endpoint'), message);

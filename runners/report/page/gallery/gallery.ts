@@ -56,6 +56,8 @@ export class Gallery {
     this.selection = new Selection(() => this.#showSelection());
     this.#toolbar = createToolbar({
       search: (text) => this.show({ query: text }),
+      // What it looks through is read while the first word is typed; a fault shows when it is searched.
+      beforeSearch: () => void page.store.texts().catch(() => undefined),
       filter: (chosen) => this.show({ name: chosen }),
       addTerm: (term) => {
         if (term !== '') this.show({ query: `${this.#filter.query} ${term}`.trim() });

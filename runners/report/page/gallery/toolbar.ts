@@ -23,6 +23,8 @@ export interface Toolbar {
 
 export interface ToolbarActions {
   readonly search: (query: string) => void;
+  /** Somebody is about to search. */
+  readonly beforeSearch: () => void;
   readonly filter: (name: string) => void;
   /** A value of a column was chosen, as a term of the search. */
   readonly addTerm: (term: string) => void;
@@ -45,6 +47,7 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
     'aria-label': 'Search',
     autocomplete: 'off',
     spellcheck: 'false',
+    onfocus: () => actions.beforeSearch(),
     oninput: () => actions.search(search.value),
   });
   const filters = h('div', { class: 'filters', role: 'group', 'aria-label': 'Filter' });

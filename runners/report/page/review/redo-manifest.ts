@@ -57,13 +57,16 @@ export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   );
 }
 
-/** The command that takes the manifest into the same folder. */
+/**
+ * The command that takes the manifest into the same folder. It names the file beside the run's own manifest, because its pictures
+ * are relative to it; where none lies there, the one that the browser has saved is taken.
+ */
 export function redoCommand(file: string, rejected: Iterable<Review>, run: RunFacts): string {
   const failed = [...rejected].some((review) => review.failed);
   const words = [
     'millrace',
     'run',
-    file,
+    `${run.manifestFolder}${file}`,
     '--out',
     run.folder,
     '--changed',

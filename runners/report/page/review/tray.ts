@@ -157,9 +157,7 @@ export class Tray {
         ? ''
         : 'It is JSONL, because a text that begins like a formula would not survive a CSV.',
       left > 0 ? `${countOf(left, 'row')} too long to be redone from here.` : '',
-      rejected.some(({ row }) => hasPath(row.cells?.['images']))
-        ? 'Move it next to your manifest and run:'
-        : 'Now run:',
+      'Redo:',
     ];
     this.#show(
       'redo',
@@ -216,9 +214,4 @@ function redoWords(rejected: readonly Review[], isRehearsal: boolean): string {
 
 function fileOf({ picture }: PageRow): string {
   return picture?.path === undefined ? '' : decodeURIComponent(picture.path);
-}
-
-function hasPath(images: unknown): boolean {
-  const names = Array.isArray(images) ? images : typeof images === 'string' ? images.split(/[\s|]+/) : [];
-  return names.some((name) => typeof name === 'string' && name !== '' && !/^[a-z][a-z\d+.-]+:/i.test(name));
 }

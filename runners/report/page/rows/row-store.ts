@@ -35,11 +35,12 @@ function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
   const rows = readBlock<PageRow[]>('row-data') ?? [];
   const thumbs = readBlock<string[]>('thumb-data') ?? [];
   let facets: RowFacets | undefined;
+  let texts: string[] | undefined;
   const whole = rows.map((row) => withThumbs(row, thumbs));
   return {
     loadNow: (indexes) => indexes.flatMap((index) => whole[index] ?? []),
     load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
-    texts: () => Promise.resolve(whole.map(searchText)),
+    texts: () => Promise.resolve((texts ??= whole.map(searchText))),
     facets: () => Promise.resolve((facets ??= new RowFacets([facetsOf(whole)]))),
   };
 }

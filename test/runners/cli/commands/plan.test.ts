@@ -32,6 +32,15 @@ describe('millrace plan', () => {
     expect((await plan('--cost-by', 'customer')).stdout).toContain('acme: 2 rows, for $0.175\n');
   });
 
+  it('needs no endpoint for edits of a rehearsal: the emulator has one', async () => {
+    await write('edits.csv', ['id,images,prompt', `a,${image},grayscale`]);
+    expect(await millrace(['plan', 'edits.csv', '--local'], { cwd })).toMatchObject({ code: 0 });
+    const { code, stderr } = await millrace(['plan', 'edits.csv'], { cwd });
+    expect(`${code} ${stderr}`).toMatch(/^2 .*with --endpoint/s);
+    await write('jobs.csv', ['id,input', 'a,{}']);
+    expect(await millrace(['plan', 'jobs.csv', '--local'], { cwd })).toMatchObject({ code: 2 });
+  });
+
   it('says what a manifest holds and costs, needs no key, and writes nothing', async () => {
     await write('edits.csv', [
       'id,images,prompt,resolution,Note',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,14 +27,43 @@ describe('findManifest', () => {
 
   it('names the file that the report saved into the folder of downloads', async () => {
     await mkdir(join(cwd, 'Downloads'));
-    await writeFile(join(cwd, 'Downloads', 'edits.redo.csv'), '');
+    await writeFile(join(cwd, 'Downloads', 'edits.csv'), '');
     const env = { HOME: cwd };
-    await expect(findManifest('edits.redo.csv', undefined, { cwd, env })).rejects.toMatchObject({
-      problems: ['manifest "edits.redo.csv": there is no such file'],
-      hint: `a file of that name is in Downloads: ${join(cwd, 'Downloads', 'edits.redo.csv')}`,
+    await expect(findManifest('edits.csv', undefined, { cwd, env })).rejects.toMatchObject({
+      problems: ['manifest "edits.csv": there is no such file'],
+      hint: `a file of that name is in Downloads: ${join(cwd, 'Downloads', 'edits.csv')}`,
     });
     await expect(findManifest('other.csv', undefined, { cwd, env })).rejects.toMatchObject({
       hint: undefined,
+    });
+  });
+
+  it('takes a manifest of rejected rows out of Downloads, the newest of its name, with the pictures where it was asked for', async () => {
+    await mkdir(join(cwd, 'Downloads'));
+    const [older, newer] = ['edits.redo.csv', 'edits.redo (1).csv'].map((name) =>
+      join(cwd, 'Downloads', name),
+    );
+    await writeFile(older!, '');
+    await writeFile(newer!, '');
+    await utimes(older!, 1, 1);
+    const printed: string[] = [];
+    const io = {
+      cwd,
+      env: { USERPROFILE: cwd },
+      stderr: { write: (text: string) => printed.push(text) > 0 },
+    };
+    const asked = join(cwd, 'photos', 'edits.redo.csv');
+    expect(await findManifest(asked, undefined, io as never)).toMatchObject({
+      path: newer,
+      folder: join(cwd, 'photos'),
+    });
+    expect(printed).toEqual([`note: edits.redo.csv is taken from Downloads: ${newer}\n`]);
+
+    await mkdir(join(cwd, 'photos'));
+    await writeFile(asked, '');
+    expect(await findManifest(asked, undefined, io as never)).toMatchObject({ path: asked });
+    await expect(findManifest('other.redo.csv', undefined, io as never)).rejects.toMatchObject({
+      hint: expect.stringContaining('Download manifest') as string,
     });
   });
 

@@ -23,6 +23,7 @@ const run: RunFacts = {
   key: 'k',
   name: 'edits.csv',
   folder: 'edits.out',
+  manifestFolder: '',
   options: [],
   isRehearsal: false,
   manifestFormat: 'csv',
@@ -204,6 +205,12 @@ describe('redoCommand', () => {
   it('takes the manifest into the same folder', () => {
     expect(redoCommand('edits.redo.csv', [review()], run)).toBe(
       'millrace run edits.redo.csv --out edits.out --changed redo',
+    );
+  });
+
+  it('names the manifest beside that of the run, where its pictures are', () => {
+    expect(redoCommand('a.csv', [review()], { ...run, manifestFolder: '/photos of me/' })).toMatch(
+      /^millrace run '\/photos of me\/a\.csv' --out /,
     );
   });
 
