@@ -11,6 +11,7 @@ import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import { createRandom } from '../bench/polling/lognormal-run-times.js';
 import { type AnsweredRow, type FailedRow, wrongAnswers } from '../support/whose-answers.js';
 import { killLater } from './kill-later.js';
+import { relayCallbacks, type CallbackRelay } from './relay-callbacks.js';
 
 export const command = resolve('dist/runners/cli/main.js');
 export const key = 'crash-canary-key-5f1d';
@@ -33,6 +34,8 @@ export interface KillRounds {
   readonly seed: number;
   /** Bounds of a life, in ms. */
   readonly life: { leastMs: number; mostMs: number };
+  /** The service calls back, and has these faults. */
+  readonly callbackFaults?: string;
   readonly print?: (line: string) => void;
 }
 
@@ -63,17 +66,21 @@ interface Purchase {
 
 /**
  * One manifest, a service that lives on, a run that is killed again and again; then the books are compared. `atWork`: so
- * many kills surely hit a start that had begun to work.
+ * many kills surely hit a start that had begun to work. `answers`: of its callbacks, by status.
  */
-export async function killRounds(options: KillRounds): Promise<KillReport & { atWork: number }> {
-  const { kills, seed, life, print = () => undefined } = options;
+export async function killRounds(
+  options: KillRounds,
+): Promise<KillReport & { atWork: number; answers: CallbackRelay['answers'] }> {
+  const { kills, seed, life, callbackFaults, print = () => undefined } = options;
   const random = createRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-crash-'));
   const pictures = createServer(({ url = '' }, reply) =>
     reply.setHeader('content-type', 'image/png').end(pictureOf(url.slice(1, -'.png'.length))),
   );
   await once(pictures.listen(0, '127.0.0.1'), 'listening');
-  const service = await startService(seed);
+  const service = await startService(seed, callbackFaults);
+  await using relay = await relayCallbacks();
+  const calls = callbackFaults === undefined ? [] : relay.options;
   try {
     const manifest = join(folder, 'rows.jsonl');
     const out = join(folder, 'out');
@@ -82,7 +89,7 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
     let atWork = 0;
     let exitCode: number | null = null;
     while (exitCode === null) {
-      const run = startRun(manifest, out, service.baseUrl);
+      const run = startRun(manifest, out, service.baseUrl, calls);
       if (killed < kills) {
         // Every other one is hit where it starts and resumes, the others at work, for half as long.
         const isAtWork = killed % 2 === 1;
@@ -98,7 +105,7 @@ export async function killRounds(options: KillRounds): Promise<KillReport & { at
       } else [exitCode] = (await once(run, 'exit')) as [number | null];
     }
     const report = await compareBooks(rows, out, await billOf(service.baseUrl), { exitCode, kills: killed });
-    return { ...report, atWork };
+    return { ...report, atWork, answers: relay.answers };
   } finally {
     service.process.kill('SIGTERM');
     pictures.close();
@@ -125,7 +132,10 @@ async function writeManifest(path: string, { jobs, edits }: KillRounds, port: nu
 }
 
 /** The emulator as a process of its own, with the functions of the rounds. */
-export async function startService(seed: number): Promise<{ baseUrl: string; process: ChildProcess }> {
+export async function startService(
+  seed: number,
+  faults?: string,
+): Promise<{ baseUrl: string; process: ChildProcess }> {
   const functions = resolve('test/crash/functions.mjs');
   const options = [
     'serve',
@@ -137,6 +147,7 @@ export async function startService(seed: number): Promise<{ baseUrl: string; pro
     String(seed),
     '--functions',
     functions,
+    ...(faults === undefined ? [] : ['--faults', faults]),
   ];
   const child = spawn(process.execPath, [command, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
@@ -145,7 +156,7 @@ export async function startService(seed: number): Promise<{ baseUrl: string; pro
   throw new Error('the emulator did not start');
 }
 
-function startRun(manifest: string, out: string, baseUrl: string): ChildProcess {
+function startRun(manifest: string, out: string, baseUrl: string, more: readonly string[]): ChildProcess {
   const options = [
     'run',
     manifest,
@@ -157,6 +168,7 @@ function startRun(manifest: string, out: string, baseUrl: string): ChildProcess 
     '12',
     '--yes',
     '--quiet',
+    ...more,
   ];
   const env = { ...process.env, MILLRACE_API_KEY: key };
   return spawn(process.execPath, [command, ...options], { stdio: 'ignore', env });
