@@ -61,9 +61,9 @@ export { imageEditPrices } from './contract/micro-dollars.js';
 
 // When to ask, when to send, when to send again.
 export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
-export { fixed, exponential } from './policy/polling/poll-schedule.js';
+export { pollFixed, pollExponential } from './policy/polling/poll-schedule.js';
 export type { ExponentialOptions } from './policy/polling/poll-schedule.js';
-export { learned } from './policy/polling/learned.js';
+export { pollLearned } from './policy/polling/learned.js';
 export type { LearnedOptions, LearnedSchedule } from './policy/polling/learned.js';
 export type { PollJob, PollSchedule } from './policy/polling/poll-schedule.js';
 export { openGate, rateGate, publishedGate } from './policy/gates/built-in-gates.js';

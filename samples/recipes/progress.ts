@@ -1,5 +1,5 @@
 import { concat, distinctUntilChanged, lastValueFrom, of, scan, tap } from 'rxjs';
-import { createClient, fixed, type JobEvent } from 'millrace';
+import { createClient, pollFixed, type JobEvent } from 'millrace';
 import { startEmulator } from 'millrace/emulator';
 
 // The progress of one job, as a stream that a page can show: what happens, and how much of it is done.
@@ -37,7 +37,7 @@ const emulator = await startEmulator({
   },
 });
 const client = createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl });
-const job = client.queue('resize', { poll: fixed(10) }).run({});
+const job = client.queue('resize', { poll: pollFixed(10) }).run({});
 const start: Progress = { words: 'ready', percent: 0 };
 
 const progress = concat(of(start), job.pipe(scan(next, start))).pipe(

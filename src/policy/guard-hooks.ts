@@ -1,5 +1,5 @@
 import { catchError, concat, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
-import { fixed, type PollSchedule } from './polling/poll-schedule.js';
+import { pollFixed, type PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
 
 /** The time between polls of a job whose schedule has failed or completed, in ms. */
@@ -73,7 +73,7 @@ export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike):
         }),
       );
       const fallback = defer(() =>
-        fixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() }),
+        pollFixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() }),
       );
       return concat(given, fallback);
     },

@@ -3,7 +3,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import { defaultRunsyncTimeoutMs } from '../contract/limits.js';
 import { defaultBackoff } from './retry-delay.js';
 import type { JobWebhooks } from './job-webhook.js';
-import { exponential, type PollSchedule } from './polling/poll-schedule.js';
+import { pollExponential, type PollSchedule } from './polling/poll-schedule.js';
 
 /** How often and how soon what is safe to send again is sent again. Durations in ms. */
 export interface RetryPolicy {
@@ -33,7 +33,7 @@ export interface QueueOptions {
   onUnsubscribe?: 'detach' | 'cancel';
   /**
    * When to poll the status; share one among the endpoints of a run. An error of it is reported, and ends no job.
-   * @defaultValue exponential()
+   * @defaultValue pollExponential()
    */
   poll?: PollSchedule;
   /** How often and how soon a refused POST and a failed GET are sent again; a POST that may have been accepted never is. */
@@ -87,7 +87,7 @@ function makeOptionsSchema() {
 export function resolveQueueOptions(options: QueueOptions = {}): ResolvedQueueOptions {
   optionsSchema ??= makeOptionsSchema();
   const parsed = optionsSchema.safeParse(options);
-  if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? exponential() };
+  if (parsed.success) return { ...parsed.data, poll: parsed.data.poll ?? pollExponential() };
   const [issue] = parsed.error.issues;
   const name = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue?.path;
   throw new InvalidOptionError(name?.join('.') || 'options', issue?.message ?? 'is not valid');

@@ -55,8 +55,8 @@ const names = [
     '[MicroDollars]',
     'imageEditPrices',
   ],
-  ...['[QueueOptions]', '[RetryPolicy]', 'fixed', 'exponential', '[ExponentialOptions]'],
-  ...['learned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
+  ...['[QueueOptions]', '[RetryPolicy]', 'pollFixed', 'pollExponential', '[ExponentialOptions]'],
+  ...['pollLearned', '[LearnedOptions]', '[LearnedSchedule]', '[PollJob]', '[PollSchedule]'],
   ...[
     'openGate',
     'rateGate',

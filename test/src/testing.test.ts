@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createClient,
   createLanes,
-  fixed,
+  pollFixed,
   pullJobs,
   rateGate,
   retryPurchase,
@@ -150,7 +150,7 @@ describe('a service that calls back', () => {
     inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
       const service = createService({ runMs: () => 1_000, ...options });
       const endpoint = createClient(service).queue('e', {
-        ...{ webhooks: service.webhooks, poll: fixed(30_000), deadlineMs: 600_000 },
+        ...{ webhooks: service.webhooks, poll: pollFixed(30_000), deadlineMs: 600_000 },
       });
       endpoint
         .run({})

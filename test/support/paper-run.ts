@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { runBatch, type RunBatchOptions, type RunEvent } from '../../runners/batch/run-batch.js';
-import { fixed } from '../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../src/policy/polling/poll-schedule.js';
 import { ForgetfulDisk, type ForgetfulDiskOptions } from './forgetful-disk.js';
 import { paperService, type PaperService } from './paper-service.js';
 
@@ -58,7 +58,7 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
       saveFrom: service.download,
       scheduler,
       random: () => 0.5,
-      schedule: fixed(100, scheduler),
+      schedule: pollFixed(100, scheduler),
       makeThumbnail: () => Promise.resolve(undefined),
       hold: () => Promise.resolve({ release: () => Promise.resolve() }),
       ...options,
@@ -69,7 +69,7 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
         runBatch({
           ...run.options(options),
           scheduler: other.scheduler,
-          schedule: fixed(100, other.scheduler),
+          schedule: pollFixed(100, other.scheduler),
         }),
       ),
     follow: (events, watch) => followed(events, scheduler, watch),

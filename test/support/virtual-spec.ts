@@ -1,7 +1,7 @@
 import { identity, of } from 'rxjs';
 import type { JobEvent, CheckpointEvent } from '../../src/contract/outcome.js';
 import type { JobSpec } from '../../src/operators/purchase/job-spec.js';
-import { fixed } from '../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../src/policy/polling/poll-schedule.js';
 import { requestTo, type Virtual } from './virtual-time.js';
 
 /** A job spec for /v2/e/run that is polled every 3 ms, and what it noted. */
@@ -25,7 +25,7 @@ export function virtualSpec(
       deadlineMs: 1_000,
       onUnsubscribe: 'detach',
       retry: { maxRetries: 2, initialMs: 4, factor: 1, maxMs: 4 },
-      poll: fixed(3, scheduler),
+      poll: pollFixed(3, scheduler),
     },
     endpoint: 'e',
     checkpoint: (event) => {

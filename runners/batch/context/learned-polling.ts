@@ -1,6 +1,6 @@
 import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
-import { learned } from '../../../src/policy/polling/learned.js';
+import { pollLearned } from '../../../src/policy/polling/learned.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
@@ -43,7 +43,7 @@ export async function openPolling(options: PollingOptions): Promise<LearnedPolli
   const { schedule, pollCostMs, scheduler } = options;
   if (schedule !== undefined) return { schedule, problem: undefined, keep: () => Promise.resolve() };
   const { kept, problem } = await readRunTimes(options);
-  const learning = learned({ msPerCall: pollCostMs, kept }, scheduler);
+  const learning = pollLearned({ msPerCall: pollCostMs, kept }, scheduler);
   let isNew = false;
   return {
     problem,

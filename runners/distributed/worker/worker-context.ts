@@ -2,7 +2,7 @@ import type { Subject, SchedulerLike } from 'rxjs';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { RecentJobs, type AnsweredId } from '../../../src/policy/job-ids.js';
-import { learned } from '../../../src/policy/polling/learned.js';
+import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
@@ -93,7 +93,7 @@ function serviceOf(parts: Parts, log: RunLog) {
     ...(baseUrl !== '' && { baseUrl }),
     ...(lbBaseUrl !== '' && { lbBaseUrl }),
   };
-  const schedule = learned({ msPerCall: pollCostMs }, scheduler);
+  const schedule = pollLearned({ msPerCall: pollCostMs }, scheduler);
   return openService(options, places, { schedule: called?.poll(schedule) ?? schedule, log, events, stops });
 }
 

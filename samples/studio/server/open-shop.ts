@@ -13,7 +13,7 @@ import {
 import {
   createBudget,
   createClient,
-  fixed,
+  pollFixed,
   imageEditPrices,
   toUsd,
   withinBudget,
@@ -41,7 +41,7 @@ export interface Shop {
 }
 
 export function openShop({ apiKey, baseUrl, capUsd, isRehearsal }: ShopOptions): Shop {
-  const edits = createClient({ apiKey, baseUrl }).imageEdit('image-edit', { poll: fixed(200) });
+  const edits = createClient({ apiKey, baseUrl }).imageEdit('image-edit', { poll: pollFixed(200) });
   const budget = createBudget(capUsd);
   const moneyNow = (): Money => ({ ...moneyOf(budget.state()), isRehearsal });
   const money$ = new BehaviorSubject(moneyNow());

@@ -7,7 +7,7 @@ import { createPlannedVariants } from './planned-variants.js';
 import type { KeptRunTimes } from './run-time-distribution.js';
 import type { PollJob, PollSchedule } from './poll-schedule.js';
 
-/** Options of `learned`. */
+/** Options of `pollLearned`. */
 export interface LearnedOptions {
   /**
    * What one status call is worth, in ms of lag: a larger number means fewer calls and more lag.
@@ -27,8 +27,8 @@ export interface LearnedSchedule extends PollSchedule {
  * Polls when a job has probably ended. It learns the run-time distribution of each endpoint and variant from the
  * executionTime of every result, and from delayTime how the jobs of an endpoint wait for each other.
  */
-export function learned(options: LearnedOptions = {}, given?: SchedulerLike): LearnedSchedule {
-  checkNames(options, 'learned', ['msPerCall', 'kept']);
+export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike): LearnedSchedule {
+  checkNames(options, 'pollLearned', ['msPerCall', 'kept']);
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   const { msPerCall = 190, kept = {} } = options;

@@ -36,8 +36,8 @@ export interface PollJob {
  * Polls every `ms` milliseconds from the submission on; a job submitted longer ago is polled at once. Times that fall into
  * a poll that takes longer than `ms` are left out.
  */
-export function fixed(ms: number, given?: SchedulerLike): PollSchedule {
-  checkNumber('fixed(ms)', ms, 'number above 0');
+export function pollFixed(ms: number, given?: SchedulerLike): PollSchedule {
+  checkNumber('pollFixed(ms)', ms, 'number above 0');
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   function emit(this: SchedulerAction<Subscriber<void>>, times?: Subscriber<void>): void {
@@ -68,14 +68,14 @@ export interface ExponentialOptions {
  * Polls soon at first and then ever more rarely. A wait starts when the reply before it was observed: after a poll without
  * a reply there is no other until it was sent again and answered. A job submitted long ago is polled at once.
  */
-export function exponential(options: ExponentialOptions = {}, given?: SchedulerLike): PollSchedule {
-  checkNames(options, 'exponential', ['initialMs', 'factor', 'maxMs']);
+export function pollExponential(options: ExponentialOptions = {}, given?: SchedulerLike): PollSchedule {
+  checkNames(options, 'pollExponential', ['initialMs', 'factor', 'maxMs']);
   const { initialMs = 250, factor = 1.5, maxMs = 5_000 } = options;
-  checkNumber('exponential.initialMs', initialMs, 'number from 0 on');
-  checkNumber('exponential.factor', factor, 'number from 1 on');
-  checkNumber('exponential.maxMs', maxMs, 'number from 1 on');
+  checkNumber('pollExponential.initialMs', initialMs, 'number from 0 on');
+  checkNumber('pollExponential.factor', factor, 'number from 1 on');
+  checkNumber('pollExponential.maxMs', maxMs, 'number from 1 on');
   if (maxMs < initialMs)
-    throw new InvalidOptionError('exponential.maxMs', `is no number from ${initialMs} on (got ${maxMs})`);
+    throw new InvalidOptionError('pollExponential.maxMs', `is no number from ${initialMs} on (got ${maxMs})`);
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   const replies = new Map<string, Set<Subject<number>>>();

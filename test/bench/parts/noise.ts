@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastValueFrom, tap } from 'rxjs';
-import { adaptiveGate, createClient, fixed, pullJobs } from '../../../src/index.js';
+import { adaptiveGate, createClient, pollFixed, pullJobs } from '../../../src/index.js';
 import { createUndiciTransport } from '../../../src/undici.js';
 import { figure, ratios, type Figure } from '../figure.js';
 import { startService, type BenchService } from '../service/start-service.js';
@@ -60,7 +60,7 @@ async function perSecond(jobs: number, run: (ended: () => void) => Promise<unkno
 function byMillrace({ baseUrl }: BenchService, jobs: number, ended: () => void): Promise<unknown> {
   const transport = createUndiciTransport();
   const client = createClient({ apiKey: key, baseUrl, transport, gate: adaptiveGate() });
-  const endpoint = client.queue<string>('bench', { poll: fixed(pollMs), retry: { maxRetries: 100 } });
+  const endpoint = client.queue<string>('bench', { poll: pollFixed(pollMs), retry: { maxRetries: 100 } });
   const rows = Array.from({ length: jobs }, (_, n) => n);
   const outcomes = pullJobs(rows, (n) => endpoint.run({ n }), { concurrency: inFlight });
   return lastValueFrom(

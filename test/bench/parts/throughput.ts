@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastValueFrom } from 'rxjs';
 import { Agent } from 'undici';
-import { createClient, fixed, pullJobs } from '../../../src/index.js';
+import { createClient, pollFixed, pullJobs } from '../../../src/index.js';
 import { createUndiciTransport } from '../../../src/undici.js';
 import { cpuOf, figure, ratios, type Figure } from '../figure.js';
 import { startService } from '../service/start-service.js';
@@ -28,7 +28,7 @@ export async function throughput(rounds: number, jobs = 4_000, isRoomy = false):
   const service = await startService({ longestMs });
   const transport = createUndiciTransport();
   const client = createClient({ apiKey: key, baseUrl: service.baseUrl, transport });
-  const endpoint = client.queue<string>('bench', { poll: fixed(longestMs) });
+  const endpoint = client.queue<string>('bench', { poll: pollFixed(longestMs) });
   const rows = Array.from({ length: jobs }, (_, n) => n);
   const run = () => lastValueFrom(pullJobs(rows, () => endpoint.run({}), { concurrency: inFlight }));
   const byHand = jobsByHand(service.baseUrl);

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { VirtualTimeScheduler } from 'rxjs';
-import { exponential, fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import { learned } from '../../../src/policy/polling/learned.js';
+import { pollExponential, pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { drawFront, type FrontCurve } from './draw-front.js';
 import { createRandom, lognormalRunTimes } from './lognormal-run-times.js';
 import { optimum } from './optimum.js';
@@ -32,7 +32,7 @@ const shared = () => scenarioOf(runTimes['8 s'], { workers: 10, inFlight: 50, fo
 const learnedAt =
   (msPerCall: number, kept = {}): Create =>
   (scheduler) =>
-    learned({ msPerCall, kept }, scheduler);
+    pollLearned({ msPerCall, kept }, scheduler);
 
 /** The price of a call at which the mean lag is the asked one. */
 function atLag(
@@ -58,7 +58,7 @@ function atLag(
 function keptAfter(scenario: Scenario, msPerCall: number) {
   let kept = {};
   simulate(scenario, (scheduler) => {
-    const schedule = learned({ msPerCall }, scheduler);
+    const schedule = pollLearned({ msPerCall }, scheduler);
     return {
       ...schedule,
       observe(key, reply, at) {
@@ -93,12 +93,12 @@ const row = (policy: string, scenario: string, { callsPerJob, meanLagMs }: Figur
 };
 
 const bestExponential: Create = (scheduler) =>
-  exponential({ initialMs: 250, factor: 1.5, maxMs: 5_000 }, scheduler);
+  pollExponential({ initialMs: 250, factor: 1.5, maxMs: 5_000 }, scheduler);
 for (const [name, jobTimes] of Object.entries(runTimes)) {
   row(
     'every 1 s',
     name,
-    simulate(scenarioOf(jobTimes), (scheduler) => fixed(1_000, scheduler)),
+    simulate(scenarioOf(jobTimes), (scheduler) => pollFixed(1_000, scheduler)),
   );
   row('0.25 s × 1.5 up to 5 s', name, simulate(scenarioOf(jobTimes), bestExponential));
   const best =
@@ -120,7 +120,7 @@ for (const [name, jobTimes] of Object.entries(runTimes)) {
 row(
   'every 1 s',
   '8 s, 10 workers',
-  simulate(queued(50), (scheduler) => fixed(1_000, scheduler)),
+  simulate(queued(50), (scheduler) => pollFixed(1_000, scheduler)),
 );
 row('0.25 s × 1.5 up to 5 s', '8 s, 10 workers', simulate(queued(50), bestExponential));
 
@@ -141,7 +141,7 @@ row('learned', '8 s, 10 workers, 400 in flight', queue400, '≤ 5.6 at 0.60');
 row('learned', '8 s, 10 workers, half is others’', simulate(shared(), learnedAt(140)));
 const one = atLag(500, learnedAt, () => scenarioOf(runTimes['1 s']));
 row('learned', '1 s', one, '≤ 2.1 at 0.50');
-const byDefault = simulate(scenarioOf(runTimes['1 s']), (scheduler) => learned({}, scheduler));
+const byDefault = simulate(scenarioOf(runTimes['1 s']), (scheduler) => pollLearned({}, scheduler));
 row('learned, as it is by default', '1 s', byDefault, '2.4 at 0.40');
 const thrifty = simulate(queued(50), learnedAt(1_000));
 const soonest = simulate(queued(50), learnedAt(40));
@@ -158,7 +158,7 @@ const firstWanted = [
 const firstMisses = firstWanted.map(({ runTimeS, lagMs, calls = Infinity }) => {
   const first = simulate(
     { jobs: 1, inFlight: 1, workers: Number.POSITIVE_INFINITY, runTime: () => runTimeS * 1_000 },
-    (scheduler) => learned({}, scheduler),
+    (scheduler) => pollLearned({}, scheduler),
   );
   const wanted = lagMs === undefined ? `≤ ${calls} calls` : `≤ ${lagMs / 1_000} s`;
   row('learned, unknown endpoint, one job', `${runTimeS} s`, first, wanted);
@@ -171,9 +171,9 @@ const short = (): Scenario => ({
   ...{ jobs, inFlight: 50, workers: Number.POSITIVE_INFINITY },
   runTime: (n) => shortRunTimes[n % jobs] ?? 0,
 });
-const shortFixed = simulate(short(), (scheduler) => fixed(25, scheduler));
+const shortFixed = simulate(short(), (scheduler) => pollFixed(25, scheduler));
 row('every 25 ms', '0–50 ms, slots full', shortFixed);
-const shortLearned = simulate(short(), (scheduler) => learned({}, scheduler));
+const shortLearned = simulate(short(), (scheduler) => pollLearned({}, scheduler));
 row('learned, as it is by default', '0–50 ms, slots full', shortLearned, 'as every 25 ms');
 const shortSpeed = shortFixed.makespanMs / shortLearned.makespanMs;
 const changes = { '× 4': afterChange(4), '÷ 4': afterChange(0.25) };
@@ -218,12 +218,14 @@ writeFileSync(
     ),
     curve(
       'fixed',
-      [500, 700, 1_000, 1_500, 2_000, 3_000, 5_000].map((ms) => eightAt((scheduler) => fixed(ms, scheduler))),
+      [500, 700, 1_000, 1_500, 2_000, 3_000, 5_000].map((ms) =>
+        eightAt((scheduler) => pollFixed(ms, scheduler)),
+      ),
     ),
     curve(
       'exponential',
       [500, 1_000, 2_000, 5_000, 10_000].map((maxMs) =>
-        eightAt((scheduler) => exponential({ initialMs: 250, factor: 1.5, maxMs }, scheduler)),
+        eightAt((scheduler) => pollExponential({ initialMs: 250, factor: 1.5, maxMs }, scheduler)),
       ),
     ),
   ]),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../../runners/emulator/index.js';
 import type { JournalRecord } from '../../../runners/batch/journal/record.js';
 import { runBatch, type RunBatchOptions } from '../../../runners/batch/run-batch.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { hurriedClock } from '../../support/hurried-clock.js';
 import { type LoopbackServer, serveHttp } from '../../support/loopback-server.js';
 import { onePixel } from '../../support/other-server.js';
@@ -74,7 +74,7 @@ async function run(faults: string, options: Partial<RunBatchOptions> = {}) {
   ]);
   const scheduler = hurriedClock(20);
   const base = { manifest: { path }, out: folder.out, baseUrl, lbBaseUrl, apiKey, concurrency: 24 };
-  const clock = { scheduler, random: seeded(5), schedule: fixed(200, scheduler) };
+  const clock = { scheduler, random: seeded(5), schedule: pollFixed(200, scheduler) };
   const end = await finished(runBatch({ ...base, ...clock, ...options }));
   const bill = emulator.bill().map((line) => {
     const { row, prompt } = line.input as { row?: string; prompt?: string };

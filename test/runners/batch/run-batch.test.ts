@@ -1,7 +1,7 @@
 import { tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch, runStages, type RunStages } from '../../../runners/batch/run-batch.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { edit } from '../../support/manifest-rows.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
 import { finished, runFolder, type RunFolder } from '../../support/run-folder.js';
@@ -71,7 +71,7 @@ describe('300 edits and 400 jobs of which some fail', () => {
     ]);
     const { exitCode, summary } = await folder.run(server, {
       concurrency: 16,
-      schedule: fixed(10),
+      schedule: pollFixed(10),
       makeThumbnail: none,
     });
 
@@ -123,7 +123,7 @@ describe('300 edits and 400 jobs of which some fail, none of them in doubt', () 
     folder.manifest(rows);
     const { exitCode, summary } = await folder.run(server, {
       concurrency: 24,
-      schedule: fixed(10),
+      schedule: pollFixed(10),
       makeThumbnail: none,
     });
     expect(exitCode).toBe(1);
@@ -156,7 +156,7 @@ describe('the key', () => {
       edit('e'),
       { id: 'f', route: `/f` },
     ]);
-    const { events } = await folder.run(server, { schedule: fixed(10), makeThumbnail: none });
+    const { events } = await folder.run(server, { schedule: pollFixed(10), makeThumbnail: none });
     const reported = JSON.stringify(events);
     expect(reported).toContain('[redacted]');
     expect(reported).not.toContain(server.key);
@@ -179,7 +179,7 @@ describe('what a service may do on the way', () => {
   it('/runsync that gives up waiting is gone on with by polling [fault 14]', async () => {
     server.behave = () => 'give-up-waiting';
     folder.manifest([edit('a')]);
-    expect((await folder.run(server, { schedule: fixed(10), makeThumbnail: none })).exitCode).toBe(0);
+    expect((await folder.run(server, { schedule: pollFixed(10), makeThumbnail: none })).exitCode).toBe(0);
     expect(server.executions.get('a')).toBe(1);
     expect(folder.lines('results.jsonl')).toMatchObject([{ attempts: 1, image: { path: 'images/a.png' } }]);
   });

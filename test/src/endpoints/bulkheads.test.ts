@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { adaptiveGate, openGate, rateGate } from '../../../src/policy/gates/built-in-gates.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { GateAnswer, GateRequest } from '../../../src/policy/gates/gate.js';
 import { serveQueue } from '../../support/queue-server.js';
 import { replied } from '../../support/virtual-time.js';
@@ -123,7 +123,7 @@ describe('the endpoints of a client', () => {
     });
     const client = createClient({ baseUrl: server.url });
     const bad = client.queue('bad');
-    const good = client.queue('good', { poll: fixed(5) });
+    const good = client.queue('good', { poll: pollFixed(5) });
     const left = Array.from({ length: 20 }, (_, n) => bad.run({ n }).subscribe());
     await server.arrived('/bad/');
     const began = performance.now();

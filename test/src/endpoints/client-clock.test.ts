@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   adaptiveConcurrency,
   adaptiveGate,
-  exponential,
-  fixed,
-  learned,
+  pollExponential,
+  pollFixed,
+  pollLearned,
   openGate,
   publishedGate,
   pullJobs,
@@ -50,7 +50,7 @@ describe('the scheduler of a client is that of', () => {
     ['publishedGate', () => publishedGate(kinds), 1_000],
     ['adaptiveGate', () => adaptiveGate(), 0],
   ])('its gate: %s', (_, gate, apartMs) => {
-    const { sentAt, outputs } = played({ gate: gate(), poll: fixed(10_000) });
+    const { sentAt, outputs } = played({ gate: gate(), poll: pollFixed(10_000) });
     expect(outputs).toStrictEqual(all);
     expect(sentAt.slice(0, 3)).toStrictEqual([0, apartMs, 2 * apartMs]);
   });
@@ -61,15 +61,15 @@ describe('the scheduler of a client is that of', () => {
     ['adaptiveGate', () => adaptiveGate()],
   ])('a wait after refusals: %s', (_, gate) => {
     const fault = ({ count }: { count: number }) => (count <= 12 ? ('refused' as const) : undefined);
-    const { sentAt, outputs } = played({ gate: gate(), poll: fixed(10_000) }, { fault });
+    const { sentAt, outputs } = played({ gate: gate(), poll: pollFixed(10_000) }, { fault });
     expect(outputs).toHaveLength(3);
     expect(sentAt.at(-1)).toBeGreaterThan(1_000);
   });
 
   it.each<[string, () => PollSchedule]>([
-    ['fixed', () => fixed(1_000)],
-    ['exponential', () => exponential()],
-    ['learned', () => learned()],
+    ['pollFixed', () => pollFixed(1_000)],
+    ['pollExponential', () => pollExponential()],
+    ['pollLearned', () => pollLearned()],
   ])('its poll schedule: %s', (_, poll) => {
     const { sentAt, outputs } = played({ poll: poll() });
     expect(new Set(outputs.map((output) => (output as { n: number }).n))).toStrictEqual(new Set([1, 2, 3]));
@@ -79,7 +79,7 @@ describe('the scheduler of a client is that of', () => {
   it('a limit that finds the concurrency out, where both are given it', () => {
     inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
       const service = createService({ runMs: () => 1_000 });
-      const endpoint = createClient(service).queue('e', { poll: fixed(1_000) });
+      const endpoint = createClient(service).queue('e', { poll: pollFixed(1_000) });
       const concurrency = adaptiveConcurrency({ scheduler }).limit$;
       const ended: number[] = [];
       pullJobs([1, 2, 3, 4, 5, 6, 7, 8, 9], (n) => endpoint.run(n), { concurrency }).subscribe(() =>
@@ -93,10 +93,10 @@ describe('the scheduler of a client is that of', () => {
 
 describe('a key need not be unique', () => {
   it.each<[string, () => { gate?: Gate; poll: PollSchedule }]>([
-    ['fixed', () => ({ poll: fixed(1_000) })],
-    ['exponential', () => ({ poll: exponential() })],
-    ['learned', () => ({ poll: learned() })],
-    ['behind a rate', () => ({ poll: fixed(1_000), gate: rateGate(10) })],
+    ['pollFixed', () => ({ poll: pollFixed(1_000) })],
+    ['pollExponential', () => ({ poll: pollExponential() })],
+    ['pollLearned', () => ({ poll: pollLearned() })],
+    ['behind a rate', () => ({ poll: pollFixed(1_000), gate: rateGate(10) })],
   ])('three jobs of one key have each its own output: %s', (_, parts) => {
     const { outputs } = played(parts(), {}, 'k');
     expect(new Set(outputs.map((output) => (output as { n: number }).n))).toStrictEqual(new Set([1, 2, 3]));
@@ -105,7 +105,7 @@ describe('a key need not be unique', () => {
   it('two that poll one job both see its end: learned', () => {
     inVirtualTime(equal, ({ createService, createClient, flush }) => {
       const service = createService({ runMs: () => 7_000 });
-      const endpoint = createClient(service).queue('e', { poll: learned(), deadlineMs: 600_000 });
+      const endpoint = createClient(service).queue('e', { poll: pollLearned(), deadlineMs: 600_000 });
       endpoint.run({}).subscribe();
       flush();
       const ended: string[] = [];
@@ -120,7 +120,10 @@ describe('a key need not be unique', () => {
     inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
       const runMs = (input: unknown) => (input as { ms: number }).ms;
       const service = createService({ runMs, run: (input) => input });
-      const endpoint = createClient(service).queue('e', { webhooks: service.webhooks, poll: fixed(50_000) });
+      const endpoint = createClient(service).queue('e', {
+        webhooks: service.webhooks,
+        poll: pollFixed(50_000),
+      });
       const ended: [unknown, number][] = [];
       for (const ms of [3_000, 1_000, 2_000])
         endpoint

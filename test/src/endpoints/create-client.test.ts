@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Activity } from '../../../src/endpoints/client-state.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { replied } from '../../support/virtual-time.js';
 
@@ -41,7 +41,7 @@ describe('createClient', () => {
     );
     const seen: Activity[] = [];
     client.activity$.subscribe((activity) => seen.push(activity));
-    const job = client.queue('e', { poll: fixed(1) }).run({}, { key: 'row-7' });
+    const job = client.queue('e', { poll: pollFixed(1) }).run({}, { key: 'row-7' });
     await firstValueFrom(job.pipe(toOutcome()));
     await lastValueFrom(client.routes('https://lb.example.test').post('x', {}));
     expect(seen.map(({ type, endpointId, key }) => `${key} ${endpointId} ${type}`)).toStrictEqual([

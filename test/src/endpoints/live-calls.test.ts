@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../../runners/emulator/index.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { QueueOptions } from '../../../src/policy/queue-options.js';
 import { asking } from '../../support/ask-emulator.js';
 import { hurriedClock } from '../../support/hurried-clock.js';
@@ -38,7 +38,7 @@ describe('the calls of live services', () => {
   };
   const endpoint = (id: string, options: QueueOptions = {}) =>
     createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, random: () => 0 }).queue(id, {
-      poll: fixed(5),
+      poll: pollFixed(5),
       retry: { initialMs: 1 },
       ...options,
     });
@@ -149,7 +149,7 @@ describe('the calls of live services', () => {
     const scheduler = hurriedClock(200);
     const hurried = createClient({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, scheduler });
     const dropped = hurried
-      .queue('echo', { poll: fixed(1_000, scheduler) })
+      .queue('echo', { poll: pollFixed(1_000, scheduler) })
       .run({ sleepMs: 60_000 }, { policy: { ttlMs: 20 } });
     expect(await firstValueFrom(dropped.pipe(toOutcome()))).toMatchObject({ code: 'expired', paid: 'maybe' });
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { Activity } from '../../../src/endpoints/client-state.js';
 import type { RequestReport } from '../../../src/operators/requests/request-report.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { TransportError } from '../../../src/transport/transport-error.js';
 import type { WireReply } from '../../../src/transport/transport.js';
 import { clientOver } from '../../support/client-over.js';
@@ -35,7 +35,7 @@ function refusedOnce(more: Parameters<typeof clientOver>[1] = {}) {
   const buy = () => {
     const events: JobEvent<unknown>[] = [];
     client
-      .queue('e', { poll: fixed(100) })
+      .queue('e', { poll: pollFixed(100) })
       .run({ a: 1 }, { key: 'row-7' })
       .subscribe((event) => events.push(event));
     scheduler.flush();

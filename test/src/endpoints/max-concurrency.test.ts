@@ -1,7 +1,7 @@
 import { lastValueFrom, NEVER, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { openGate } from '../../../src/policy/gates/built-in-gates.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
@@ -51,7 +51,7 @@ describe('maxConcurrency', () => {
           });
         },
       });
-      const endpoint = client.queue('a', { poll: fixed(1, scheduler) });
+      const endpoint = client.queue('a', { poll: pollFixed(1, scheduler) });
       for (let row = 0; row < 9; row += 1) endpoint.run({ row }).subscribe();
       scheduler.schedule(() => expect(paths).toContain('/v2/a/status/j1'), 12);
       scheduler.maxFrames = 60;

@@ -5,14 +5,14 @@ import type { Job } from '../../../src/operators/job.js';
 import type { Client } from '../../../src/endpoints/client-on.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { tap, type Tapped } from '../../support/wire-tap.js';
 
 const host = 'https://api.example.test';
 const lbHost = 'https://lb.example.test';
 const apiKey = 'canary-key-0123';
 const client = (): Client => createClient({ apiKey, baseUrl: host, random: () => 0 });
-const queue = () => client().queue('my-fn', { poll: fixed(1) });
+const queue = () => client().queue('my-fn', { poll: pollFixed(1) });
 const edit = () => client().imageEdit('image-edit');
 const routes = () => client().routes(`${lbHost}/`);
 const completed =

@@ -2,7 +2,7 @@ import { config, EMPTY, firstValueFrom, lastValueFrom, map, of, throwError } fro
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
-import { fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { guardSchedule } from '../../../src/policy/guard-hooks.js';
 import { openGate } from '../../../src/policy/gates/built-in-gates.js';
@@ -26,7 +26,7 @@ afterEach(() => {
 /** A job that is accepted, and has ended when it is polled. */
 const service = (path: string) =>
   replied(200, { id: 'j', status: path.includes('/status/') ? 'COMPLETED' : 'IN_QUEUE', output: 1 });
-const atOnce: PollSchedule = fixed(1);
+const atOnce: PollSchedule = pollFixed(1);
 
 /** How a real job ends behind these hooks, what was sent, and what rxjs reports. */
 async function bought(gate: Partial<Gate>, poll: Partial<PollSchedule> = {}) {

@@ -4,8 +4,8 @@ import { createClient } from '../../../src/endpoints/create-client.js';
 import { adaptiveGate, openGate, publishedGate, rateGate } from '../../../src/policy/gates/built-in-gates.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { lateClock } from '../../../src/policy/late-clock.js';
-import { learned } from '../../../src/policy/polling/learned.js';
-import { exponential, fixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
+import { pollLearned } from '../../../src/policy/polling/learned.js';
+import { pollExponential, pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import { of } from 'rxjs';
 import { replied } from '../../support/virtual-time.js';
 
@@ -47,15 +47,15 @@ describe('a client gives its clock to what was made without one', () => {
     ['publishedGate', () => publishedGate({ submit: 1, poll: 1, cancel: 1, other: 1 })],
     ['adaptiveGate', () => adaptiveGate()],
   ])('%s', (name, make) => {
-    const ends = endedAt(make(), fixed(100));
+    const ends = endedAt(make(), pollFixed(100));
     expect(ends).toHaveLength(3);
     expect(ends.at(-1)! >= 2_000).toBe(name === 'rateGate' || name === 'publishedGate');
   });
 
   it.each<[string, () => PollSchedule | undefined]>([
-    ['fixed', () => fixed(100)],
-    ['exponential', () => exponential()],
-    ['learned', () => learned()],
+    ['pollFixed', () => pollFixed(100)],
+    ['pollExponential', () => pollExponential()],
+    ['pollLearned', () => pollLearned()],
     ['the default', () => undefined],
   ])('%s', (_, make) => {
     expect(endedAt(undefined, make())).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { type QueueOptions, resolveQueueOptions } from '../../../src/policy/queue-options.js';
 
 function problem(options: unknown): InvalidOptionError {
@@ -30,7 +30,7 @@ describe('resolveQueueOptions', () => {
   );
 
   it('keeps what is given, 0 among it', () => {
-    const poll = fixed(10);
+    const poll = pollFixed(10);
     const resolved = resolveQueueOptions({
       executionTimeoutMs: 600_000,
       deadlineMs: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LateClock } from '../../../src/policy/late-clock.js';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { BackstopPolls } from '../../../src/webhooks/backstop-polls.js';
 import { CallbackHealth } from '../../../src/webhooks/callback-health.js';
 import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
@@ -8,7 +8,7 @@ import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
 /** A backstop over polls every so many ms. */
 function backstopIn({ scheduler }: Virtual, everyMs = 3) {
   const health = new CallbackHealth(scheduler);
-  const polls = new BackstopPolls(fixed(everyMs, scheduler), health, new LateClock({ scheduler }));
+  const polls = new BackstopPolls(pollFixed(everyMs, scheduler), health, new LateClock({ scheduler }));
   const job = (key: string) => ({ key, submittedAt: 0 });
   return {
     health,

@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { EMPTY, NEVER, of, throwError, VirtualTimeScheduler, type Observable } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixed } from '../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import {
   createWebhookReceiver,
@@ -104,7 +104,7 @@ describe('a receiver', () => {
     const webhook = receiver.row('a');
     const address = await webhook.address(1);
     const { listening } = listen(webhook);
-    const polls = receiver.poll(fixed(1_000, scheduler));
+    const polls = receiver.poll(pollFixed(1_000, scheduler));
     const job = polls.pollTimes({ key: 'a', submittedAt: 0 }).subscribe();
     polls.observe('a', { id: 'j', status: 'COMPLETED' }, 0);
     webhook.ended({ status: 'completed', jobId: 'j', output: 1, costUsd: null });
@@ -178,7 +178,7 @@ describe('a job whose POST had no answer', () => {
     listen(other);
     if (outcome === 'called') await post(await other.address(1));
     if (outcome === 'polled')
-      receiver.poll(fixed(1_000, scheduler)).observe('other', { id: 'j', status: 'COMPLETED' }, 0);
+      receiver.poll(pollFixed(1_000, scheduler)).observe('other', { id: 'j', status: 'COMPLETED' }, 0);
     other.ended(ended);
     let givenUpAt = NaN;
     receiver

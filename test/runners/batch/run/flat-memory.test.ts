@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { delay, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runBatch } from '../../../../runners/batch/run-batch.js';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 
 setFlagsFromString('--expose-gc');
@@ -46,7 +46,7 @@ async function heapAfter(rows: number): Promise<number> {
     apiKey: 'key-0123456789',
     concurrency: 50,
     transport,
-    schedule: fixed(1),
+    schedule: pollFixed(1),
   });
   await new Promise<void>((resolve) => {
     run.subscribe({

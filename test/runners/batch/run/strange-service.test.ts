@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import { createUndiciTransport } from '../../../../src/transport/undici/undici-transport.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
@@ -26,7 +26,7 @@ async function runOver(
     { baseUrl, lbBaseUrl: baseUrl, key },
     {
       manifest: { path: `${folder.path}/manifest.jsonl`, mode },
-      ...{ transport: create(), concurrency: 8, schedule: fixed(20) },
+      ...{ transport: create(), concurrency: 8, schedule: pollFixed(20) },
     },
   );
   const results = folder.lines('results.jsonl') as { id: string; output: { row: string } }[];

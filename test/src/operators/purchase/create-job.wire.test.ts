@@ -20,13 +20,13 @@ import { createClient } from '../../../../src/endpoints/create-client.js';
 import type { Job } from '../../../../src/operators/job.js';
 import { switchJobs } from '../../../../src/operators/fan-out/switch-jobs.js';
 import { toOutcome, toOutput } from '../../../../src/operators/to-outcome.js';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import type { QueueOptions } from '../../../../src/policy/queue-options.js';
 import { serveQueue, type QueueServer } from '../../../support/queue-server.js';
 
 const endpointOf = (server: QueueServer, options: QueueOptions = {}) =>
   createClient({ apiKey: 'canary-key-0123', baseUrl: server.url }).queue('echo', {
-    poll: fixed(5),
+    poll: pollFixed(5),
     ...options,
   });
 const outputOf = (job: Job<unknown>) => firstValueFrom(job.pipe(toOutput()));

@@ -6,7 +6,7 @@ import { createJob } from '../../../../src/operators/purchase/create-job.js';
 import type { JobSpec } from '../../../../src/operators/purchase/job-spec.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { createJobIds } from '../../../../src/policy/job-ids.js';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { calledWebhook } from '../../../support/called-webhook.js';
 import { virtualSpec } from '../../../support/virtual-spec.js';
 import { inVirtualTime, replied, virtualContext, type Virtual } from '../../../support/virtual-time.js';
@@ -52,7 +52,7 @@ function jobIn(
     trace: { endpointId: 'e', key: 'k', attempt: 0 },
     ...spec,
   });
-  const options = { ...noted.spec.options, poll: fixed(1_000, scheduler), deadlineMs: 60_000 };
+  const options = { ...noted.spec.options, poll: pollFixed(1_000, scheduler), deadlineMs: 60_000 };
   const gate: Gate = { admit: () => EMPTY, observe: () => undefined };
   const job = createJob(
     { ...noted.spec, options: { ...options, ...spec?.options } },

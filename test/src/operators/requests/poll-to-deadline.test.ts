@@ -2,7 +2,7 @@ import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import { pollToDeadline } from '../../../../src/operators/requests/poll-until-terminal.js';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
   inVirtualTime,
   replied,
@@ -34,7 +34,7 @@ const polling = ({ cold, scheduler }: Virtual, at: number, answer: string, more:
     jobId: 'j',
     submittedAt: 0,
     request: requestTo('/v2/e/status/j', 'GET'),
-    schedule: fixed(3, scheduler),
+    schedule: pollFixed(3, scheduler),
     backoff: { initialMs: 2, factor: 1, maxMs: 2 },
     atOnce: false,
     onCall: () => (calls += 1),

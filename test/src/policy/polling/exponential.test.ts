@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../../src/contract/millrace-error.js';
-import { exponential, type PollSchedule } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollExponential, type PollSchedule } from '../../../../src/policy/polling/poll-schedule.js';
 
 const reply = { id: 'j', status: 'IN_QUEUE' };
 const values = { p: undefined };
@@ -34,10 +34,10 @@ function answered(
   );
 }
 
-describe('exponential', () => {
+describe('pollExponential', () => {
   it('asks ever more rarely, up to a longest wait', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 1, factor: 2, maxMs: 4 }, scheduler);
+      const schedule = pollExponential({ initialMs: 1, factor: 2, maxMs: 4 }, scheduler);
       expectObservable(answered(schedule, scheduler), '-----------------!').toBe(
         '-p-p---p---p---p--',
         values,
@@ -47,7 +47,7 @@ describe('exponential', () => {
 
   it('waits from the reply on, not from the question', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
       expectObservable(answered(schedule, scheduler, 3), '----------------!').toBe(
         '-----p----p----p-',
         values,
@@ -57,14 +57,14 @@ describe('exponential', () => {
 
   it('asks no further while no reply is observed', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2 }, scheduler);
       expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-------!').toBe('--p-----', values);
     });
   });
 
   it('hears the replies of its own job only', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
       scheduler.schedule(() => schedule.observe('b', reply, 1), 1);
       expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-----!').toBe('--p---', values);
     });
@@ -72,7 +72,7 @@ describe('exponential', () => {
 
   it('serves several jobs side by side', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 4 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 2, maxMs: 4 }, scheduler);
       expectObservable(answered(schedule, scheduler, 0, 'a'), '--------!').toBe('--p---p--', values);
       expectObservable(answered(schedule, scheduler, 1, 'b'), '--------!').toBe('---p-----', values);
     });
@@ -80,7 +80,7 @@ describe('exponential', () => {
 
   it('asks at once for a job that was submitted long ago, then as from the start', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
       expectObservable(answered(schedule, scheduler, 0, 'a', -5_000), '----------!').toBe(
         'p---p------',
         values,
@@ -90,7 +90,7 @@ describe('exponential', () => {
 
   it('begins anew for whoever subscribes anew', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 2, maxMs: 8 }, scheduler);
       const polls = answered(schedule, scheduler);
       expectObservable(polls, '---!').toBe('--p-', values);
       expectObservable(polls, '----------^--------!').toBe('----------p---p-----', values);
@@ -99,7 +99,7 @@ describe('exponential', () => {
 
   it('tells two subscribers of the same job', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
+      const schedule = pollExponential({ initialMs: 2, factor: 1, maxMs: 2 }, scheduler);
       expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-----!').toBe('--p-p-', values);
       expectObservable(answered(schedule, scheduler), '-----!').toBe('--p-p-', values);
     });
@@ -107,7 +107,7 @@ describe('exponential', () => {
 
   it('grows from nothing as well', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = exponential({ initialMs: 0, factor: 2, maxMs: 4 }, scheduler);
+      const schedule = pollExponential({ initialMs: 0, factor: 2, maxMs: 4 }, scheduler);
       expectObservable(answered(schedule, scheduler), '-------!').toBe('p-p---p-', values);
     });
   });
@@ -119,6 +119,6 @@ describe('exponential', () => {
     { initialMs: Number.NaN },
     { initialMs: 0, maxMs: 0 },
   ])('refuses %j', (options) => {
-    expect(() => exponential(options)).toThrow(InvalidOptionError);
+    expect(() => pollExponential(options)).toThrow(InvalidOptionError);
   });
 });

@@ -2,7 +2,7 @@ import { takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../../src/contract/millrace-error.js';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 
 function run(
   work: (helpers: Parameters<Parameters<TestScheduler['run']>[0]>[0], scheduler: TestScheduler) => void,
@@ -13,31 +13,31 @@ function run(
 
 const values = { p: undefined };
 
-describe('fixed', () => {
+describe('pollFixed', () => {
   it('asks every so many ms from the submission on, and never ends by itself', () => {
     run(({ expectObservable }, scheduler) => {
-      const times = fixed(3, scheduler).pollTimes({ key: 'a', submittedAt: 0 });
+      const times = pollFixed(3, scheduler).pollTimes({ key: 'a', submittedAt: 0 });
       expectObservable(times, '-----------!').toBe('---p--p--p--', values);
     });
   });
 
   it('asks at once for a job that was submitted long ago', () => {
     run(({ expectObservable }, scheduler) => {
-      const times = fixed(5, scheduler).pollTimes({ key: 'a', submittedAt: -60_000 });
+      const times = pollFixed(5, scheduler).pollTimes({ key: 'a', submittedAt: -60_000 });
       expectObservable(times, '------!').toBe('p----p-', values);
     });
   });
 
   it('counts from the submission for a late subscriber', () => {
     run(({ expectObservable }, scheduler) => {
-      const times = fixed(5, scheduler).pollTimes({ key: 'a', submittedAt: 0 });
+      const times = pollFixed(5, scheduler).pollTimes({ key: 'a', submittedAt: 0 });
       expectObservable(times, '---^------!').toBe('-----p-----', values);
     });
   });
 
   it('does not mind what is observed', () => {
     run(({ expectObservable }, scheduler) => {
-      const schedule = fixed(3, scheduler);
+      const schedule = pollFixed(3, scheduler);
       schedule.observe('a', { id: 'j', status: 'IN_QUEUE' }, 0);
       expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }).pipe(takeUntil(timer(5)))).toBe(
         '---p-|',
@@ -47,10 +47,10 @@ describe('fixed', () => {
   });
 
   it.each([0, -1, Number.NaN])('refuses %d', (ms) => {
-    expect(() => fixed(ms)).toThrow(InvalidOptionError);
+    expect(() => pollFixed(ms)).toThrow(InvalidOptionError);
   });
 
   it('needs no scheduler', () => {
-    expect(fixed(Infinity).pollTimes({ key: 'a', submittedAt: 0 })).toHaveProperty('subscribe');
+    expect(pollFixed(Infinity).pollTimes({ key: 'a', submittedAt: 0 })).toHaveProperty('subscribe');
   });
 });

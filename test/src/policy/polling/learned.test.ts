@@ -1,7 +1,7 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { fixed } from '../../../../src/policy/polling/poll-schedule.js';
-import { learned } from '../../../../src/policy/polling/learned.js';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollLearned } from '../../../../src/policy/polling/learned.js';
 import { createRandom, lognormalRunTimes } from '../../../bench/polling/lognormal-run-times.js';
 import { optimum } from '../../../bench/polling/optimum.js';
 import { type Scenario, simulate } from '../../../bench/polling/simulate.js';
@@ -16,9 +16,9 @@ const scenario = (more: Partial<Scenario> = {}): Scenario => ({
 const priced =
   (msPerCall: number): Parameters<typeof simulate>[1] =>
   (scheduler) =>
-    learned({ msPerCall }, scheduler);
+    pollLearned({ msPerCall }, scheduler);
 
-describe('learned', () => {
+describe('pollLearned', () => {
   it('costs little more than the optimum that knows the distribution', () => {
     const cost = ({ callsPerJob, meanLagMs }: ReturnType<typeof simulate>) => 150 * callsPerJob + meanLagMs;
     const best = simulate(scenario(), (scheduler) =>
@@ -30,7 +30,7 @@ describe('learned', () => {
   it('asks early about the first job of an unknown endpoint, and ever more rarely', () => {
     const first = (runTimeMs: number) =>
       simulate(scenario({ jobs: 1, inFlight: 1, runTime: () => runTimeMs }), (scheduler) =>
-        learned({}, scheduler),
+        pollLearned({}, scheduler),
       );
     expect(first(5).meanLagMs).toBeLessThan(150);
     expect(first(60_000).callsPerJob).toBeLessThanOrEqual(14);
@@ -41,8 +41,8 @@ describe('learned', () => {
     const random = createRandom(7);
     const runTimes = Array.from({ length: 2_000 }, () => 50 * random());
     const short = scenario({ jobs: 2_000, runTime: (n) => runTimes[n % 2_000]! });
-    const every25 = simulate(short, (scheduler) => fixed(25, scheduler));
-    const asLearned = simulate(short, (scheduler) => learned({}, scheduler));
+    const every25 = simulate(short, (scheduler) => pollFixed(25, scheduler));
+    const asLearned = simulate(short, (scheduler) => pollLearned({}, scheduler));
     expect(asLearned.makespanMs).toBeLessThan(every25.makespanMs / 0.8);
     expect(asLearned.callsPerJob).toBeLessThanOrEqual(every25.callsPerJob);
   });
@@ -82,7 +82,7 @@ describe('learned', () => {
     ['a submission that lies ahead, by a clock that was set back', 3_600_000, 5],
   ])('asks on in time after %s', (_, aheadMs, delayTime) => {
     const scheduler = new VirtualTimeScheduler(undefined, 60_000);
-    const schedule = learned({}, scheduler);
+    const schedule = pollLearned({}, scheduler);
     let polls = 0;
     schedule.pollTimes({ key: 'a', submittedAt: aheadMs }).subscribe(() => {
       polls++;
