@@ -1,3 +1,4 @@
+import type { ArtifactKind } from '../batch/artifacts/artifact-kind.js';
 import type { Paid } from '../../src/contract/failure-code.js';
 import type { EndStatus } from '../batch/row/row-status.js';
 
@@ -102,6 +103,8 @@ export interface PageRow {
   readonly cells?: Readonly<Record<string, unknown>>;
   readonly references: readonly PageReference[];
   readonly picture?: PagePicture;
+  /** What `--save-output` has saved of the answer. */
+  readonly files?: readonly PageFile[];
   /** Answers without a picture, as text. */
   readonly output?: string;
   /** Pictures that were bought before and replaced since, the newest first. */
@@ -125,6 +128,16 @@ export interface PagePicture {
   /** Where the service keeps it until `expiresAt`; http or https. */
   readonly url?: string;
   readonly expiresAt?: string;
+}
+
+export interface PageFile {
+  /** The field of the answer that named it. */
+  readonly field: string;
+  /** Relative to the output folder and encoded as a URL; without one it was not saved. */
+  readonly path?: string;
+  /** By its bytes, which have given it its ending. */
+  readonly kind?: ArtifactKind;
+  readonly bytes?: number;
 }
 
 export interface PageReference extends PagePicture {

@@ -82,6 +82,7 @@ function policyOf(nonce: string, pictures: string): string {
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
     `img-src data: ${pictures}`,
+    `media-src ${pictures}`,
     `font-src data:`,
     `base-uri 'none'`,
     `form-action 'none'`,

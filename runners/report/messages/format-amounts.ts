@@ -16,6 +16,14 @@ export function formatSum(amount: MicroDollars): string {
   return formatMoney(Math.round(amount / 1e4) * 1e4);
 }
 
+/** `640 B`, `1.4 kB`, `23 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const [unit, size] = bytes < 999_500 ? ['kB', 1e3] : bytes < 999.5e6 ? ['MB', 1e6] : ['GB', 1e9];
+  const amount = bytes / size;
+  return `${amount < 9.95 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+}
+
 /** `340 ms`, `8.2 s`, `45 s`, `14 min`, `2 h 05 min`, `3 d 4 h`. */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -30,11 +30,13 @@ function asNode(child: Node | string | number): Node | string {
 
 /** An address that may be followed: http, https, or a file beside the page. Anything else is left out. */
 export function setAddress(
-  element: HTMLAnchorElement | HTMLImageElement,
+  element: HTMLAnchorElement | HTMLImageElement | HTMLMediaElement,
   address: string | undefined,
 ): boolean {
-  if (element instanceof HTMLImageElement) {
-    if (!isPictureAddress(address)) return false;
+  if (!(element instanceof HTMLAnchorElement)) {
+    const isAllowed =
+      element instanceof HTMLImageElement ? isPictureAddress(address) : isFile(address ?? ':');
+    if (!isAllowed || address === undefined) return false;
     element.src = address;
     return true;
   }

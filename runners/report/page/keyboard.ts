@@ -122,7 +122,8 @@ const pans: Readonly<Record<string, readonly [number, number]>> = {
 
 function largeKey(key: string, event: KeyboardEvent, large: LargeView): boolean {
   const { area } = large;
-  const ofField = event.target instanceof HTMLInputElement;
+  // A slider, and a player, move by the arrows themselves.
+  const ofField = event.target instanceof HTMLInputElement || event.target instanceof HTMLMediaElement;
   const step = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 }[key];
   const pan = event.shiftKey ? pans[key] : undefined;
   if (key === 'Escape') large.close();

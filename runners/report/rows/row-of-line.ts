@@ -3,7 +3,9 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { CellProblem, imageList } from '../../batch/manifest/columns/manifest-fields.js';
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import { requestCells } from '../../batch/manifest/rows/request-cells.js';
-import type { PageError, PageRow } from '../page-data.js';
+import type { PageError, PageFile, PageRow } from '../page-data.js';
+import { kindOfPath } from '../../batch/artifacts/artifact-kind.js';
+import { pathAddress, savedPath } from './picture-facts.js';
 import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
 
 /** A row as the gallery shows it, but for its pictures: those are added by whoever knows where they lie. */
@@ -24,11 +26,26 @@ export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
     ...commonFacts(result, result),
     status: 'completed' as const,
     cells: kept(cellsOfResult(result, isLocal)),
+    files: savedFilesOf(result['files']),
     output,
     cost: typeof result['cost'] === 'number' ? toMicroDollars(result['cost']) : null,
     delayTime: numeric(result['delayTime']),
     executionTime: numeric(result['executionTime']),
   });
+}
+
+/** Only what lies in the folder, as with pictures. */
+function savedFilesOf(files: unknown): PageFile[] | undefined {
+  const found = (Array.isArray(files) ? files : []).filter(isObject).map((file): PageFile => {
+    const path = savedPath(file);
+    return defined({
+      field: text(file['field']) ?? '',
+      path: path === undefined ? undefined : pathAddress(path),
+      kind: path === undefined ? undefined : kindOfPath(path),
+      bytes: numeric(file['bytes']),
+    });
+  });
+  return found.length === 0 ? undefined : found;
 }
 
 /** A line of failures.jsonl: the row's own columns stand at top level. */

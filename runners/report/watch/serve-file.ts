@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { basename, dirname } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 
 const types: Record<string, string> = {
@@ -6,18 +7,31 @@ const types: Record<string, string> = {
   jpeg: 'image/jpeg',
   jpg: 'image/jpeg',
   webp: 'image/webp',
+  ...{ mp4: 'video/mp4', webm: 'video/webm', mov: 'video/quicktime', mkv: 'video/x-matroska' },
+  ...{
+    mp3: 'audio/mpeg',
+    wav: 'audio/wav',
+    m4a: 'audio/mp4',
+    ogg: 'audio/ogg',
+    flac: 'audio/flac',
+    aac: 'audio/aac',
+  },
+  pdf: 'application/pdf',
 };
 const chunkBytes = 256 * 1024;
 
-/** Sends a picture; what is none by its name, or no plain file, is not there. */
+/** Sends a file, of another folder than `files` only pictures; what is no plain file is not there. What no browser shows is saved. */
 export async function serveFile(disk: Disk, path: string, response: ServerResponse): Promise<void> {
-  const type = types[/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ''];
+  const known = types[/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ''];
+  const isSaved = known === undefined && basename(dirname(path)) === 'files';
+  const type = isSaved ? 'application/octet-stream' : known;
   const found = type === undefined ? undefined : await disk.stat(path);
   if (type === undefined || found?.kind !== 'file') {
     response.writeHead(404).end();
     return;
   }
-  response.writeHead(200, { 'content-type': type, 'content-length': found.size });
+  const saved = isSaved ? { 'content-disposition': 'attachment' } : {};
+  response.writeHead(200, { 'content-type': type, 'content-length': found.size, ...saved });
   const file = await disk.open(path, 'r');
   try {
     for (let at = 0; at < found.size && !response.destroyed;) {

@@ -127,7 +127,7 @@ export class WatchServer {
     const reference = /^\/references\/([0-9a-f]{16})$/.exec(name)?.[1];
     const elsewhere = this.#snapshots.flatMap(({ references }) => references.get(reference ?? '') ?? [])[0];
     if (elsewhere !== undefined) return serveFile(disk, elsewhere, response);
-    const inside = /^\/(images|thumbnails)\/([^/\\]+)$/.exec(name);
+    const inside = /^\/(images|thumbnails|files)\/([^/\\]+)$/.exec(name);
     if (inside === null || inside[2] === '..') return end(response, 404);
     return serveFile(disk, join(folder, inside[1] ?? '', inside[2] ?? ''), response);
   }

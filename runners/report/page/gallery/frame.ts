@@ -5,6 +5,7 @@ import { visibleText } from '../../messages/escape-html.js';
 import { check, h, link, pencilCross } from '../dom.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
+import { fileWords } from '../large/saved-files.js';
 import { canDecide } from '../review/reviews.js';
 import { requestText } from '../rows/row-store.js';
 
@@ -163,6 +164,8 @@ export function resultContent(row: PageRow): HTMLElement {
       h('b', {}, sentenceCase(statusLabel(row.status))),
       h('span', {}, row.error.message),
     );
+  if (row.files !== undefined)
+    return h('span', { class: 'words files' }, ...row.files.map((file) => h('span', {}, fileWords(file))));
   return h('span', { class: 'words output' }, row.output ?? 'No picture');
 }
 

@@ -6,6 +6,7 @@ import type { Verdict } from '../review/redo-manifest.js';
 import { canDecide, canRepeat } from '../review/reviews.js';
 import { drawFacts, drawStatus, drawWhyNot } from './draw-facts.js';
 import { PictureArea } from './picture-area.js';
+import { drawSavedFiles } from './saved-files.js';
 import { ReviewForm } from './review-form.js';
 
 export interface LargeViewNeeds {
@@ -157,6 +158,7 @@ export class LargeView {
       drawStatus(row, run.isRehearsal),
       this.#form?.element ?? '',
       canRepeat(row) ? '' : drawWhyNot(row, run),
+      (row.picture !== undefined && drawSavedFiles(row)) || '',
       drawFacts(row),
     );
   }

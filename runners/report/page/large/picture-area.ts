@@ -2,6 +2,7 @@ import type { PageRow } from '../../page-data.js';
 import { h, link, pencilCross } from '../dom.js';
 import { comparandsOf, type Comparand } from './comparands.js';
 import { DecodedPictures } from './large-picture.js';
+import { drawSavedFiles } from './saved-files.js';
 import { Zoom } from './zoom.js';
 
 const modes = [
@@ -200,7 +201,7 @@ function drawWords(row: PageRow): HTMLElement {
     'div',
     { class: 'words' },
     row.error === undefined
-      ? (atTheService(row) ?? h('pre', { tabindex: '0' }, row.output ?? 'No picture'))
+      ? (drawSavedFiles(row) ?? atTheService(row) ?? h('pre', { tabindex: '0' }, row.output ?? 'No picture'))
       : h('p', {}, row.error.message),
     detail !== undefined && h('pre', { tabindex: '0' }, detail),
   );
