@@ -136,10 +136,20 @@ export function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
 
 /** The same book, that reckons with `assumed` wherever it knows no price: to reserve, and where nothing is reported. */
 export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
+  const isAssumed = (row: Priced): boolean => listedPrice(book.table().book, row) === null;
   return {
     priceOf: (row) => book.priceOf(row) ?? assumed,
-    observe: (row, reported) => book.observe(row, reported),
-    driftOf: (row) => book.driftOf(row),
+    observe(row, reported) {
+      const before = book.priceOf(row);
+      const seen = book.observe(row, reported);
+      if (!isAssumed(row) || reported <= Math.max(before ?? 0, assumed)) return seen;
+      const first = before === null || before <= assumed;
+      return { expected: assumed, reported, first, drift: driftFrom(assumed, reported) };
+    },
+    driftOf(row) {
+      const highest = isAssumed(row) ? book.priceOf(row) : null;
+      return highest === null ? book.driftOf(row) : Math.max(driftFrom(assumed, highest), 0);
+    },
     estimate: (row, executionTimeMs) => book.estimate(row, executionTimeMs) ?? assumed,
     table: () => ({ ...book.table(), assumed }),
   };

@@ -99,8 +99,9 @@ function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifes
 }
 
 function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
-  const { maxCostPerDay, assumePrice, maxPriceDrift, warnAt } = options;
+  const { maxCostPerDay, assumePrice, warnAt } = options;
   const ledger = ledgerFile(options, io);
+  const maxPriceDrift = priceDriftOf(options);
   return {
     prices,
     ...capOf(options),
@@ -110,6 +111,14 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
     ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
     ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),
   };
+}
+
+/** Without a cap and without `--yes` the price of the plan is what was agreed to: not ten times as much. */
+const agreedDriftPercent = 100;
+
+function priceDriftOf({ maxPriceDrift, maxCost, maxCostPerDay, yes, local }: RunOptions): number | undefined {
+  const isBounded = typeof maxCost === 'number' || maxCostPerDay !== undefined;
+  return maxPriceDrift ?? (isBounded || yes || local ? undefined : agreedDriftPercent);
 }
 
 /** The ledger that this run shares with others, if any. A rehearsal has a ledger of its own. */

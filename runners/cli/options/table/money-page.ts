@@ -73,6 +73,7 @@ export const moneyPage = {
       takes: 'P%',
       value: (values) => values.percent(),
       meaning: 'stop when the service charges so much more than expected',
+      otherwise: '100% without a cap and --yes',
       commands: notOfPlan,
       config: 'text',
     },

@@ -23,9 +23,15 @@ describe('assumePrice', () => {
 
   it('gives way to what was reported, and says that it was reckoned with', () => {
     const other = { kind: 'job', endpoint: 'other' } as const;
-    book.observe(other, 7_000);
-    expect(book.priceOf(other)).toBe(7_000);
-    expect(book.driftOf(other)).toBe(0);
+    expect(book.observe(other, 4_000)).toBe('as-expected');
+    expect(book.observe(other, 7_000)).toEqual({
+      ...{ expected: 5_000, reported: 7_000, first: true },
+      drift: expect.closeTo(0.4),
+    });
+    expect(book.observe(other, 6_000)).toBe('as-expected');
+    expect(book.observe(other, 10_000)).toMatchObject({ first: false, drift: 1 });
+    expect(book.priceOf(other)).toBe(10_000);
+    expect(book.driftOf(other)).toBe(1);
     expect(book.table().assumed).toBe(5_000);
   });
 });

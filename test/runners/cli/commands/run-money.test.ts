@@ -56,6 +56,30 @@ describe('the money of millrace run', () => {
     );
   const spent = () => emulator.bill().reduce((sum, { costMicroDollars }) => sum + costMicroDollars, 0);
 
+  it.each([
+    ['the book has', '{"endpoints": {"grind": {"usdPerJob": 0.004}}}', []],
+    ['is assumed', '{}', ['--assume-price', '0.004']],
+  ])(
+    'stops where more than twice the price is charged that %s, and nobody has agreed to it',
+    async (_, prices, assumed) => {
+      await serve();
+      await work.write('prices.json', [prices]);
+      await jobs('grind', 60);
+      const call = ['grind.jsonl', ...assumed, '--concurrency', '4'];
+      const first = await run(...call);
+      expect(first.code).toBe(3);
+      expect(first.stderr + first.stdout).toContain(
+        'the service charges more for grind than was reckoned with: dearer by 150 %, and 100 % is allowed',
+      );
+      const bought = emulator.bill().length;
+      expect(bought).toBeLessThanOrEqual(12);
+      expect((await run(...call)).code).toBe(3);
+      expect(emulator.bill()).toHaveLength(bought);
+      expect((await run(...call, '--yes')).code).toBe(0);
+      expect(emulator.bill()).toHaveLength(60);
+    },
+  );
+
   describe('a price a second of executionTime', () => {
     it('is an estimate in costs.csv and in the summary, and unknown in the plan', async () => {
       await serve();
