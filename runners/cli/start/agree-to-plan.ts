@@ -141,7 +141,7 @@ export async function confirmPrice(
 
 /**
  * Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask, rows of one manifest go
- * on, as the plan names them; what the run has bought already is not bought again by itself: an export that makes new ids each
+ * on, as the plan names them; what the run has bought already, at a known price, is not bought again by itself: an export that makes new ids each
  * night would buy everything each night. `--yes` agrees to it.
  */
 export async function confirmSame(
@@ -153,7 +153,7 @@ export async function confirmSame(
   const { rows, cost } = againOf(ahead);
   if (rows === 0 || yes) return 'go';
   if (!canAsk(io)) {
-    if (ahead.bought !== undefined) throw boughtAlready(ahead.bought, io);
+    if (ahead.bought !== undefined && ahead.bought.cost.estimated > 0) throw boughtAlready(ahead.bought, io);
     return 'go';
   }
   const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;

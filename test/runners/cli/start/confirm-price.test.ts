@@ -87,5 +87,7 @@ describe('confirmSame', () => {
       '2 rows ask for what the run has bought already under other ids ($0.35)',
     );
     expect(await confirmSame(ahead, { yes: true }, someone(elsewhere))).toBe('go');
+    const unpriced = { ...rows, cost: { estimated: 0, unpriced: 2 } };
+    expect(await confirmSame({ same: none, bought: unpriced }, asks, someone(elsewhere))).toBe('go');
   });
 });
