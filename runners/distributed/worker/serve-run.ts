@@ -190,10 +190,10 @@ export class ServedRun {
     this.stops.order(stopCauses.interrupted(how, 0));
   }
 
-  /** No row is left for this worker. */
+  /** No row is left for this worker, but for those that a group on its way brings: their prices are reserved. */
   finish(): void {
     this.isFinished = true;
-    this.tasks.close();
+    void this.journal.written().then(() => this.tasks.close());
   }
 
   private claim(rows: number): Claim | undefined {

@@ -127,9 +127,14 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     this.flush();
   }
 
-  /** Waits for what is queued. Later appends error. */
-  async close(): Promise<void> {
+  /** Waits for what is queued. */
+  async written(): Promise<void> {
     await this.running;
+  }
+
+  /** The same, and later appends error. */
+  async close(): Promise<void> {
+    await this.written();
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
   }
 

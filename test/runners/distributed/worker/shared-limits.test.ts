@@ -1,4 +1,5 @@
-import { map } from 'rxjs';
+import type { Pool, PoolClient } from 'pg';
+import { firstValueFrom, map, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
@@ -49,6 +50,16 @@ describe('four workers', () => {
     });
     expect(fleet.emulator.bill()).toHaveLength(100);
     expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual([]);
+  });
+
+  it('do a row that fitted under the cap, also where the stop is known before the row', async () => {
+    const fleet = await fleets.open(rowsOf(2), { terms: { cap: 100_000 } });
+    const database = await fleets.database.connect();
+    const stop = new Subject<void>();
+    const pool = answeredLate(database.pool, { commitsUntil: stop });
+    await fleet.start({ database: { ...database, pool } });
+    expect((await fleet.ended()).map(({ code }) => code)).toStrictEqual(['completed']);
+    expect(await fleet.state()).toMatchObject({ spent: 100_000, open: 1, stop: { exitCode: 3 } });
   });
 
   it('keep to one rate, and are hardly ever refused', async () => {
@@ -142,6 +153,39 @@ describe('a worker that has all slots', () => {
     expect(shares[0]! + shares[1]!).toBe(120);
   });
 });
+
+/** Connections that answer to the commit of a group that gives rows once the worker has read that the run stops. */
+function answeredLate(pool: Pool, { commitsUntil: stop }: { commitsUntil: Subject<void> }): Pool {
+  const known = firstValueFrom(stop, { defaultValue: undefined });
+  const look = async (text: string, values: unknown[]) => {
+    const found = await pool.query<{ stop?: string | null }>(text, values);
+    if (text.startsWith('select run, start, terms') && found.rows[0]?.stop != null)
+      setImmediate(() => stop.complete());
+    return found;
+  };
+  const connect = async (): Promise<PoolClient> => {
+    const client = await pool.connect();
+    const send = client.query.bind(client) as (asked: unknown) => Promise<unknown>;
+    let gives = false;
+    const query = async (asked: string | { text: string }) => {
+      if (typeof asked !== 'string') gives ||= asked.text.startsWith('update millrace.rows set worker');
+      const answer = await send(asked);
+      if (asked === 'commit' && gives) await known;
+      return answer;
+    };
+    return replacing(client, { query });
+  };
+  return replacing(pool, { connect, query: look });
+}
+
+function replacing<T extends object>(target: T, methods: Readonly<Record<string, unknown>>): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const value = methods[name as string] ?? Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
 
 function counted(count: () => void): Transport {
   const transport = createGotTransport();
