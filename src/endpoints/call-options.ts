@@ -1,3 +1,4 @@
+import { of, type Observable } from 'rxjs';
 import { checkFunction, checkMembers, checkNumber, checkText } from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
@@ -133,8 +134,8 @@ const callOptions: ReadonlySet<string> = new Set<
   ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
 ]);
 
-function unchecked<O>(outcome: Outcome<unknown>): Outcome<O> {
-  return outcome as Outcome<O>;
+function unchecked<O>(outcome: Outcome<unknown>): Observable<Outcome<O>> {
+  return of(outcome as Outcome<O>);
 }
 
 /** What goes beside the input on the wire. @throws InvalidOptionError */

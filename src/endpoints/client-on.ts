@@ -8,7 +8,7 @@ import {
   type ImageEditOutput,
 } from '../contract/image-edit.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import { OpenJobs } from '../operators/purchase/open-jobs.js';
+import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import type { Transport } from '../transport/transport.js';

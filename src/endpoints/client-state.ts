@@ -2,11 +2,10 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent } from '../contract/outcome.js';
 import { checkApiKey } from '../contract/request-parts.js';
-import type { OpenJobs } from '../operators/purchase/open-jobs.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
+import type { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
 import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
-import { TimerQueue } from '../operators/timers/timer-queue.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
@@ -103,7 +102,6 @@ export function clientState(options: ClientOptions, { transport, channels, open 
     probe: { requests: channels.request, traceparent },
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
-    timers: new TimerQueue(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
   };

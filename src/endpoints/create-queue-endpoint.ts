@@ -131,7 +131,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
 
   retry(jobId: string, options: CallOptions<O> = {}): Job<O, QueueFailureCode> {
     const retried = checkJobId(jobId);
-    const request = () => this.#requests.retry(retried);
+    const request = this.#requests.retry(retried);
     return this.job(options, { purpose: 'retry', sync: false, request, retried });
   }
 

@@ -11,7 +11,7 @@ export function readInput<R>(
   schema: StandardSchema | undefined,
   input: unknown,
   make: (checked: unknown) => R,
-): R | (() => R) | Observable<R> {
+): R | Observable<R> {
   try {
     if (schema === undefined) return make(input);
     const result = schema['~standard'].validate(input);
@@ -25,9 +25,7 @@ export function readInput<R>(
     later.catch(() => undefined);
     return from(later).pipe(catchError((error: unknown) => throwError(() => asInvalidInput(error))));
   } catch (error) {
-    return () => {
-      throw asInvalidInput(error);
-    };
+    return throwError(() => asInvalidInput(error));
   }
 }
 

@@ -15,7 +15,7 @@ export function virtualSpec(
     key: 'k',
     purpose: 'submit',
     sync: false,
-    request: () => requestTo('/v2/e/run'),
+    request: requestTo('/v2/e/run'),
     queue: {
       status: (jobId) => requestTo(`/v2/e/status/${jobId}`, 'GET'),
       cancel: (jobId) => ({ ...requestTo(`/v2/e/cancel/${jobId}`), paid: false }),

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { expect } from 'vitest';
 import type { ClientContext } from '../../src/operators/requests/exchange.js';
-import { TimerQueue } from '../../src/operators/timers/timer-queue.js';
+import { OpenJobs } from '../../src/operators/requests/open-jobs.js';
 import type { RequestKind } from '../../src/policy/gates/gate.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/gates/built-in-gates.js';
@@ -33,7 +33,7 @@ export function virtualContext(
     quota: createRetryQuota(),
     jobIds: createJobIds(),
     scheduler,
-    timers: new TimerQueue(scheduler),
+    open: new OpenJobs(),
     random: () => 1,
     secrets: ['canary-key-0123'],
     ...overrides,

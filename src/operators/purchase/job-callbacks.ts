@@ -1,46 +1,49 @@
-import { AsyncSubject, concatMap, defer, from, map, merge, of, Subject, using, type Observable } from 'rxjs';
+import {
+  AsyncSubject,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  of,
+  Subject,
+  take,
+  takeUntil,
+  takeWhile,
+  using,
+  type Observable,
+} from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../policy/job-webhook.js';
 import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { readReply } from '../../transport/read-reply.js';
-import type { ClientContext } from '../requests/exchange.js';
+import type { WireRequest } from '../../transport/transport.js';
+import { deadline } from '../deadline.js';
+import type { Judged } from '../requests/exchange.js';
 import { outcomeOf } from '../requests/outcome-of.js';
-import type { JobSpec } from './job-spec.js';
-
-/** The job that callbacks are about. */
-export interface CalledJob {
-  /** The id by the answer of the service, or by the callback that ended it. */
-  readonly jobId: string | undefined;
-  /** The POST that the service may have accepted, from 1; `undefined`: none. */
-  readonly openAttempt: number | undefined;
-  /** It has completed so, under this id. */
-  endBy(outcome: Outcome<unknown>, jobId: string): void;
-  /** A callback has named it: a wait for that is over. */
-  wasNamed(): void;
-  /** What was said of it while it goes on is emitted. */
-  show(reply: JobReply): void;
-}
+import { statusEvent, type PollStep, type StatusEvent } from '../requests/poll-until-terminal.js';
+import type { JobState } from './job-state.js';
+import type { CalledBack } from './submission.js';
 
 /**
  * What callbacks do to a job. A completed one ends it. Any other end is asked for at once, since no callback proves that nothing was
  * paid. A status that is no end only informs.
  */
-export class JobCallbacks<O> {
+export class JobCallbacks<O> implements CalledBack<O> {
   /** What a callback said before the service had answered the POST. */
-  named: JobReply | undefined;
-  /** A poll was asked for before there were polls. */
-  isAsked = false;
+  private named: JobReply | undefined;
   private readonly settlement = new AsyncSubject<CallbackResult>();
   private readonly asked = new Subject<void>();
-  /** Whose the ids are that the answer and callbacks have named. */
-  private readonly owners = new Map<string, string | undefined | PromiseLike<string | undefined>>();
+  private readonly shown = new Subject<StatusEvent>();
 
   constructor(
     private readonly webhook: JobWebhook,
-    private readonly job: CalledJob,
-    private readonly spec: JobSpec<O>,
-    private readonly context: ClientContext,
+    private readonly job: JobState<O>,
   ) {}
 
   /** The steps of the job, with callbacks while they go on. */
@@ -51,20 +54,68 @@ export class JobCallbacks<O> {
     );
   }
 
+  addressed(request: WireRequest): Observable<WireRequest> {
+    const { trace } = this.job.spec;
+    const made = this.webhook.address(this.job.attempts);
+    return (typeof made === 'string' ? of(made) : from(made)).pipe(
+      map((address) => {
+        // Its last segment is what makes it a secret.
+        const token = address.slice(address.lastIndexOf('/') + 1);
+        if (trace !== undefined) trace.secrets = [...(trace.secrets ?? []), token];
+        const { body = '' } = request;
+        return { ...request, body: `${body.slice(0, -1)},"webhook":${JSON.stringify(address)}}` };
+      }),
+    );
+  }
+
+  untilCalledBack(answer: Observable<Judged>): Observable<Judged> {
+    const { job } = this;
+    return defer(() => {
+      const judged$ = new AsyncSubject<Judged>();
+      judged$.subscribe((judged) => this.compare(judged));
+      job.context.open.during(answer).subscribe(judged$);
+      // A job that is open still would send its POST again.
+      return judged$.pipe(takeUntil(job.interrupted.pipe(filter(() => !job.isOpen))));
+    });
+  }
+
+  awaited(request: WireRequest, at: number): Observable<JobEvent<O>> {
+    const { job, webhook } = this;
+    const { scheduler } = job.context;
+    const over = merge(webhook.giveUp$, job.interrupted).pipe(
+      take(1),
+      ignoreElements(),
+      deadline<never>({ at, otherwise: () => EMPTY, scheduler }),
+    );
+    const wait = defer(() => {
+      job.awaitsCallback = true;
+      const forMs = Math.max(at - scheduler.now(), 0);
+      return concat(
+        of<JobEvent<O>>({ type: 'waiting', why: 'callback', forMs }),
+        defer(() => (job.isOpen && job.isFollowed && !job.isCancelled ? over : EMPTY)),
+        defer(() => {
+          job.awaitsCallback = false;
+          return this.accepted(request);
+        }),
+      );
+    });
+    return concat(
+      defer(() => this.accepted(request)),
+      defer(() => (job.isOpen ? wait : EMPTY)),
+    );
+  }
+
+  /** The polls of the job, and what callbacks say of it meanwhile. */
+  among(polls: Observable<PollStep>): Observable<PollStep> {
+    return merge(polls, this.shown).pipe(takeWhile((step) => step.type !== 'ended', true));
+  }
+
   /** The schedule, with the polls that callbacks ask for. */
   within(schedule: PollSchedule): PollSchedule {
     return {
       pollTimes: (job) => merge(schedule.pollTimes(job), this.asked),
       observe: (...reply) => schedule.observe(...reply),
     };
-  }
-
-  /** The key of the job that has this id; `undefined`: this one has it from now on, whether answer or callback names it first. */
-  claim(jobId: string): string | undefined | PromiseLike<string | undefined> {
-    const { owners, spec, context } = this;
-    if (!owners.has(jobId))
-      owners.set(jobId, context.jobIds.claim({ endpoint: spec.endpoint, jobId, key: spec.key }));
-    return owners.get(jobId);
   }
 
   /** The end of the job is durable. */
@@ -79,10 +130,30 @@ export class JobCallbacks<O> {
     this.settlement.complete();
   }
 
+  /** Accepts the job that a callback has named. How it has ended is for a poll to say. */
+  private accepted(request: WireRequest): Observable<never> {
+    const { named, job } = this;
+    if (named === undefined || !job.isOpen) return EMPTY;
+    const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
+    job.answer = { value: { status: 200, body: 'job', job: reply }, request };
+    job.isPolledAtOnce = true;
+    return EMPTY;
+  }
+
+  /** An answer to the POST that comes after the job has ended by a callback, and names another job. */
+  private compare({ reading }: Judged): void {
+    const { job, webhook } = this;
+    const named = reading !== undefined && 'job' in reading ? reading.job.id : undefined;
+    if (named === undefined || job.isOpen || named === job.id) return;
+    job.claim(named).subscribe({ error: () => undefined });
+    webhook.contradicted(named);
+  }
+
   /** Emits the result once what follows from the callback is durable. */
   private take({ attempt, body }: Callback): Observable<CallbackResult> {
     return defer(() => {
-      if (attempt !== this.job.openAttempt) return of<CallbackResult>('foreign');
+      const { job } = this;
+      if (attempt !== job.openAttempt) return of<CallbackResult>('foreign');
       const reply = body === undefined ? undefined : this.read(body);
       if (reply === undefined) {
         this.ask();
@@ -90,7 +161,7 @@ export class JobCallbacks<O> {
       }
       return this.isOurs(reply.id).pipe(
         concatMap((isOurs) =>
-          isOurs && attempt === this.job.openAttempt ? this.apply(reply) : this.refuse(reply.id),
+          isOurs && attempt === job.openAttempt ? this.apply(reply) : this.refuse(reply.id),
         ),
       );
     });
@@ -98,7 +169,7 @@ export class JobCallbacks<O> {
 
   /** By the schema of a reply to a poll, which may leave the id out where a callback may not. */
   private read(body: string): JobReply | undefined {
-    const { spec, context } = this;
+    const { spec, context } = this.job;
     if (spec.queue === undefined) return undefined;
     const request = spec.queue.status('-');
     const secrets = [...context.secrets, ...(spec.trace?.secrets ?? [])];
@@ -109,40 +180,41 @@ export class JobCallbacks<O> {
   }
 
   private isOurs(jobId: string): Observable<boolean> {
-    const known = this.job.jobId;
+    const known = this.job.id;
     if (known !== undefined) return of(known === jobId);
-    const owner = this.claim(jobId);
-    if (typeof owner !== 'object') return of(owner === undefined);
-    return from(owner).pipe(map((found) => found === undefined));
+    return this.job.claim(jobId).pipe(map((owner) => owner === undefined));
   }
 
   private refuse(jobId: string): Observable<CallbackResult> {
-    if (this.job.jobId !== undefined) this.webhook.contradicted(jobId);
+    if (this.job.id !== undefined) this.webhook.contradicted(jobId);
     return of('foreign');
   }
 
   private apply(reply: JobReply): Observable<CallbackResult> {
-    const { job, spec, context } = this;
+    const { job } = this;
+    const { spec, context } = job;
     // Another callback, or the answer, may have named another id while this one was claimed.
-    if ((job.jobId ?? this.named?.id ?? reply.id) !== reply.id) return this.refuse(reply.id);
+    if ((job.id ?? this.named?.id ?? reply.id) !== reply.id) return this.refuse(reply.id);
     const isCompleted = reply.status === 'COMPLETED';
-    const isNamed = job.jobId !== undefined;
+    const isNamed = job.id !== undefined;
     if (!isNamed) this.named = reply;
-    if (!isNamed && !isCompleted) job.wasNamed();
+    // Polls may begin within this call: they are not what is interrupted.
+    if (!isNamed && !isCompleted && job.awaitsCallback) job.interrupted.next();
     if (!isTerminal(reply.status)) {
-      if (isNamed) job.show(reply);
+      if (isNamed) this.shown.next(statusEvent(reply));
       return of('noted');
     }
     const request = spec.queue?.status(reply.id);
     if (request !== undefined && isCompleted) {
       spec.options.poll.observe(spec.key, reply, context.scheduler.now());
-      job.endBy(outcomeOf(reply, request), reply.id);
+      if (job.outcome === undefined) job.id ??= reply.id;
+      job.end(outcomeOf(reply, request));
     } else this.ask();
     return this.settlement;
   }
 
   private ask(): void {
-    this.isAsked = true;
+    this.job.isPolledAtOnce = true;
     this.asked.next();
   }
 }

@@ -1,4 +1,13 @@
-import { defer, EMPTY, ignoreElements, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  of,
+  type MonoTypeOperatorFunction,
+  type Observable,
+} from 'rxjs';
 import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { JobWebhook } from '../../policy/job-webhook.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
@@ -11,12 +20,12 @@ export interface JobSpec<O> {
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
-  /** The POST, as it is or as a stream of it. Throws or errors with `InvalidInputError`. */
-  readonly request: WireRequest | (() => WireRequest) | Observable<WireRequest>;
+  /** The POST, as it is or as a stream of it, which may error with `InvalidInputError`. */
+  readonly request: WireRequest | Observable<WireRequest>;
   /** How a queue endpoint is asked for a job; a route has none. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */
-  readonly check: (outcome: Outcome<unknown>) => Outcome<O> | Observable<Outcome<O>>;
+  readonly check: (outcome: Outcome<unknown>) => Observable<Outcome<O>>;
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before: it is polled, never submitted. */
   readonly known?:
@@ -47,4 +56,17 @@ export function awaitCheckpoint<O>(
 /** The checkpoint event that gives a reservation back. */
 export function refusedBy({ message, httpStatus }: Failed): CheckpointEvent<never> {
   return { type: 'refused', why: message, ...(httpStatus !== undefined && { httpStatus }) };
+}
+
+/** The end of a job: checked, durable, emitted. */
+export function settled<O>(
+  outcome: Outcome<unknown>,
+  { check, checkpoint }: Pick<JobSpec<O>, 'check' | 'checkpoint'>,
+): Observable<JobEvent<O>> {
+  return check(outcome).pipe(
+    concatMap((checked) => {
+      const event = { type: 'settled', outcome: checked } as const;
+      return concat(awaitCheckpoint(checkpoint, { ...event }), of<JobEvent<O>>(event));
+    }),
+  );
 }

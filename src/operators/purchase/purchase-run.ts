@@ -1,5 +1,5 @@
 import { Subscriber, type Observable, type Observer } from 'rxjs';
-import type { OpenSteps } from '../requests/exchange.js';
+import type { OpenJobs } from '../requests/open-jobs.js';
 
 /** What is run, and what it is told. */
 export interface Runner<T> {
@@ -30,7 +30,7 @@ export class PurchaseRun<T> implements Observer<T> {
 
   constructor(
     private readonly runner: Runner<T>,
-    private readonly open: OpenSteps | undefined,
+    private readonly open: OpenJobs,
   ) {}
 
   get isFollowed(): boolean {
@@ -42,7 +42,7 @@ export class PurchaseRun<T> implements Observer<T> {
     const { end } = this;
     if (end?.failure !== undefined) return subscriber.error(end.failure.error);
     if (end !== undefined) return subscriber.complete();
-    const refusal = this.open?.refusal();
+    const refusal = this.open.refusal();
     if (refusal !== undefined) return subscriber.error(refusal);
     if (subscriber.closed) return;
     this.subscribers = [...this.subscribers, subscriber];
@@ -53,7 +53,7 @@ export class PurchaseRun<T> implements Observer<T> {
   /** Runs, also while nobody is subscribed: to the end of what must not be cut off. */
   start(): void {
     if (this.run !== undefined) return;
-    this.open?.enter(this);
+    this.open.enter(this);
     // Made before it is subscribed: a run that is left while it begins ends at once.
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- rxjs 7 has no other way to make it before
     this.run = new Subscriber<T>(this);
@@ -94,7 +94,7 @@ export class PurchaseRun<T> implements Observer<T> {
     const { subscribers } = this;
     this.subscribers = [];
     this.run = undefined;
-    this.open?.leave(this);
+    this.open.leave(this);
     return subscribers;
   }
 
@@ -109,7 +109,7 @@ export class PurchaseRun<T> implements Observer<T> {
   private stop(): void {
     const { run } = this;
     this.run = undefined;
-    this.open?.leave(this);
+    this.open.leave(this);
     run?.unsubscribe();
   }
 }

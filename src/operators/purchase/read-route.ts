@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, isObservable, map, of, tap, type Observable } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, map, of, tap, type Observable } from 'rxjs';
 import { failureCodes } from '../../contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -6,8 +6,8 @@ import { asJob, type Job } from '../job.js';
 import { askUntilAnswered } from '../requests/ask-until-answered.js';
 import type { ClientContext, Judged, WaitingEvent } from '../requests/exchange.js';
 import { directAnswer, failureOf, whatWasAsked } from '../requests/outcome-of.js';
-import { deadline } from '../timers/deadline.js';
-import { awaitCheckpoint, refusedBy, type JobSpec } from './job-spec.js';
+import { deadline } from '../deadline.js';
+import { awaitCheckpoint, refusedBy, settled, type JobSpec } from './job-spec.js';
 
 /** A GET of a route, and how: what a purchase needs, without what makes it one. */
 export type RouteQuery<O> = Pick<
@@ -35,9 +35,9 @@ function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<J
       awaitCheckpoint(checkpoint, { type: 'intent', sync: true, attempt: 1 }),
       of<JobEvent<O>>({ type: 'submitting', sync: true }),
       ask(query, context).pipe(
-        deadline<Step>({ at, otherwise: late, timers: context.timers }),
+        deadline<Step>({ at, otherwise: late, scheduler: context.scheduler }),
         // Outside of the deadline: an outcome that is being made durable is not given up for another.
-        concatMap((step) => (step.type === 'ended' ? settle(step.outcome, query) : of(step))),
+        concatMap((step) => (step.type === 'ended' ? end(step.outcome, query) : of(step))),
       ),
     );
   });
@@ -76,21 +76,11 @@ function outcomeIn(judged: Judged, request: WireRequest): Outcome<unknown> {
   return failureOf(verdict.verdict === 'final' ? verdict.code : 'transport', judged, { request });
 }
 
-function settle<O>(outcome: Outcome<unknown>, { checkpoint, check }: RouteQuery<O>): Observable<JobEvent<O>> {
+function end<O>(outcome: Outcome<unknown>, query: RouteQuery<O>): Observable<JobEvent<O>> {
   const stops = outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop';
   return concat(
-    stops ? awaitCheckpoint(checkpoint, refusedBy(outcome)) : [],
-    defer(() => {
-      const checked = check(outcome);
-      return isObservable(checked) ? checked : of(checked);
-    }).pipe(
-      concatMap((checked) =>
-        concat(
-          awaitCheckpoint(checkpoint, { type: 'settled', outcome: checked }),
-          of<JobEvent<O>>({ type: 'settled', outcome: checked }),
-        ),
-      ),
-    ),
+    stops ? awaitCheckpoint(query.checkpoint, refusedBy(outcome)) : [],
+    defer(() => settled(outcome, query)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
+import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
@@ -7,9 +7,9 @@ import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/ma
 import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
-import type { TimerQueue } from '../timers/timer-queue.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 import { callHook } from '../../policy/guard-hooks.js';
+import type { OpenJobs } from './open-jobs.js';
 import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
 /** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
@@ -23,27 +23,15 @@ export interface ClientContext {
   readonly quota: RetryQuota;
   /** Absent where requests are not bounded. */
   readonly slots?: { of(kind: RequestKind): RequestSlot } | undefined;
-  /** Absent where nobody closes the client. */
-  readonly open?: OpenSteps | undefined;
+  readonly open: OpenJobs;
   /** Absent where nobody can look in. */
   readonly probe?: RequestProbe | undefined;
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
-  /** By that scheduler. */
-  readonly timers: TimerQueue;
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
-}
-
-/** What is under way of a client: what it ends when it is closed, and what it waits for. */
-export interface OpenSteps {
-  /** Why nothing can begin: the client is closed. */
-  refusal(): Error | undefined;
-  /** @param step under way until `leave`, by identity; `close` errors those that follow it */
-  enter(step: { close?: (error: unknown) => void }): void;
-  leave(step: object): void;
 }
 
 /** The slot of one request at a time, where the requests on the wire are bounded. */
@@ -163,23 +151,23 @@ function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: 
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 
-/** Waits at the gate and emits each wait; completes when the request may be sent. Unsubscribing gives the place back. */
-export function waitAtGate(gate: Gate, request: GateRequest): Observable<WaitingEvent> {
-  return gate.admit(request).pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
+/** Waits at the gate, and emits each wait; completes when the request may be sent. Unsubscribing gives the place back. */
+export function waitAtGate(context: ClientContext, kind: RequestKind, key: string): Observable<WaitingEvent> {
+  const admitted = context.gate.admit(visitOf(context, kind, key));
+  return admitted.pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
 }
 
-/** The same with a slot, where requests are bounded; without a stream for a request that need not wait. */
+/** The same with the slot where requests are bounded; without a wait where there is no need for one. */
 export function passGate(
   context: ClientContext,
   kind: RequestKind,
   key: string,
   slot?: RequestSlot,
 ): Observable<WaitingEvent> {
-  const { gate } = context;
-  const request = visitOf(context, kind, key);
-  const tryPass = () => gate.tryPass?.(request) === true;
-  if (slot !== undefined) return slot.pass(tryPass, waitAtGate(gate, request));
-  return tryPass() ? EMPTY : waitAtGate(gate, request);
+  const tryPass = () => context.gate.tryPass?.(visitOf(context, kind, key)) === true;
+  const admitted = () => waitAtGate(context, kind, key);
+  if (slot !== undefined) return slot.pass(tryPass, defer(admitted));
+  return tryPass() ? EMPTY : admitted();
 }
 
 function judge(reply: WireReply, { purpose, request, jobId, trace }: Asking, context: ClientContext): Judged {

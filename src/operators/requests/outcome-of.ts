@@ -52,11 +52,11 @@ const codes: Readonly<Record<string, FailureCode>> = {
 
 export interface FailureFacts {
   request: Pick<WireRequest, 'method' | 'url'>;
-  jobId?: string;
+  jobId?: string | undefined;
   /** Where it differs from what the code says: a known job that nobody may ask for any more may be paid. */
   paid?: Paid;
   /** Said behind the message: what a person may do. */
-  advice?: string;
+  advice?: string | undefined;
 }
 
 /** The failure that an exchange amounts to, under the given code; a body that reports a cost was paid, whatever its HTTP status. */

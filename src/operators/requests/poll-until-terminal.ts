@@ -11,6 +11,7 @@ import {
 import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
+import { callAt } from '../deadline.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, whatWasAsked } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
@@ -75,14 +76,14 @@ class Polls implements Observer<Polled> {
 
   begin(bound: PollBound | undefined): void {
     const { task, subscriber } = this;
-    const { timers } = this.context;
-    if (bound !== undefined && bound.at <= timers.now()) return this.giveUp(bound);
+    const { scheduler } = this.context;
+    if (bound !== undefined && bound.at <= scheduler.now()) return this.giveUp(bound);
     const times = { next: () => this.poll(), error: (error: unknown) => subscriber.error(error) };
     this.times = task.schedule.pollTimes(task).subscribe(times);
     subscriber.add(this.times);
     if (task.atOnce) this.poll();
     if (bound !== undefined && !subscriber.closed)
-      subscriber.add(timers.callAt(bound.at, () => this.giveUp(bound)));
+      subscriber.add(callAt(bound.at, scheduler, () => this.giveUp(bound)));
   }
 
   next(step: Polled): void {

@@ -18,10 +18,11 @@ import type { Failed } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import { JobError } from '../job-error.js';
-import { exchange, passGate, type ClientContext, type RequestSlot } from '../requests/exchange.js';
+import { exchange, passGate, type ClientContext } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';
 import { pollOnce } from '../requests/ask-until-answered.js';
-import { deadline } from '../timers/deadline.js';
+import type { RequestSlot } from '../requests/exchange.js';
+import { deadline } from '../deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**
@@ -73,7 +74,7 @@ class ChunkReader {
     return concat(
       book.isDrained ? EMPTY : rounds,
       defer(() => this.end()),
-    ).pipe(deadline<undefined>({ at, otherwise: late, timers: context.timers }));
+    ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
   }
 
   /** One answer, or one fault. Waiting at the gate can be left. */

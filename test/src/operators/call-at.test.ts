@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callAt } from '../../../src/operators/timers/timer-queue.js';
+import { callAt } from '../../../src/operators/deadline.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('callAt', () => {

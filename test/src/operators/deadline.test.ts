@@ -1,7 +1,6 @@
 import { defer, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import { TimerQueue } from '../../../src/operators/timers/timer-queue.js';
-import { deadline } from '../../../src/operators/timers/deadline.js';
+import { deadline } from '../../../src/operators/deadline.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('deadline', () => {
@@ -10,9 +9,7 @@ describe('deadline', () => {
       const source = cold(' -');
       const other = cold('       -x-|');
       const subs = '       ^----!';
-      const result = source.pipe(
-        deadline({ at: 5, otherwise: () => other, timers: new TimerQueue(scheduler) }),
-      );
+      const result = source.pipe(deadline({ at: 5, otherwise: () => other, scheduler }));
       expectObservable(result).toBe('------x-|');
       expectSubscriptions(source.subscriptions).toBe(subs);
       expectSubscriptions(other.subscriptions).toBe('-----^--!');
@@ -24,9 +21,7 @@ describe('deadline', () => {
       const other = cold('   x|');
       for (const marbles of ['|', '-a|', '-abc|', '-ab#']) {
         const source = cold(marbles);
-        expectObservable(
-          source.pipe(deadline({ at: 9, otherwise: () => other, timers: new TimerQueue(scheduler) })),
-        ).toBe(marbles);
+        expectObservable(source.pipe(deadline({ at: 9, otherwise: () => other, scheduler }))).toBe(marbles);
       }
       expectSubscriptions(other.subscriptions).toBe([]);
     });
@@ -35,9 +30,7 @@ describe('deadline', () => {
   it('keeps what came before it', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const source = cold('-a-b-c-d-|');
-      const result = source.pipe(
-        deadline({ at: 4, otherwise: () => ['x'], timers: new TimerQueue(scheduler) }),
-      );
+      const result = source.pipe(deadline({ at: 4, otherwise: () => ['x'], scheduler }));
       expectObservable(result).toBe('-a-b(x|)');
       expectSubscriptions(source.subscriptions).toBe('^---!');
     });
@@ -47,9 +40,7 @@ describe('deadline', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const source = cold('-a-----');
       const other = cold('-x----');
-      const result = source.pipe(
-        deadline({ at: 4, otherwise: () => other, timers: new TimerQueue(scheduler) }),
-      );
+      const result = source.pipe(deadline({ at: 4, otherwise: () => other, scheduler }));
       expectObservable(result, '^-!').toBe('-a');
       expectObservable(result, '^-----!').toBe('-a---x');
       expectSubscriptions(source.subscriptions).toBe(['^-!', '^---!']);
@@ -60,9 +51,7 @@ describe('deadline', () => {
   it('does not subscribe a source whose time is past', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const source = cold('-a|');
-      expectObservable(
-        source.pipe(deadline({ at: 0, otherwise: () => ['x'], timers: new TimerQueue(scheduler) })),
-      ).toBe('(x|)');
+      expectObservable(source.pipe(deadline({ at: 0, otherwise: () => ['x'], scheduler }))).toBe('(x|)');
       expectSubscriptions(source.subscriptions).toBe([]);
     });
   });
@@ -72,15 +61,13 @@ describe('deadline', () => {
       const broken = () => {
         throw new Error('broken');
       };
-      const result = cold('--a-').pipe(
-        deadline<string>({ at: 1, otherwise: broken, timers: new TimerQueue(scheduler) }),
-      );
+      const result = cold('--a-').pipe(deadline<string>({ at: 1, otherwise: broken, scheduler }));
       expectObservable(result).toBe('-#', undefined, new Error('broken'));
       const late = cold('----').pipe(
         deadline<string>({
           at: 1,
           otherwise: () => defer(() => throwError(() => 'late')),
-          timers: new TimerQueue(scheduler),
+          scheduler,
         }),
       );
       expectObservable(late).toBe('-#', undefined, 'late');

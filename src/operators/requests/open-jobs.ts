@@ -1,15 +1,16 @@
-import { filter, firstValueFrom, map, startWith, Subject } from 'rxjs';
+import { filter, firstValueFrom, startWith, Subject, using, type Observable } from 'rxjs';
 import { MillraceError } from '../../contract/millrace-error.js';
-import type { OpenSteps } from '../requests/exchange.js';
 
-type Step = Parameters<OpenSteps['enter']>[0];
+/** Under way until it leaves, by identity; `close` errors those that follow it. */
+type Step = { close?: (error: unknown) => void };
 
 /** What is under way of a client: the runs of its jobs, and requests that are to be answered. */
-export class OpenJobs implements OpenSteps {
+export class OpenJobs {
   private readonly steps = new Set<Step>();
   private readonly changes = new Subject<void>();
   private isClosed = false;
 
+  /** Why nothing can begin: the client is closed. */
   refusal(): MillraceError | undefined {
     return this.isClosed ? closedError() : undefined;
   }
@@ -22,16 +23,24 @@ export class OpenJobs implements OpenSteps {
     if (this.steps.delete(step) && this.isClosed) this.changes.next();
   }
 
+  /** The source, which is under way while it is subscribed. */
+  during<T>(source: Observable<T>): Observable<T> {
+    return using(
+      () => {
+        const step = {};
+        this.enter(step);
+        return { unsubscribe: () => this.leave(step) };
+      },
+      () => source,
+    );
+  }
+
   /** Errors all subscribers, and resolves when nothing is under way any more that must not be cut off. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const step of [...this.steps]) step.close?.(closedError());
-    const idle = this.changes.pipe(
-      startWith(undefined),
-      filter(() => this.steps.size === 0),
-      map(() => undefined),
-    );
-    await firstValueFrom(idle);
+    const isIdle = () => this.steps.size === 0;
+    await firstValueFrom(this.changes.pipe(startWith(undefined), filter(isIdle)));
   }
 }
 

@@ -1,0 +1,86 @@
+import { from, of, Subject, type Observable } from 'rxjs';
+import type { Outcome } from '../../contract/outcome.js';
+import type { JobIds } from '../../policy/job-ids.js';
+import type { Reading } from '../../transport/read-reply.js';
+import type { WireRequest } from '../../transport/transport.js';
+import type { ClientContext } from '../requests/exchange.js';
+import type { JobSpec } from './job-spec.js';
+
+/** The answer to a POST that was not refused: a job, or the value of a route. */
+export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
+
+/**
+ * What is known of a job so far. It stands here and not in the steps, so that a job that was left goes on where it stopped. The
+ * parts of a purchase share it.
+ */
+export abstract class JobState<O> {
+  /** The id at the service. */
+  id: string | undefined;
+  /** The service has answered the POST so, and that is not taken in yet. */
+  answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
+  /** How the job has ended. It is settled next. */
+  outcome: Outcome<unknown> | undefined;
+  isCancelled = false;
+  /** From an intent until the result of its POST is durable, and from the end until that is: such a run is not stopped. */
+  isCritical = false;
+  /** When the last POST left, in ms since the epoch. */
+  sentAt: number | undefined;
+  attempts = 0;
+  /** No POST is on the wire, and none was accepted. */
+  isUnsent = true;
+  /** The POST had no answer, and a callback may name its job. */
+  awaitsCallback = false;
+  /** The job was asked for before, or should have been: the next poll is at once. */
+  isPolledAtOnce: boolean;
+  /** Emits when waits and polls are over: the job was cancelled, its end is known, or a callback has named it. */
+  readonly interrupted = new Subject<void>();
+
+  /** Whose the ids are that the answer and callbacks have named. */
+  private readonly owners = new Map<string, ReturnType<JobIds['claim']>>();
+
+  constructor(
+    readonly spec: JobSpec<O>,
+    readonly context: ClientContext,
+  ) {
+    this.id = spec.known?.jobId;
+    this.isPolledAtOnce = spec.known !== undefined;
+  }
+
+  /** Nothing was accepted, and nothing has ended. */
+  get isOpen(): boolean {
+    return this.id === undefined && this.answer === undefined && this.outcome === undefined;
+  }
+
+  /** The POST that the service may have accepted, from 1; `undefined`: none. */
+  get openAttempt(): number | undefined {
+    if (this.spec.known !== undefined) return 1;
+    return this.isUnsent ? undefined : this.attempts;
+  }
+
+  /** The key of the job that has this id; `undefined`: this one has it from now on, whether answer or callback names it first. */
+  claim(jobId: string): Observable<string | undefined> {
+    const { endpoint, key } = this.spec;
+    if (!this.owners.has(jobId)) this.owners.set(jobId, this.context.jobIds.claim({ endpoint, jobId, key }));
+    const owner = this.owners.get(jobId);
+    return typeof owner === 'object' ? from(owner) : of(owner);
+  }
+
+  /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */
+  end(outcome: Outcome<unknown>): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    if (!this.isFollowed && !this.isCritical) this.start();
+    else this.interrupted.next();
+  }
+
+  abstract get isFollowed(): boolean;
+
+  /** A critical section ends. It is a step of its own: a job that nobody follows stops here, and nothing behind it is begun. */
+  abstract rest(): Observable<never>;
+
+  /** The POST was provably refused: nothing has been bought so far. */
+  abstract refused(): void;
+
+  /** Runs the steps that are left, also while nobody is subscribed. */
+  protected abstract start(): void;
+}
