@@ -47,14 +47,14 @@ function calledText(calls: Summary['thisStart']['callbacks']): string {
   return `${formatCount(calls.taken)} taken${refused}`;
 }
 
-/** How long the latest start took, by the clock; nothing of a start in which no row ended. */
+/** How long the latest start took, by the clock; nothing of one that ended at once, because nothing was to be done. */
 export function tookText({
   times,
   thisStart,
   starts,
 }: Pick<Summary, 'times' | 'thisStart' | 'starts'>): string[] {
   const ms = Date.parse(times.endedAt ?? '') - Date.parse(times.startedAt);
-  if (thisStart.ended === 0 || Number.isNaN(ms)) return [];
+  if (Number.isNaN(ms) || (thisStart.ended === 0 && ms < 1000)) return [];
   const took = ms < 1000 ? 'under 1 s' : formatDuration(ms);
   return fact('took', starts > 1 ? `${took}, this start` : took);
 }

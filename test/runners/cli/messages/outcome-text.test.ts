@@ -61,8 +61,11 @@ describe('tookText', () => {
     ]);
   });
 
-  it('says nothing of a start in which no row ended, or that was cut off', () => {
-    expect(took({ thisStart: { ...summary.thisStart, ended: 0 } })).toEqual([]);
+  it('says nothing of a start in which nothing was to be done, or that was cut off', () => {
+    const thisStart = { ...summary.thisStart, ended: 0 };
+    expect(took({ thisStart, times: { ...times, endedAt: '2026-11-22T10:00:00.400Z' } })).toEqual([]);
+    // It waited, and was interrupted.
+    expect(took({ thisStart })).toEqual(['  took         42 s']);
     expect(took({ times: { firstStartAt: times.firstStartAt, startedAt: times.startedAt } })).toEqual([]);
   });
 });
