@@ -84,6 +84,8 @@ export interface RunMoney {
   /** Values whose caps had no room for a row. */
   readonly full: FullValues;
   readonly prices: PriceBook;
+  /** Rows of no known price, and what they may cost together; absent where nothing limits it. */
+  readonly unagreed?: { readonly rows: number; readonly mostUsd: number } | undefined;
   /** Tells when so much of a cap is taken; absent where nobody asked. */
   readonly watch?: Pick<CapWatch, 'look'> | undefined;
 }

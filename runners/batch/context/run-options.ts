@@ -174,6 +174,11 @@ export interface RunBatchOptions {
   readonly assumePriceUsd?: number;
   /** Stops the run when a reported price is dearer than the price book's by more than so many per cent. @defaultValue no limit */
   readonly maxPriceDriftPercent?: number;
+  /**
+   * Stops the run when the first price reported for rows of no known price shows that they cost more than this together, in USD.
+   * Not over a database. @defaultValue no limit
+   */
+  readonly maxUnpricedUsd?: number;
   /** Stops when so many rows of this start failed: a number, or a percentage of those to do (of those that ended, from 20 on). */
   readonly halt?: { readonly count: number } | { readonly percent: number };
   /** Goes on with every record that can be read where the journal is damaged. @defaultValue false */

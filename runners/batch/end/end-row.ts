@@ -10,7 +10,7 @@ import type { EndedRow } from '../sinks/ended-row.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';
-import { purchaseName, stopCauses, whyDrifted } from '../stop/stop-causes.js';
+import { purchaseName, stopCauses, whyDrifted, whyUnagreed } from '../stop/stop-causes.js';
 
 /** How a row leaves the purchase: what the journal keeps of it, and what its lines are made of. */
 export interface Ending {
@@ -119,7 +119,10 @@ export function notePrice(
   row: RowFacts,
   reported: MicroDollars,
 ): void {
+  const wasUnknown = money.unagreed !== undefined && money.prices.priceOf(row) === null;
   const seen = money.prices.observe(row, reported);
+  const unagreed = wasUnknown ? whyUnagreed(row, reported, money.unagreed) : undefined;
+  if (unagreed !== undefined) stops.stop(unagreed);
   if (seen === 'as-expected') return;
   const { maxPriceDriftPercent: limit } = options;
   const cause = limit === undefined ? undefined : whyDrifted(row, seen.drift, limit);
@@ -130,7 +133,7 @@ export function notePrice(
 }
 
 interface NotingPrices extends Pick<PurchaseContext, 'events' | 'stops'> {
-  readonly money: Pick<PurchaseContext['money'], 'prices'>;
+  readonly money: Pick<PurchaseContext['money'], 'prices' | 'unagreed'>;
   readonly options: Pick<PurchaseContext['options'], 'maxPriceDriftPercent'>;
 }
 

@@ -151,6 +151,9 @@ async function begin(
         shared: day,
         full: new FullValues(),
         prices: options.prices,
+        ...(options.maxUnpricedUsd !== undefined && {
+          unagreed: { rows: ahead.price.unpriced, mostUsd: options.maxUnpricedUsd },
+        }),
         watch: watchOf({ ...opening, log }, journal, ledger, day),
       },
     },

@@ -90,6 +90,7 @@ const plainFields = {
   ledgerFile: z.string().min(1).optional(),
   assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
   maxPriceDriftPercent: z.number().min(0).optional(),
+  maxUnpricedUsd: z.number().min(0).optional(),
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
   repeat: z.object({ manifest: z.array(z.string()), others: z.array(z.string()) }).optional(),

@@ -1,4 +1,4 @@
-import { formatMoney, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toMicroDollars, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
@@ -126,6 +126,19 @@ export function purchaseName({ endpoint, resolution, kind }: Priced): string {
 export function whyDrifted(priced: Priced, drift: number, limitPercent: number): StopCause | undefined {
   if (drift * 100 - limitPercent <= 1e-6) return undefined;
   return stopCauses.priceDrifted(purchaseName(priced), drift, limitPercent);
+}
+
+/** Why a run stops at the first price that is reported for rows of no known price: together they cost more than was agreed to. */
+export function whyUnagreed(
+  priced: Priced,
+  reported: MicroDollars,
+  unagreed: { readonly rows: number; readonly mostUsd: number } | undefined,
+): StopCause | undefined {
+  if (unagreed === undefined) return undefined;
+  const { rows, mostUsd } = unagreed;
+  if (reported * rows <= toMicroDollars(mostUsd)) return undefined;
+  const reason = `Stopped because the service charges ${formatMoney(reported)} for ${purchaseName(priced)}, whose price was not known: ${rows} such rows cost ${formatMoney(reported * rows)}, and nobody has agreed to that. Run again, with --yes or a cap (--max-cost) where it cannot ask, to go on.`;
+  return { exitCode: 3, reason, leaves: ['open'] };
 }
 
 /** From so many ended rows on a percentage of them says something. */

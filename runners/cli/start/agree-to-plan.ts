@@ -8,7 +8,7 @@ import { planText, priceText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { SavedPlan } from '../plan/saved-plan.js';
-import type { StartedRun } from './batch-options.js';
+import { askAboveUsd, type StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
 import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
@@ -100,8 +100,7 @@ function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
   );
 }
 
-/** A start that may cost more than this needs agreement. */
-const askAbove = toMicroDollars(25);
+const askAbove = toMicroDollars(askAboveUsd);
 
 /** What a start may buy, under the cap in force. */
 export interface Stake {

@@ -101,7 +101,6 @@ function fileOf({ source, bytes }: StartedRun): Extract<RunBatchOptions['manifes
 function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> {
   const { maxCostPerDay, assumePrice, warnAt } = options;
   const ledger = ledgerFile(options, io);
-  const maxPriceDrift = priceDriftOf(options);
   return {
     prices,
     ...capOf(options),
@@ -109,16 +108,26 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
     ...(warnAt !== undefined && { warnAt }),
     ...(ledger !== undefined && { ledgerFile: ledger }),
     ...(assumePrice !== undefined && { assumePriceUsd: assumePrice }),
-    ...(maxPriceDrift !== undefined && { maxPriceDriftPercent: maxPriceDrift }),
+    ...agreedPrice(options),
   };
 }
+
+/** A start that may cost more than this needs agreement. */
+export const askAboveUsd = 25;
 
 /** Without a cap and without `--yes` the price of the plan is what was agreed to: not ten times as much. */
 const agreedDriftPercent = 100;
 
-function priceDriftOf({ maxPriceDrift, maxCost, maxCostPerDay, yes, local }: RunOptions): number | undefined {
-  const isBounded = typeof maxCost === 'number' || maxCostPerDay !== undefined;
-  return maxPriceDrift ?? (isBounded || yes || local ? undefined : agreedDriftPercent);
+function agreedPrice({
+  maxPriceDrift: limit,
+  maxCost,
+  maxCostPerDay,
+  yes,
+  local,
+}: RunOptions): Partial<RunBatchOptions> {
+  const isBounded = typeof maxCost === 'number' || maxCostPerDay !== undefined || yes || local;
+  if (isBounded) return limit === undefined ? {} : { maxPriceDriftPercent: limit };
+  return { maxPriceDriftPercent: limit ?? agreedDriftPercent, maxUnpricedUsd: askAboveUsd };
 }
 
 /** The ledger that this run shares with others, if any. A rehearsal has a ledger of its own. */

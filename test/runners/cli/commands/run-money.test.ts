@@ -80,6 +80,28 @@ describe('the money of millrace run', () => {
     },
   );
 
+  it('stops at the first price of rows of no known price that cost more than $25 together, until that is agreed to', async () => {
+    const dear = { queue: { dear: () => ({ cost: 1 }) } };
+    await serve({ functions: dear });
+    await work.write('prices.json', ['{}']);
+    await jobs('dear', 40);
+    const call = ['dear.jsonl', '--concurrency', '2'];
+    expect((await run(...call, '--limit', '3')).code).toBe(0);
+    const before = emulator.bill().length;
+    const other = ['dear.jsonl', '--concurrency', '2', '--out', 'other.out'];
+    const first = await run(...other);
+    expect(first.code).toBe(3);
+    expect(first.stdout + first.stderr).toContain(
+      'the service charges $1.00 for dear, whose price was not known: 40 such rows cost $40.00',
+    );
+    const bought = emulator.bill().length;
+    expect(bought - before).toBeLessThanOrEqual(6);
+    expect((await run(...other)).code).toBe(2);
+    expect(emulator.bill()).toHaveLength(bought);
+    expect((await run(...other, '--yes')).code).toBe(0);
+    expect(emulator.bill()).toHaveLength(before + 40);
+  });
+
   describe('a price a second of executionTime', () => {
     it('is an estimate in costs.csv and in the summary, and unknown in the plan', async () => {
       await serve();
