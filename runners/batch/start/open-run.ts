@@ -149,11 +149,7 @@ async function begin(
       money: {
         ledger: day?.behind(ledger) ?? ledger,
         shared: day,
-        full: new FullValues(),
-        prices: options.prices,
-        ...(options.maxUnpricedUsd !== undefined && {
-          unagreed: { rows: ahead.price.unpriced, mostUsd: options.maxUnpricedUsd },
-        }),
+        ...{ full: new FullValues(), prices: options.prices, unagreed: unagreedOf(options, ahead) },
         watch: watchOf({ ...opening, log }, journal, ledger, day),
       },
     },
@@ -167,6 +163,14 @@ async function begin(
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };
+}
+
+/** The rows of no known price, where what they may cost together is limited. */
+function unagreedOf(
+  { maxUnpricedUsd: mostUsd }: ResolvedOptions,
+  { price }: Pick<Ahead, 'price'>,
+): Run['money']['unagreed'] {
+  return mostUsd === undefined ? undefined : { rows: price.unpriced, mostUsd };
 }
 
 /** What tells of caps that are nearly used up. */
