@@ -1,4 +1,9 @@
-import { formatMoney, toMicroDollars, toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import {
+  formatMoney,
+  toMicroDollars,
+  toUsd,
+  type MicroDollars,
+} from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
