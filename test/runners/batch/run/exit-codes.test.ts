@@ -1,4 +1,4 @@
-import { concatMap, Subject, throwError, timer } from 'rxjs';
+import { concatMap, Observable, Subject, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { LockError } from '../../../../runners/batch/lock/lock-error.js';
@@ -481,6 +481,32 @@ describe('exit 130 and 143', () => {
     expect(run.service.posts).toEqual(['a', 'b', 'c', 'd']);
     expect(ids(run, 'results.jsonl')).toContain('a');
   });
+
+  it.each([[['graceful']], [['graceful', 'now']]] as const)(
+    'a row whose job has ended when %j comes is written to its end [fault 16]',
+    async (orders) => {
+      const run = paperRun();
+      run.manifest([job('a'), job('b')]);
+      const stop = new Subject<StopOrder>();
+      const transport: Transport = (request) =>
+        new Observable((subscriber) =>
+          run.service.transport(request).subscribe({
+            next(reply) {
+              subscriber.next(reply);
+              subscriber.complete();
+              // Behind all that the reply leads to at once.
+              if (reply.body.includes('COMPLETED')) for (const order of orders) stop.next(order);
+            },
+            error: (error: unknown) => subscriber.error(error),
+          }),
+        );
+      const end = await run.follow(runBatch(run.options({ stop, transport, concurrency: 1 })));
+      expect(end.exitCode).toBe(130);
+      expect(end.summary.rows).toMatchObject({ total: 2, completed: 1 });
+      expect(ids(run, 'results.jsonl')).toEqual(['a']);
+      expect(run.costs()).toMatchObject([{ id: 'a' }]);
+    },
+  );
 
   it('a reply that is on its way is left by a second stop, and its row is held by the next start [fault 16]', async () => {
     const run = paperRun();
