@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rowsOf } from '../../../support/run-database.js';
+import { until } from '../../../support/until.js';
 import { useFleets } from '../../../support/use-fleets.js';
 
 const fleets = useFleets();
@@ -27,5 +28,13 @@ describe('workers', () => {
       spent: 2_400_000,
       unknown: 0,
     });
+  });
+
+  it('give accepted rows back at once when they are stopped', async () => {
+    const fleet = await fleets.open(rowsOf(3, { sleepMs: 120_000 }));
+    const worker = await fleet.start();
+    await until(async () => (await fleet.rows()).filter(({ code }) => code === 'accepted').length === 3);
+    await worker.stop();
+    expect(await fleet.state()).toMatchObject({ open: 3, inFlight: 0, reserved: 300_000 });
   });
 });
