@@ -56,6 +56,13 @@ it('leave rows that do not fit to be done, while workers go on with others; they
   expect([lifted.exitCode, run.emulator.bill().length]).toEqual([0, 40]);
 });
 
+it('count the rows of one value that a worker takes at once', async () => {
+  const row = (n: number) => ({ id: `r${n}`, endpoint: 'echo', input: { n }, customer: 'acme' });
+  run.folder.manifest(Array.from({ length: 20 }, (_, n) => row(n)));
+  const end = await run.collect({ ...options, maxCostByUsd: { customer: 0.02 } });
+  expect([end.exitCode, run.emulator.bill().length]).toEqual([3, 2]);
+});
+
 it('are exact while rows come back from workers that die, and the bill is that of the books', async () => {
   rows(40);
   const stuck = await run.workUntil('answered');
