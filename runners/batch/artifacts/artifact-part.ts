@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { writeAll } from '../disk/append-file.js';
 import { onDisk } from '../disk/disk-fault.js';
-import type { Disk, DiskFile } from '../disk/disk.js';
+import { writeAll, type Disk, type DiskFile } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { ArtifactError } from './artifact-error.js';
 import { artifactFormat, headBytes, pictureFormat, textFormat } from './artifact-format.js';
 import { FileVersion } from './file-version.js';
-import { KeptPart } from './kept-part.js';
+import type { KeptPart } from './kept-part.js';
 import { PictureEnd } from './picture-end.js';
 
 /** A longer picture is refused. */
@@ -43,7 +42,6 @@ export class ArtifactPart {
   private head: Buffer = Buffer.alloc(0);
   private end = new PictureEnd();
   private file: DiskFile | undefined;
-  private readonly kept: KeptPart | undefined;
   private readonly disk: Disk;
   /** Of the bytes that a later start would find. */
   private noted = 0;
@@ -53,11 +51,11 @@ export class ArtifactPart {
   constructor(
     private readonly place: PartPlace,
     name: string,
+    /** Absent where nothing of it is left for a later start. */
+    private readonly kept: KeptPart | undefined,
     readonly path = `${name}.${ofProcess()}.part`,
   ) {
-    const { disk, file } = place;
-    this.disk = disk;
-    this.kept = file?.url === undefined ? undefined : new KeptPart(disk, name, file.url);
+    this.disk = place.disk;
   }
 
   /** Makes the file, with the bytes that an earlier process left of this address. */

@@ -3,6 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { artifactName, filesFolder, imagesFolder } from './artifact-name.js';
+import { KeptPart } from './kept-part.js';
 import { ArtifactPart, type PartPlace, type WrittenPart } from './artifact-part.js';
 
 export interface ArtifactPlace extends PartPlace {
@@ -35,7 +36,9 @@ export async function saveArtifact(
   const { disk, folder, id, file } = place;
   const name = file === undefined ? id : `${id}\n${file.nth}`;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 20);
-  const part = new ArtifactPart(place, `${folder}/${folderOf(place)}/.${digest}`);
+  const hidden = `${folder}/${folderOf(place)}/.${digest}`;
+  const kept = file?.url === undefined ? undefined : new KeptPart(disk, hidden, file.url);
+  const part = new ArtifactPart(place, hidden, kept);
   try {
     await part.open();
     await fill(part);

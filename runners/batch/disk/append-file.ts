@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Disk, DiskFile } from './disk.js';
+import { folderOf, writeAll, type Disk, type DiskFile } from './disk.js';
 import { readAll } from './read-file.js';
 
 /** A file that only grows. Not for two writers at once: the caller awaits one call before the next. */
@@ -115,20 +115,4 @@ class FileName {
       await named.close();
     }
   }
-}
-
-/** Goes on after short writes. A write of nothing is an error: going on would never end. */
-export async function writeAll(file: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
-  let done = 0;
-  while (done < bytes.length) {
-    const written = await file.write(bytes.subarray(done), position + done);
-    if (written <= 0) throw Object.assign(new Error('the disk wrote no byte'), { code: 'EIO' });
-    done += written;
-  }
-}
-
-/** Both separators count, so that a Windows path works as well. */
-export function folderOf(path: string): string {
-  const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
-  return cut < 0 ? '.' : path.slice(0, cut === 0 ? 1 : cut);
 }

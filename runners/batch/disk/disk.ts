@@ -45,3 +45,23 @@ export interface DiskFile {
   /** Gives the descriptor back. */
   close(): Promise<void>;
 }
+
+/** Goes on after short writes. A write of nothing is an error: going on would never end. */
+export async function writeAll(
+  file: Pick<DiskFile, 'write'>,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const written = await file.write(bytes.subarray(done), position + done);
+    if (written <= 0) throw Object.assign(new Error('the disk wrote no byte'), { code: 'EIO' });
+    done += written;
+  }
+}
+
+/** Both separators count, so that a Windows path works as well. */
+export function folderOf(path: string): string {
+  const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+  return cut < 0 ? '.' : path.slice(0, cut === 0 ? 1 : cut);
+}

@@ -1,6 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { folderOf, writeAll } from './append-file.js';
-import type { Disk } from './disk.js';
+import { folderOf, writeAll, type Disk } from './disk.js';
 
 /** Small pieces are collected before they are written. */
 const collectBytes = 64 << 10;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { openAppendFile, folderOf, type AppendFile } from '../disk/append-file.js';
+import { folderOf } from '../disk/disk.js';
+import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { readLines } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';

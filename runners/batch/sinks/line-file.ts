@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { folderOf, openAppendFile, type AppendFile } from '../disk/append-file.js';
+import { folderOf } from '../disk/disk.js';
+import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
 import { fileChunks, readUpTo, withFile, readLineBlocks, readLines } from '../disk/read-file.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { folderOf, openAppendFile, writeAll } from '../../../../runners/batch/disk/append-file.js';
+import { openAppendFile } from '../../../../runners/batch/disk/append-file.js';
+import { folderOf, writeAll } from '../../../../runners/batch/disk/disk.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const path = '/run/file';
