@@ -1,4 +1,4 @@
-import type { ArtifactKind } from '../batch/artifacts/artifact-kind.js';
+import type { ArtifactKind } from '../batch/artifacts/artifact-format.js';
 import type { Paid } from '../../src/contract/failure-code.js';
 import type { EndStatus } from '../batch/row/row-status.js';
 

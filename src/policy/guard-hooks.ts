@@ -1,5 +1,15 @@
-import { catchError, concat, defer, EMPTY, throwError, type Observable, type SchedulerLike } from 'rxjs';
-import { pollFixed, type PollSchedule } from './polling/poll-schedule.js';
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  interval,
+  map,
+  throwError,
+  type Observable,
+  type SchedulerLike,
+} from 'rxjs';
+import type { PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
 
 /** The time between polls of a job whose schedule has failed or completed, in ms. */
@@ -72,10 +82,7 @@ export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike):
           return EMPTY;
         }),
       );
-      const fallback = defer(() =>
-        pollFixed(fallbackPollMs, scheduler).pollTimes({ ...job, submittedAt: scheduler.now() }),
-      );
-      return concat(given, fallback);
+      return concat(given, interval(fallbackPollMs, scheduler).pipe(map(() => undefined)));
     },
     observe(...reply) {
       try {

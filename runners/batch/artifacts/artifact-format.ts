@@ -1,4 +1,28 @@
-import { kindOfPath, textFormats } from './artifact-kind.js';
+/** What a file is for a person who opens it. */
+export type ArtifactKind = 'picture' | 'video' | 'audio' | 'document' | 'archive' | 'model' | 'text';
+
+/** Formats in words have no signature: the ending of the address says what they are. */
+const textFormats: readonly string[] = [
+  ...['srt', 'vtt', 'txt', 'md', 'csv', 'json', 'jsonl'],
+  ...['svg', 'obj', 'ply', 'stl'],
+];
+
+const formats: Readonly<Record<ArtifactKind, readonly string[]>> = {
+  picture: ['png', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'tiff', 'bmp'],
+  video: ['mov', 'mp4', 'webm', 'mkv', 'avi'],
+  audio: ['m4a', 'wav', 'flac', 'ogg', 'aac', 'mp3'],
+  document: ['pdf'],
+  archive: ['zip', 'gz', '7z', 'xz', 'zst', 'tar'],
+  model: ['glb', 'safetensors'],
+  text: textFormats,
+};
+
+/** What a saved file is, by the ending that its bytes have given it. */
+export function kindOfPath(path: string): ArtifactKind | undefined {
+  const ending = path.slice(path.lastIndexOf('.') + 1);
+  const found = Object.entries(formats).find(([, endings]) => endings.includes(ending));
+  return found?.[0] as ArtifactKind | undefined;
+}
 
 /** A picture's format by its name in files: `png`, `jpeg`, … */
 export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'heic' | 'tiff' | 'bmp';
@@ -6,7 +30,7 @@ export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'heic' | 
 /** Enough bytes of a file's head to tell its format: the name of a tar's format ends at byte 262. */
 export const headBytes = 264;
 
-type Signature = readonly [format: string, matches: (head: Buffer) => boolean];
+type Signature = readonly [format: string, matches: (head: Uint8Array) => boolean];
 
 /** The one table of formats. The first that matches counts, so `mp4`, which has many names for itself, stands behind its relatives. */
 const signatures: readonly Signature[] = [
@@ -61,20 +85,20 @@ export function textFormat(head: Uint8Array, address: string): string | undefine
   const ending = /\.([a-z\d]+)$/i.exec(URL.canParse(address) ? new URL(address).pathname : '')?.[1];
   const format = ending?.toLowerCase() ?? '';
   if (!textFormats.includes(format) || head.length === 0 || head.includes(0)) return undefined;
-  return /^\s*<(!doctype html|html|error|\?xml[^>]*>\s*<error)/i.test(Buffer.from(head).toString('latin1'))
+  return /^\s*<(!doctype html|html|error|\?xml[^>]*>\s*<error)/i.test(textAt(head, 0, headBytes))
     ? undefined
     : format;
 }
 
 function signatureOf(head: Uint8Array): Signature | undefined {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, headBytes));
-  return signatures.find(([, matches]) => matches(bytes));
+  return signatures.find(([, matches]) => matches(head.subarray(0, headBytes)));
 }
 
-function isAt(bytes: Buffer, start: number, text: string): boolean {
+function isAt(bytes: Uint8Array, start: number, text: string): boolean {
   return textAt(bytes, start, text.length) === text;
 }
 
-function textAt(bytes: Buffer, start: number, length: number): string {
-  return bytes.toString('latin1', start, start + length);
+/** A character a byte. */
+function textAt(bytes: Uint8Array, start: number, length: number): string {
+  return String.fromCharCode(...bytes.subarray(start, start + length));
 }

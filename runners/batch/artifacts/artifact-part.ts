@@ -5,7 +5,7 @@ import { writeAll, type Disk, type DiskFile } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { ArtifactError } from './artifact-error.js';
 import { artifactFormat, headBytes, pictureFormat, textFormat } from './artifact-format.js';
-import { FileVersion } from './file-version.js';
+import type { FileVersion } from './file-version.js';
 import type { KeptPart } from './kept-part.js';
 import { PictureEnd } from './picture-end.js';
 
@@ -34,8 +34,6 @@ export interface WrittenPart {
 
 /** The bytes of an artifact as far as they have come, in a file of this process beside the name that it will have. */
 export class ArtifactPart {
-  /** Of the bytes that are written. */
-  readonly version = new FileVersion();
   /** How many bytes are written. */
   length = 0;
   private hash = createHash('sha256');
@@ -47,11 +45,15 @@ export class ArtifactPart {
   private noted = 0;
   private isLeft = false;
 
-  /** @param name of the part, without `.<process>.part` */
+  /**
+   * @param name of the part, without `.<process>.part`
+   * @param version of the bytes that are written
+   * @param kept absent where nothing of it is left for a later start
+   */
   constructor(
     private readonly place: PartPlace,
     name: string,
-    /** Absent where nothing of it is left for a later start. */
+    readonly version: FileVersion,
     private readonly kept: KeptPart | undefined,
     readonly path = `${name}.${ofProcess()}.part`,
   ) {

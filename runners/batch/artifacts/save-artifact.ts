@@ -3,6 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { artifactName, filesFolder, imagesFolder } from './artifact-name.js';
+import { FileVersion } from './file-version.js';
 import { KeptPart } from './kept-part.js';
 import { ArtifactPart, type PartPlace, type WrittenPart } from './artifact-part.js';
 
@@ -38,7 +39,7 @@ export async function saveArtifact(
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 20);
   const hidden = `${folder}/${folderOf(place)}/.${digest}`;
   const kept = file?.url === undefined ? undefined : new KeptPart(disk, hidden, file.url);
-  const part = new ArtifactPart(place, hidden, kept);
+  const part = new ArtifactPart(place, hidden, new FileVersion(), kept);
   try {
     await part.open();
     await fill(part);

@@ -2,7 +2,7 @@ import type Sharp from 'sharp';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { kindOfPath } from './artifact-kind.js';
+import { kindOfPath } from './artifact-format.js';
 
 /** Larger pictures go without: they would have to be held whole. */
 export const largestThumbnailed = 32 * 2 ** 20;

@@ -10,7 +10,7 @@ import { UsageError } from '../io/usage-error.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { downloadsOf, savedFiles } from '../options/saved-files.js';
+import { downloadsOf, savedFiles } from '../options/browser-downloads.js';
 
 interface ChosenList extends ChosenPictures {
   readonly path: string;

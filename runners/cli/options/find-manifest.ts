@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { manifestFormat, saveAsCsv, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { downloadsOf, savedFiles } from './saved-files.js';
+import { downloadsOf, savedFiles } from './browser-downloads.js';
 
 /** Where the rows come from. */
 export interface ManifestSource {

@@ -37,7 +37,7 @@ export function parseHost(given: string): { value: string } | { problem: string 
     };
   }
   if (url.search !== '' || url.hash !== '')
-    return { problem: `"${given}" ends in a query or a fragment: leave it out` };
+    return { problem: `"${maskedUrl(given)}" ends in a query or a fragment: leave it out` };
   const value = given.trim().replace(/\/+$/, '');
   if (/\/v2$/i.test(value)) return { problem: `"${given}" ends in /v2: leave it out, millrace adds it` };
   return { value };

@@ -4,7 +4,7 @@ import { CellProblem, imageList } from '../../batch/manifest/columns/manifest-fi
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageFile, PageRow } from '../page-data.js';
-import { kindOfPath } from '../../batch/artifacts/artifact-kind.js';
+import { kindOfPath } from '../../batch/artifacts/artifact-format.js';
 import { pathAddress, savedPath } from './picture-facts.js';
 import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
 

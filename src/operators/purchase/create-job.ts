@@ -5,14 +5,8 @@ import type { WireRequest } from '../../transport/transport.js';
 import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
-import { directAnswer, outcomeOf } from '../requests/outcome-of.js';
-import {
-  pollToDeadline,
-  statusEvent,
-  type PollStep,
-  type PollTask,
-  type StatusEvent,
-} from '../requests/poll-until-terminal.js';
+import { directAnswer, outcomeOf, statusEvent, type StatusEvent } from '../requests/outcome-of.js';
+import { pollToDeadline, type PollStep, type PollTask } from '../requests/poll-until-terminal.js';
 import { cancelAtService } from './cancel-at-service.js';
 import { JobCallbacks } from './job-callbacks.js';
 import { awaitCheckpoint, settled, type JobSpec } from './job-spec.js';

@@ -25,8 +25,8 @@ import { readReply } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
 import type { Judged } from '../requests/exchange.js';
-import { outcomeOf } from '../requests/outcome-of.js';
-import { statusEvent, type PollStep, type StatusEvent } from '../requests/poll-until-terminal.js';
+import { outcomeOf, statusEvent, type StatusEvent } from '../requests/outcome-of.js';
+import type { PollStep } from '../requests/poll-until-terminal.js';
 import type { JobState } from './job-state.js';
 import type { CalledBack } from './submission.js';
 

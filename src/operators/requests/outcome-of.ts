@@ -1,11 +1,21 @@
 import { type FailureCode, failureCodes, type Paid } from '../../contract/failure-code.js';
-import type { Completed, Failed, Outcome } from '../../contract/outcome.js';
+import type { Completed, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
 import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { FailedReply, JobReply } from '../../contract/service-replies.js';
 import { isSuccess } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { Judged } from './exchange.js';
+
+export type StatusEvent = Extract<JobEvent<never>, { type: 'status' }>;
+
+/** The event of a reply about a job that has not ended. */
+export function statusEvent({ status, delayTime, output }: JobReply): StatusEvent {
+  const event: StatusEvent = { type: 'status', status };
+  if (delayTime !== undefined) event.delayTimeMs = delayTime;
+  if (output !== undefined) event.partial = output;
+  return event;
+}
 
 /** How a job in a terminal state ended. One that did not complete and reports a cost was paid. (spec 2.1, 2.6, 3) */
 export function outcomeOf(

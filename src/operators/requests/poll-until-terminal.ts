@@ -8,12 +8,12 @@ import {
   type Subscriber,
   type Subscription,
 } from 'rxjs';
-import type { Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import type { Failed, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { callAt } from '../deadline.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
-import { outcomeOf, whatWasAsked } from './outcome-of.js';
+import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
 
 export interface PollTask
@@ -25,7 +25,6 @@ export interface PollTask
   readonly last?: StatusEvent | undefined;
 }
 
-export type StatusEvent = Extract<JobEvent<never>, { type: 'status' }>;
 export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
@@ -190,14 +189,6 @@ export function overdue(
 ): Failed {
   const message = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
   return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
-}
-
-/** The event of a reply about a job that has not ended. */
-export function statusEvent({ status, delayTime, output }: JobReply): StatusEvent {
-  const event: StatusEvent = { type: 'status', status };
-  if (delayTime !== undefined) event.delayTimeMs = delayTime;
-  if (output !== undefined) event.partial = output;
-  return event;
 }
 
 function isSame(one: StatusEvent, other: StatusEvent): boolean {

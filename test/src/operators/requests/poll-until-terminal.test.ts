@@ -1,11 +1,8 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobReply } from '../../../../src/contract/service-replies.js';
-import {
-  pollUntilTerminal,
-  statusEvent,
-  type PollTask,
-} from '../../../../src/operators/requests/poll-until-terminal.js';
+import { statusEvent } from '../../../../src/operators/requests/outcome-of.js';
+import { pollUntilTerminal, type PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import type { PollSchedule } from '../../../../src/policy/polling/poll-schedule.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import {
