@@ -7,7 +7,8 @@ import { joinEmbedded } from '../../runners/distributed/embedded/join-embedded.j
 import { findNode } from './find-node.js';
 
 // npm run test:peers [13 … 17] [pg-boss] [undici]: what stands on other programs, on other versions of them than those that are
-// installed here. PostgreSQL: the journal's conformance and short runs; the oldest one that is refused, too.
+// installed here. PostgreSQL: the journal's conformance and short runs; the oldest one that is refused, too. None of these tests starts
+// a process of its own, which would have what is installed here.
 const worker = 'test/runners/distributed/worker';
 const onDatabase = [`${worker}/journal-conformance.test.ts`, `${worker}/run-worker.test.ts`];
 const postgres: Readonly<Record<string, string>> = {

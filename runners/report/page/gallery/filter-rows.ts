@@ -89,10 +89,11 @@ function classTest(name: string, data: PageData): boolean[] {
   });
 }
 
-/** The filters that would show something, and not the same as another. */
+/** The filters that would show something, and not the same as another, beside the one that is chosen. */
 export function countFilters(
   data: PageData,
   reviews: Reviews,
+  chosen: string,
 ): { name: string; label: string; count: number }[] {
   const byStatus = new Map<RowClass['status'], number>();
   for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
@@ -109,7 +110,7 @@ export function countFilters(
   return [
     ...(data.latest === undefined ? [] : [{ name: 'latest', label: 'Latest', count: data.latest.length }]),
     { name: 'all', label: 'All', count: all },
-    ...byClass.filter(({ count }) => count > 0 && count < all),
+    ...byClass.filter(({ name, count }) => count > 0 && (count < all || name === chosen)),
     ...countVerdicts(byStatus.get('completed') ?? 0, reviews),
   ];
 }

@@ -256,7 +256,7 @@ export class Gallery {
   }
 
   #drawFilters(): void {
-    const choices = countFilters(this.#page.data, this.#page.reviews);
+    const choices = countFilters(this.#page.data, this.#page.reviews, this.#filter.name);
     const cause = this.#page.data.classes.find((one) => this.#filter.name === `cause-${one.cause}`);
     if (cause !== undefined)
       choices.push({ name: this.#filter.name, label: cause.label, count: cause.count });

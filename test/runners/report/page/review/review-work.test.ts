@@ -67,6 +67,14 @@ describe('reviewing', () => {
     expect(await sums(page)).toMatch(/^78 kept, 9 rows rejected/);
   });
 
+  it('leaves the filter that it has set to be seen, also where it shows every row', async () => {
+    const page = await open();
+    await page.locator('.review a').click();
+    await press(page, 'p', 'Escape');
+    const chosen = page.locator('.toolbar .filters [aria-pressed=true]');
+    await expect.poll(() => chosen.allTextContents()).toEqual(['Completed87']);
+  });
+
   it('begins where it was left, and goes on at the end with what was left out', async () => {
     const page = await open();
     await page.locator('.review a').click();
