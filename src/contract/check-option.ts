@@ -35,9 +35,14 @@ export function checkMembers(
   if (!isObject(value) || !members.every((member) => member in value)) throw notA(option, kind, value);
 }
 
+/** `null` is no object. @throws InvalidOptionError */
+export function checkObject(options: unknown): void {
+  if (!isObject(options)) throw notA('options', 'object', options);
+}
+
 /** A name that is misspelt would be an option that is not there. @throws InvalidOptionError */
 export function checkNames(options: object, of: string, names: readonly string[]): void {
-  if (!isObject(options)) throw notA('options', 'object', options);
+  checkObject(options);
   for (const name in options)
     if (!names.includes(name))
       throw new InvalidOptionError(name, `is no option of ${of}: ${names.join(', ')}`);

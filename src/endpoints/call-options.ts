@@ -1,5 +1,11 @@
 import { of, type Observable } from 'rxjs';
-import { checkFunction, checkMembers, checkNumber, checkText } from '../contract/check-option.js';
+import {
+  checkFunction,
+  checkMembers,
+  checkNumber,
+  checkObject,
+  checkText,
+} from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint, JobEvent, Outcome } from '../contract/outcome.js';
@@ -86,6 +92,7 @@ export function jobSpecOf<O>(
   client: ClientState,
   { endpoint, name, options, call, output }: Terms<O>,
 ): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
+  checkObject(call);
   const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
   for (const name in call)
     if (!callOptions.has(name))

@@ -1,5 +1,5 @@
 import { Subject, type Observable } from 'rxjs';
-import { checkMembers } from '../contract/check-option.js';
+import { checkMembers, checkObject } from '../contract/check-option.js';
 import {
   imageEditDefaults,
   imageEditInputSchema,
@@ -143,8 +143,10 @@ function typedQueue<
   K extends string,
   IS extends StandardSchema | undefined,
   OS extends StandardSchema | undefined,
->(client: ClientState, id: K, { input, output, ...options }: QueueEndpointOptions<IS, OS>) {
+>(client: ClientState, id: K, queueOptions: QueueEndpointOptions<IS, OS>) {
   type O = OutputOf<K, OS>;
+  checkObject(queueOptions);
+  const { input, output, ...options } = queueOptions;
   for (const [name, schema] of Object.entries({ input, output }))
     if (schema !== undefined) checkMembers(name, schema, 'schema by Standard Schema', ['~standard']);
   const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };

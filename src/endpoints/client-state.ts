@@ -1,4 +1,5 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent } from '../contract/outcome.js';
 import { checkApiKey } from '../contract/request-parts.js';
@@ -139,6 +140,7 @@ const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> =
 };
 
 export function checkClientOptions(options: ClientOptions): ClientOptions {
+  checkObject(options);
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(parts, name))
       throw new InvalidOptionError(name, `is no option of a client: ${Object.keys(parts).join(', ')}`);

@@ -1,5 +1,5 @@
 import { concatMap, EMPTY, map, repeat, timer, type Observable } from 'rxjs';
-import { checkMembers, checkNumber } from '../contract/check-option.js';
+import { checkMembers, checkNumber, checkObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { QueueFailureCode } from '../contract/failure-code.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
@@ -102,12 +102,14 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
+    checkObject(options);
     const request = this.submission(input, options, (body) => this.#requests.run(body));
     const { webhook = this.#options.webhooks } = options;
     return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): SyncJob<O, QueueFailureCode> {
+    checkObject(options);
     const { waitMs } = options;
     checkWait(waitMs);
     const { executionTimeoutMs } = this.#options;
@@ -118,6 +120,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
+    checkObject(options);
     const { submittedAt, wasExpired = false } = options;
     if (submittedAt !== undefined) checkNumber('submittedAt', submittedAt, 'number');
     const known = {
@@ -136,6 +139,7 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   }
 
   stream(job: Job<O> | string, options: StreamOptions = {}): Observable<C> {
+    checkObject(options);
     const [client, defaults, requests] = [this.#client, this.#options, this.#requests];
     const { deadlineMs = defaults.deadlineMs, signal } = options;
     checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
@@ -157,7 +161,9 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return chunks;
   }
 
-  status(jobId: string, { waitMs }: StatusOptions = {}): Observable<JobReply> {
+  status(jobId: string, options: StatusOptions = {}): Observable<JobReply> {
+    checkObject(options);
+    const { waitMs } = options;
     checkWait(waitMs);
     const request = this.#requests.status(checkJobId(jobId), waitMs);
     return this.askJob({ purpose: 'poll', request, jobId });
@@ -171,7 +177,9 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return this.askValue('health', this.#requests.health(), healthSchema);
   }
 
-  watchHealth({ everyMs = 5_000 }: WatchOptions = {}): Observable<Health> {
+  watchHealth(options: WatchOptions = {}): Observable<Health> {
+    checkObject(options);
+    const { everyMs = 5_000 } = options;
     checkNumber('everyMs', everyMs, 'number above 0');
     return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.#client.scheduler) }));
   }

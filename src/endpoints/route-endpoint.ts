@@ -1,3 +1,4 @@
+import { checkObject } from '../contract/check-option.js';
 import type { FailureCode, RouteGetFailureCode, RoutePostFailureCode } from '../contract/failure-code.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkRoutePath } from '../contract/request-parts.js';
@@ -55,6 +56,7 @@ export function createRouteEndpoint(
   options: RouteOptions,
 ): RouteEndpoint {
   const base = checkBaseUrl(lbBaseUrl, 'lbBaseUrl');
+  checkObject(options);
   const { executionTimeoutMs = defaultExecutionTimeoutMs } = options;
   const resolved = resolveQueueOptions({ ...options, executionTimeoutMs });
   // A POST on the wire is not broken off at its deadline: nothing else would end one that the service never answers.
@@ -69,8 +71,10 @@ export function createRouteEndpoint(
       responseMs,
       paid: method === 'POST',
     });
-  const spec = <O>(call: RouteCallOptions<O>) =>
-    jobSpecOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
+  const spec = <O>(call: RouteCallOptions<O>) => {
+    checkObject(call);
+    return jobSpecOf(client, { endpoint: '', name: 'route', options: resolved, call, output: call.output });
+  };
   return {
     get: <O>(route: string, call: RouteCallOptions<O> = {}) =>
       readRoute({ ...spec(call), request: request('GET', route) }, context) as RouteCall<

@@ -151,8 +151,8 @@ class Receiver {
   private jobs = 0;
 
   constructor(private readonly options: WebhookReceiverOptions) {
-    const { secret, url, hmac, run = crypto.randomUUID(), scheduler, orphan } = options;
     checkNames(options, 'createWebhookReceiver', ['secret', 'url', 'run', 'hmac', 'scheduler', 'orphan']);
+    const { secret, url, hmac, run = crypto.randomUUID(), scheduler, orphan } = options;
     checkText('run', run);
     for (const [name, hook] of Object.entries({ hmac, orphan }))
       if (hook !== undefined) checkFunction(name, hook);

@@ -1,3 +1,4 @@
+import { checkMembers, checkNames } from '../../contract/check-option.js';
 import { lateClock } from '../late-clock.js';
 import { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import { createEndpointGate, type GateOptions } from './endpoint-gate.js';
@@ -10,7 +11,7 @@ import { createRateLimiter } from './rate-limiter.js';
  * pause one probe at a time goes out until an answer is good. Other endpoints go on.
  */
 export function openGate(options: GateOptions = {}): Gate {
-  return createEndpointGate(options);
+  return createEndpointGate(clockOf(options));
 }
 
 /**
@@ -19,7 +20,7 @@ export function openGate(options: GateOptions = {}): Gate {
  * @throws InvalidOptionError when the rate is no number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
-  const clock = lateClock(options);
+  const clock = clockOf(options);
   return createEndpointGate(clock, { shared: createRateLimiter(ratePerSecond, clock.scheduler) });
 }
 
@@ -37,7 +38,8 @@ export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, othe
  * @throws InvalidOptionError when a rate is no number above 0
  */
 export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
-  const clock = lateClock(options);
+  const clock = clockOf(options);
+  checkMembers('rates', rates, 'rate a kind', ['submit', 'poll', 'cancel', 'other']);
   const gateOf = (kind: RequestKind): Gate => {
     const create = () => createRateLimiter(rates[kind], clock.scheduler);
     create(); // throws now, and not at the first request
@@ -65,6 +67,11 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
  * does not reduce are noise, and do not slow it down. Its `ratePerSecond` is the sum of the rates found.
  */
 export function adaptiveGate(options: GateOptions = {}): Gate {
-  const clock = lateClock(options);
+  const clock = clockOf(options);
   return createEndpointGate(clock, { own: () => new AdaptiveRateLimiter(clock.scheduler) });
+}
+
+function clockOf(options: GateOptions) {
+  checkNames(options, 'a gate', ['scheduler', 'random']);
+  return lateClock(options);
 }

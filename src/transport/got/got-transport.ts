@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import got from 'got';
 import type { Got, Options, Request, Response } from 'got';
 import { Observable } from 'rxjs';
+import { checkObject } from '../../contract/check-option.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
 import { acceptEncoding, announcesMore, flatHeaders, ReplyBody } from '../reply-body.js';
@@ -29,6 +30,7 @@ export type GotTransportOptions = AgentOptions;
  * passes 64 MiB neither on the wire nor decompressed.
  */
 export function createGotTransport(options: GotTransportOptions = {}): Transport {
+  checkObject(options);
   const agents = createKeepAliveAgents(options);
   const instanceFor = createInstances(agents);
   const transport = (request: WireRequest) =>

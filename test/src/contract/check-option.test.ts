@@ -2,8 +2,11 @@ import { NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   adaptiveConcurrency,
+  adaptiveGate,
   chainJob,
   createBudget,
+  createClient,
+  createGotTransport,
   createJobIds,
   createLanes,
   createWebhookReceiver,
@@ -11,6 +14,8 @@ import {
   pollFixed,
   pollLearned,
   mergeJobs,
+  openGate,
+  publishedGate,
   pullJobs,
   rateGate,
   retryPurchase,
@@ -35,6 +40,7 @@ const noFunctions = ['x', null, 5, {}, of(1)];
 const noTexts = [null, 5, true, {}, []];
 const noSignals = ['x', null, 5, {}, new Date()];
 const noSchemas = ['x', null, 5, {}, () => true];
+const noObjects = [null, 5, 'x'];
 const misspelt = { concurrencY: 1 };
 
 /** An option of a call, the values that it must not have, and the call with such a value. */
@@ -55,7 +61,27 @@ const wrong: [option: string, values: readonly unknown[], call: (value: never) =
   ['replay', [...noNumbers, -1], (replay) => pullJobs([1], () => NEVER, { ...one, replay })],
   ['concurrencY', [1], () => pullJobs([1], () => NEVER, { ...one, ...misspelt })],
   ['concurrencY', [1], () => mergeJobs(() => NEVER, { ...one, ...misspelt })],
-  ['options', [null, 5, 'x'], (value) => pullJobs([1], () => NEVER, value)],
+  ['options', noObjects, (value) => pullJobs([1], () => NEVER, value)],
+  ['options', noObjects, (value) => createClient(value)],
+  ['options', noObjects, (value) => client.queue('echo', value)],
+  ['options', noObjects, (value) => client.routes('https://lb.example', value)],
+  ['options', noObjects, (value) => echo.run({}, value)],
+  ['options', noObjects, (value) => echo.runSync({}, value)],
+  ['options', noObjects, (value) => echo.attach('a-job', value)],
+  ['options', noObjects, (value) => echo.retry('a-job', value)],
+  ['options', noObjects, (value) => echo.stream('a-job', value)],
+  ['options', noObjects, (value) => echo.status('a-job', value)],
+  ['options', noObjects, (value) => echo.watchHealth(value)],
+  ['options', noObjects, (value) => routes.get('/a', value)],
+  ['options', noObjects, (value) => routes.post('/a', {}, value)],
+  ['options', noObjects, (value) => openGate(value)],
+  ['options', noObjects, (value) => rateGate(5, value)],
+  ['options', noObjects, (value) => publishedGate(undefined, value)],
+  ['options', noObjects, (value) => adaptiveGate(value)],
+  ['options', noObjects, (value) => createWebhookReceiver(value)],
+  ['options', noObjects, (value) => createGotTransport(value)],
+  ['rates', [null, 5, {}], (value) => publishedGate(value)],
+  ['concurrencY', [1], () => openGate(misspelt as never)],
   ['maxBuffered', [...noNumbers, -1], (maxBuffered) => mergeJobs(() => NEVER, { ...one, maxBuffered })],
   ['save', noFunctions, (value) => saveWith(value)],
   ['make', noFunctions, (value) => retryPurchase(value, { maxRetries: 1, codes: [] })],
