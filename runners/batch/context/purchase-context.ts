@@ -133,4 +133,6 @@ export interface PictureRules {
   readonly expiring: { saved(id: string): void };
   /** What has been warned of once: formats that were not asked for, edits without a picture, fields without a file. */
   readonly warned: Set<string>;
+  /** Edits of this start that completed without a picture. */
+  readonly pictureless: { edits: number };
 }

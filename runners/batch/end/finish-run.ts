@@ -15,6 +15,13 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   await run.day?.flush();
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
+  const { edits } = run.pictures.pictureless;
+  if (edits > 1)
+    run.events.next({
+      type: 'warning',
+      code: 'picture',
+      message: `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
+    });
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   const isNamed = await takeUpNamed(run).catch(() => true);

@@ -157,7 +157,7 @@ async function begin(
       ...{ schedule: callbacks?.poll(polling.schedule) ?? polling.schedule, log, events, stops },
     }),
     callbacks,
-    pictures: { names, paths, areSaved: true, host, expiring, warned: new Set() },
+    pictures: { names, paths, areSaved: true, host, expiring, warned: new Set(), pictureless: { edits: 0 } },
     mustHold: journal.recovered.mustHold,
     ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),

@@ -66,7 +66,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),
-      ...{ expiring: { saved: () => undefined }, warned: new Set() },
+      ...{ expiring: { saved: () => undefined }, warned: new Set(), pictureless: { edits: 0 } },
     },
     ...{ stops, events, log, toDo: { rows: 0 } },
   };

@@ -52,7 +52,7 @@ it('names the job in costs.csv also where the reply that ends the row is the fir
   expect(run.costs().map(({ id, jobId }) => [id, jobId])).toEqual(jobIds);
 });
 
-it('warns once of edits that are paid for and come without a picture, and of nothing else', async () => {
+it('warns once of edits that are paid for and come without a picture, counts them at the end, and warns of nothing else', async () => {
   const run = paperRun();
   run.service.behave = (row) =>
     row === 'with' ? 'complete' : { output: { image_url: 'file:///etc/passwd' } };
@@ -67,6 +67,9 @@ it('warns once of edits that are paid for and come without a picture, and of not
   expect(exitCode).toBe(0);
   expect(warnings).toEqual([
     expect.stringMatching(/^Row "without" completed, and no picture is in its reply: .*results\.jsonl/),
+    expect.stringMatching(
+      /^2 edits completed in this start without a picture in their replies, and are paid: /,
+    ),
   ]);
 });
 
