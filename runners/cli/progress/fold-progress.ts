@@ -39,6 +39,7 @@ class ProgressState {
   private stopping = false;
   private unreached: string | undefined;
   private rows: number | undefined;
+  private others = 0;
   private endedBefore = 0;
   private readonly ended = { completed: 0, failed: 0, unknown: 0 };
   private unsent = 0;
@@ -60,7 +61,8 @@ class ProgressState {
   }
 
   take(event: RunEvent, at: number): void {
-    if (event.type === 'started') {
+    if (event.type === 'checked') this.others = event.ahead.gone;
+    else if (event.type === 'started') {
       this.rows = event.rowsTotal;
       this.endedBefore = event.alreadyEnded;
     } else if (event.type === 'row') this.takeStep(event.id, event.event, at);
@@ -94,6 +96,7 @@ class ProgressState {
       cause === undefined ? this.rate.rowsPerMinute(this.done() - this.unsent, at) : undefined;
     return {
       rows: this.rows,
+      others: this.others,
       endedBefore: this.endedBefore,
       ...this.ended,
       ...{ inFlight, queued, working, saving },

@@ -4,6 +4,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 export interface ProgressView {
   /** Rows of the manifest that this run takes up or had ended before. `undefined` until they are counted. */
   readonly rows: number | undefined;
+  /** Rows of the run that this manifest does not have: they are none of these. */
+  readonly others: number;
   /** Rows that had ended before this start. */
   readonly endedBefore: number;
   readonly completed: number;

@@ -147,10 +147,10 @@ export function keepLiveState(
 }
 
 function liveState(view: ProgressView): LiveState {
-  const { rows, inFlight, queued, working, saving, rowsPerMinute, leftMs, cause, stopping } = view;
+  const { rows, others, inFlight, queued, working, saving, rowsPerMinute, leftMs, cause, stopping } = view;
   return {
     at: Date.now(),
-    ...(rows !== undefined && { rows }),
+    ...(rows !== undefined && { rows: rows + others }),
     ...{ inFlight, queued, working, saving, isStopping: stopping },
     ...(rowsPerMinute !== undefined && { rowsPerMinute }),
     ...(leftMs !== undefined && { leftMs }),

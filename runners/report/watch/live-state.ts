@@ -10,7 +10,7 @@ export const liveStateFile = '.live.json';
 export interface LiveState {
   /** When it was written, ms since the epoch. */
   readonly at: number;
-  /** Rows of the plan: those that this start takes up or that had ended before. */
+  /** Rows of the plan: those that this start takes up or that had ended before, also where its manifest does not have them. */
   readonly rows?: number;
   /** Begun and not ended, those being saved not counted; of them in the service's queue, and at work there. */
   readonly inFlight: number;

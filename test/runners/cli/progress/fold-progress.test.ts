@@ -33,6 +33,19 @@ function viewAfter(events: readonly (readonly [seconds: number, event: RunEvent]
 }
 
 describe('foldProgress', () => {
+  it('knows of rows that the manifest of this start does not have', () => {
+    const checked = { type: 'checked', ahead: { gone: 115 } } as RunEvent;
+    expect(
+      viewAfter(
+        [
+          [0, checked],
+          [0, started(5)],
+        ],
+        1,
+      ),
+    ).toMatchObject({ rows: 5, others: 115 });
+  });
+
   it('knows nothing at first', () => {
     expect(viewAfter([], 0)).toMatchObject({ rows: undefined, inFlight: 0, completed: 0, cause: undefined });
   });

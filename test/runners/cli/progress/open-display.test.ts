@@ -6,6 +6,7 @@ import type { ProgressView } from '../../../../runners/cli/progress/progress-vie
 
 const view: ProgressView = {
   rows: 4,
+  others: 0,
   endedBefore: 0,
   completed: 0,
   failed: 0,

@@ -4,6 +4,7 @@ import type { ProgressView } from '../../../../runners/cli/progress/progress-vie
 
 const view: ProgressView = {
   rows: 1000,
+  others: 0,
   endedBefore: 100,
   completed: 300,
   failed: 0,

@@ -7,6 +7,7 @@ const plain = picocolors.createColors(false);
 const paper = { columns: 80, colors: plain, unicode: true };
 const view: ProgressView = {
   rows: 1000,
+  others: 0,
   endedBefore: 0,
   completed: 300,
   failed: 9,
