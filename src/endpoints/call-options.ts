@@ -1,11 +1,5 @@
 import { of, type Observable } from 'rxjs';
-import {
-  checkFunction,
-  checkMembers,
-  checkNumber,
-  checkObject,
-  checkText,
-} from '../contract/check-option.js';
+import { checkFunction, checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint, JobEvent, Outcome } from '../contract/outcome.js';
@@ -92,11 +86,8 @@ export function jobSpecOf<O>(
   client: ClientState,
   { endpoint, name, options, call, output }: Terms<O>,
 ): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
-  checkObject(call);
+  checkNames(call, 'a call', callOptions);
   const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
-  for (const name in call)
-    if (!callOptions.has(name))
-      throw new InvalidOptionError(name, `is no option of a call: ${[...callOptions].join(', ')}`);
   checkText('key', key);
   checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
   if (variant !== undefined) checkText('variant', variant);
@@ -134,12 +125,10 @@ function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: Job
   if (requestId !== undefined) event.requestId = requestId;
 }
 
-const callOptions: ReadonlySet<string> = new Set<
-  keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output'
->([
+const callOptions: readonly (keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output')[] = [
   ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant'] as const),
   ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
-]);
+];
 
 function unchecked<O>(outcome: Outcome<unknown>): Observable<Outcome<O>> {
   return of(outcome as Outcome<O>);

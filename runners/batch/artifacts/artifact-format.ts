@@ -1,68 +1,51 @@
 /** What a file is for a person who opens it. */
 export type ArtifactKind = 'picture' | 'video' | 'audio' | 'document' | 'archive' | 'model' | 'text';
 
-/** Formats in words have no signature: the ending of the address says what they are. */
-const textFormats: readonly string[] = [
-  ...['srt', 'vtt', 'txt', 'md', 'csv', 'json', 'jsonl'],
-  ...['svg', 'obj', 'ply', 'stl'],
-];
-
-const formats: Readonly<Record<ArtifactKind, readonly string[]>> = {
-  picture: ['png', 'jpeg', 'webp', 'gif', 'avif', 'heic', 'tiff', 'bmp'],
-  video: ['mov', 'mp4', 'webm', 'mkv', 'avi'],
-  audio: ['m4a', 'wav', 'flac', 'ogg', 'aac', 'mp3'],
-  document: ['pdf'],
-  archive: ['zip', 'gz', '7z', 'xz', 'zst', 'tar'],
-  model: ['glb', 'safetensors'],
-  text: textFormats,
-};
-
-/** What a saved file is, by the ending that its bytes have given it. */
-export function kindOfPath(path: string): ArtifactKind | undefined {
-  const ending = path.slice(path.lastIndexOf('.') + 1);
-  const found = Object.entries(formats).find(([, endings]) => endings.includes(ending));
-  return found?.[0] as ArtifactKind | undefined;
-}
-
 /** A picture's format by its name in files: `png`, `jpeg`, … */
 export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'heic' | 'tiff' | 'bmp';
 
 /** Enough bytes of a file's head to tell its format: the name of a tar's format ends at byte 262. */
 export const headBytes = 264;
 
-type Signature = readonly [format: string, matches: (head: Uint8Array) => boolean];
+type Signature = readonly [format: string, kind: ArtifactKind, matches: (head: Uint8Array) => boolean];
 
 /** The one table of formats. The first that matches counts, so `mp4`, which has many names for itself, stands behind its relatives. */
 const signatures: readonly Signature[] = [
-  ['png', (head) => isAt(head, 0, '\x89PNG\r\n\x1a\n')],
-  ['jpeg', (head) => isAt(head, 0, '\xff\xd8\xff')],
-  ['webp', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'WEBP')],
-  ['gif', (head) => /^GIF8[79]a$/.test(textAt(head, 0, 6))],
-  ['avif', (head) => /^ftypavi[fs]$/.test(textAt(head, 4, 8))],
-  ['heic', (head) => /^ftyp(hei[csx]|mif1)$/.test(textAt(head, 4, 8))],
-  ['tiff', (head) => /^(II\*\0|MM\0\*)$/.test(textAt(head, 0, 4))],
-  ['bmp', (head) => isAt(head, 0, 'BM') && head.length >= 16],
-  ['m4a', (head) => /^ftypM4[AB] $/.test(textAt(head, 4, 8))],
-  ['mov', (head) => /^(ftypqt {2}|(moov|mdat|wide)[^]{4})$/.test(textAt(head, 4, 8))],
-  ['mp4', (head) => isAt(head, 4, 'ftyp')],
-  ['webm', (head) => isAt(head, 0, '\x1a\x45\xdf\xa3') && textAt(head, 4, 64).includes('webm')],
-  ['mkv', (head) => isAt(head, 0, '\x1a\x45\xdf\xa3')],
-  ['avi', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'AVI ')],
-  ['wav', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'WAVE')],
-  ['flac', (head) => isAt(head, 0, 'fLaC')],
-  ['ogg', (head) => isAt(head, 0, 'OggS')],
-  ['aac', (head) => /^\xff[\xf1\xf9]$/.test(textAt(head, 0, 2))],
-  ['mp3', (head) => isAt(head, 0, 'ID3') || /^\xff[\xf2\xf3\xfa\xfb]$/.test(textAt(head, 0, 2))],
-  ['pdf', (head) => isAt(head, 0, '%PDF-')],
-  ['zip', (head) => /^PK(\x03\x04|\x05\x06)$/.test(textAt(head, 0, 4))],
-  ['gz', (head) => isAt(head, 0, '\x1f\x8b\x08')],
-  ['7z', (head) => isAt(head, 0, '7z\xbc\xaf\x27\x1c')],
-  ['xz', (head) => isAt(head, 0, '\xfd7zXZ\0')],
-  ['zst', (head) => isAt(head, 0, '\x28\xb5\x2f\xfd')],
-  ['tar', (head) => isAt(head, 257, 'ustar')],
-  ['glb', (head) => isAt(head, 0, 'glTF')],
+  ['png', 'picture', (head) => isAt(head, 0, '\x89PNG\r\n\x1a\n')],
+  ['jpeg', 'picture', (head) => isAt(head, 0, '\xff\xd8\xff')],
+  ['webp', 'picture', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'WEBP')],
+  ['gif', 'picture', (head) => /^GIF8[79]a$/.test(textAt(head, 0, 6))],
+  ['avif', 'picture', (head) => /^ftypavi[fs]$/.test(textAt(head, 4, 8))],
+  ['heic', 'picture', (head) => /^ftyp(hei[csx]|mif1)$/.test(textAt(head, 4, 8))],
+  ['tiff', 'picture', (head) => /^(II\*\0|MM\0\*)$/.test(textAt(head, 0, 4))],
+  ['bmp', 'picture', (head) => isAt(head, 0, 'BM') && head.length >= 16],
+  ['m4a', 'audio', (head) => /^ftypM4[AB] $/.test(textAt(head, 4, 8))],
+  ['mov', 'video', (head) => /^(ftypqt {2}|(moov|mdat|wide)[^]{4})$/.test(textAt(head, 4, 8))],
+  ['mp4', 'video', (head) => isAt(head, 4, 'ftyp')],
+  ['webm', 'video', (head) => isAt(head, 0, '\x1a\x45\xdf\xa3') && textAt(head, 4, 64).includes('webm')],
+  ['mkv', 'video', (head) => isAt(head, 0, '\x1a\x45\xdf\xa3')],
+  ['avi', 'video', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'AVI ')],
+  ['wav', 'audio', (head) => isAt(head, 0, 'RIFF') && isAt(head, 8, 'WAVE')],
+  ['flac', 'audio', (head) => isAt(head, 0, 'fLaC')],
+  ['ogg', 'audio', (head) => isAt(head, 0, 'OggS')],
+  ['aac', 'audio', (head) => /^\xff[\xf1\xf9]$/.test(textAt(head, 0, 2))],
+  ['mp3', 'audio', (head) => isAt(head, 0, 'ID3') || /^\xff[\xf2\xf3\xfa\xfb]$/.test(textAt(head, 0, 2))],
+  ['pdf', 'document', (head) => isAt(head, 0, '%PDF-')],
+  ['zip', 'archive', (head) => /^PK(\x03\x04|\x05\x06)$/.test(textAt(head, 0, 4))],
+  ['gz', 'archive', (head) => isAt(head, 0, '\x1f\x8b\x08')],
+  ['7z', 'archive', (head) => isAt(head, 0, '7z\xbc\xaf\x27\x1c')],
+  ['xz', 'archive', (head) => isAt(head, 0, '\xfd7zXZ\0')],
+  ['zst', 'archive', (head) => isAt(head, 0, '\x28\xb5\x2f\xfd')],
+  ['tar', 'archive', (head) => isAt(head, 257, 'ustar')],
+  ['glb', 'model', (head) => isAt(head, 0, 'glTF')],
   // The length of a header in JSON stands in front of it, and its upper half is 0.
-  ['safetensors', (head) => isAt(head, 4, '\0\0\0\0{') && head[3] === 0],
+  ['safetensors', 'model', (head) => isAt(head, 4, '\0\0\0\0{') && head[3] === 0],
+];
+
+/** Formats in words have no signature: the ending of the address says what they are. */
+const textFormats: readonly string[] = [
+  ...['srt', 'vtt', 'txt', 'md', 'csv', 'json', 'jsonl'],
+  ...['svg', 'obj', 'ply', 'stl'],
 ];
 
 /** The format of a file by its first bytes, whatever its name or Content-Type; `undefined`: none that is known. */
@@ -72,8 +55,8 @@ export function artifactFormat(head: Uint8Array): string | undefined {
 
 /** The same for pictures alone. */
 export function pictureFormat(head: Uint8Array): PictureFormat | undefined {
-  const format = artifactFormat(head);
-  return kindOfPath(`.${format}`) === 'picture' ? (format as PictureFormat) : undefined;
+  const [format, kind] = signatureOf(head) ?? [];
+  return kind === 'picture' ? (format as PictureFormat) : undefined;
 }
 
 /**
@@ -90,8 +73,17 @@ export function textFormat(head: Uint8Array, address: string): string | undefine
     : format;
 }
 
+/** What a saved file is, by the ending that its bytes have given it. */
+export function kindOfPath(path: string): ArtifactKind | undefined {
+  const ending = path.slice(path.lastIndexOf('.') + 1);
+  return (
+    signatures.find(([format]) => format === ending)?.[1] ??
+    (textFormats.includes(ending) ? 'text' : undefined)
+  );
+}
+
 function signatureOf(head: Uint8Array): Signature | undefined {
-  return signatures.find(([, matches]) => matches(head.subarray(0, headBytes)));
+  return signatures.find(([, , matches]) => matches(head.subarray(0, headBytes)));
 }
 
 function isAt(bytes: Uint8Array, start: number, text: string): boolean {

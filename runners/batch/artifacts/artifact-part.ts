@@ -117,11 +117,12 @@ export class ArtifactPart {
   }
 
   private async note(): Promise<void> {
-    const { kept, path, version, length } = this;
-    if (kept === undefined || version.validator === undefined) return;
+    const { kept, path, length: bytes } = this;
+    const { validator, total } = this.version;
+    if (kept === undefined || validator === undefined) return;
     await this.onFile((file) => file.sync());
-    await onDisk(path, () => kept.keep(path, version, length));
-    this.noted = length;
+    await onDisk(path, () => kept.keep(path, { validator, total, bytes }));
+    this.noted = bytes;
   }
 
   /** Makes it durable, and says what it is. */

@@ -3,7 +3,6 @@ import { basename, dirname } from 'node:path';
 import type { Disk } from '../disk/disk.js';
 import { readFile, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import type { FileVersion } from './file-version.js';
 
 /** How far a download has come, for a process that goes on with it. */
 interface PartNote {
@@ -12,7 +11,7 @@ interface PartNote {
   /** SHA-256 of the address: a row that was bought again has another file. */
   readonly url: string;
   readonly validator: string;
-  readonly total?: number;
+  readonly total?: number | undefined;
   /** So many bytes of the part are durable. */
   readonly bytes: number;
 }
@@ -43,12 +42,11 @@ export class KeptPart {
   }
 
   /** @param path of the part that has so many durable bytes */
-  async keep(path: string, { validator, total }: FileVersion, bytes: number): Promise<void> {
-    if (validator === undefined) return;
-    const note: PartNote = {
-      ...{ part: basename(path), url: hashOf(this.url), validator, bytes },
-      ...(total !== undefined && { total }),
-    };
+  async keep(
+    path: string,
+    { validator, total, bytes }: Pick<PartNote, 'validator' | 'total' | 'bytes'>,
+  ): Promise<void> {
+    const note: PartNote = { part: basename(path), url: hashOf(this.url), validator, bytes, total };
     await replaceFile(this.disk, this.note, JSON.stringify(note));
   }
 

@@ -131,7 +131,7 @@ export interface PictureRules {
   readonly host: PictureHost | undefined;
   /** Pictures of earlier starts whose URLs die soon. */
   readonly expiring: { saved(id: string): void };
-  /** What has been warned of once: formats that were not asked for, edits without a picture, fields without a file. */
+  /** What has been warned of once: formats that were not asked for, fields without a file. */
   readonly warned: Set<string>;
   /** Edits of this start that completed without a picture. */
   readonly pictureless: { edits: number };

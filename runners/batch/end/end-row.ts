@@ -119,10 +119,10 @@ export function notePrice(
   row: RowFacts,
   reported: MicroDollars,
 ): void {
-  const wasUnknown = money.unagreed !== undefined && money.prices.priceOf(row) === null;
+  const unagreed = money.prices.priceOf(row) === null ? money.unagreed : undefined;
   const seen = money.prices.observe(row, reported);
-  const unagreed = wasUnknown ? whyUnagreed(row, reported, money.unagreed) : undefined;
-  if (unagreed !== undefined) stops.stop(unagreed);
+  const above = unagreed && whyUnagreed(row, reported, unagreed);
+  if (above !== undefined) stops.stop(above);
   if (seen === 'as-expected') return;
   const { maxPriceDriftPercent: limit } = options;
   const cause = limit === undefined ? undefined : whyDrifted(row, seen.drift, limit);

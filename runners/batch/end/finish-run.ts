@@ -101,11 +101,11 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   const { stops, journal, toDo, service, money } = run;
   const { end } = stops;
   const left = toDo.rows;
-  if (end !== undefined) return { ...end, reason: withLeft(end.reason, left) };
+  const leaving = (cause: RunEnd): RunEnd => ({ ...cause, reason: withLeft(cause.reason, left) });
+  if (end !== undefined) return leaving(end);
   if (service.blocked.ids.length > 0)
     return { exitCode: 4, reason: withLeft(blockedReason(service.blocked), left) };
-  if (money.full.areThere && left > 0)
-    return { ...money.full.end, reason: withLeft(money.full.end.reason, left) };
+  if (money.full.areThere && left > 0) return leaving(money.full.end);
   const unknown = journal.tally.totals().rows.get('unknown') ?? 0;
   if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
   const { ended, failed, completed } = journal.tally.thisStart;

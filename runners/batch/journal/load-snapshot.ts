@@ -1,7 +1,6 @@
 import { endianness } from 'node:os';
 import { version } from '../../../src/contract/version.js';
-import { folderOf } from '../disk/disk.js';
-import type { Disk, DiskFile } from '../disk/disk.js';
+import { folderOf, type Disk, type DiskFile } from '../disk/disk.js';
 import { withFile } from '../disk/read-file.js';
 import { checksumOf, openSealed, type SealedFile } from '../disk/sealed-file.js';
 import { Recovery, type KeptRecovery } from './recovery.js';

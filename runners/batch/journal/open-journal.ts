@@ -1,6 +1,5 @@
-import { folderOf } from '../disk/disk.js';
+import { folderOf, type Disk, type DiskFile } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
-import type { Disk, DiskFile } from '../disk/disk.js';
 import { journalFault, JournalError } from './journal-error.js';
 import type { CostByChoices } from '../row/totals.js';
 import { GroupCommit } from './group-commit.js';

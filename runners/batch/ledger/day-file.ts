@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { folderOf } from '../disk/disk.js';
+import { folderOf, type Disk } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
-import type { Disk } from '../disk/disk.js';
 import { readLines } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { DayBook, dayEntrySchema, type DayEntry } from './day-book.js';

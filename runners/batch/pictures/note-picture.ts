@@ -46,9 +46,7 @@ function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format
 /** Warns, once a start, of an edit that is paid for and came without a picture: it completed, and nothing was to be saved. */
 export function noteNoPicture({ pictures, events }: PurchaseContext, { id, request }: RowFacts): void {
   if (request.kind !== 'edit') return;
-  pictures.pictureless.edits++;
-  if (pictures.warned.has('none')) return;
-  pictures.warned.add('none');
+  if (pictures.pictureless.edits++ > 0) return;
   const message = `Row "${id}" completed, and no picture is in its reply: what came stands as "output" in results.jsonl. Others like it are counted at the end.`;
   events.next({ type: 'warning', code: 'picture', message });
 }

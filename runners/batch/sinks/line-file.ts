@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { folderOf } from '../disk/disk.js';
+import { folderOf, type Disk } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
-import type { Disk } from '../disk/disk.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
 import { fileChunks, readUpTo, withFile, readLineBlocks, readLines } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';

@@ -137,10 +137,8 @@ export function whyDrifted(priced: Priced, drift: number, limitPercent: number):
 export function whyUnagreed(
   priced: Priced,
   reported: MicroDollars,
-  unagreed: { readonly rows: number; readonly mostUsd: number } | undefined,
+  { rows, mostUsd }: { readonly rows: number; readonly mostUsd: number },
 ): StopCause | undefined {
-  if (unagreed === undefined) return undefined;
-  const { rows, mostUsd } = unagreed;
   if (reported * rows <= toMicroDollars(mostUsd)) return undefined;
   const reason = `Stopped because the service charges ${formatMoney(reported)} for ${purchaseName(priced)}, whose price was not known: ${rows} such rows cost ${formatMoney(reported * rows)}, and nobody has agreed to that. Run again, with --yes or a cap (--max-cost) where it cannot ask, to go on.`;
   return { exitCode: 3, reason, leaves: ['open'] };

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { folderOf } from '../../disk/disk.js';
-import type { Disk } from '../../disk/disk.js';
+import { folderOf, type Disk } from '../../disk/disk.js';
 import { DayLedgerError } from '../../ledger/day-file.js';
 import { openDayLedger, type DayLedger } from '../../ledger/day-ledger.js';
 import { LockError } from '../../lock/lock-error.js';
