@@ -56,8 +56,11 @@ function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): T
   ];
 }
 
-function runCommandOf({ folder, story, isRehearsal }: Survey): RunCommand {
+function runCommandOf(survey: Survey): RunCommand {
+  const { story, isRehearsal } = survey;
+  const folders = { folder: survey.folder, another: survey.another };
   const [first, last] = [story.starts[0], story.starts.at(-1)];
-  if (first === undefined || last === undefined) return { manifest: '', folder, options: [], isRehearsal };
-  return runAgainCommand(first, last, folder);
+  if (first === undefined || last === undefined)
+    return { manifest: '', ...folders, options: [], isRehearsal };
+  return runAgainCommand(first, last, folders);
 }

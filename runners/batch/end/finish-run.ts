@@ -107,9 +107,10 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
     return { exitCode: 4, reason: withLeft(blockedReason(service.blocked), left) };
   if (money.full.areThere && left > 0) return leaving(money.full.end);
   const unknown = journal.tally.totals().rows.get('unknown') ?? 0;
-  if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options.out), left) };
+  if (unknown > 0) return { exitCode: 6, reason: withLeft(heldReason(unknown, held, run.options), left) };
   const { ended, failed, completed } = journal.tally.thisStart;
-  if (failed > 0) return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart), left) };
+  if (failed > 0)
+    return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart, run.options), left) };
   if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
 }
@@ -122,16 +123,20 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
   return `The service does not know ${ids.map((id) => `"${id}"`).join(', ')} (${message}). Check the endpoint and run again.`;
 }
 
-function heldReason(unknown: number, held: readonly string[], out: string): string {
+function heldReason(unknown: number, held: readonly string[], { out, identity }: Run['options']): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
   const are = unknown === 1 ? 'is' : 'are';
-  return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). Look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 /** A row that is paid for has not failed: it is downloaded later. */
-function failedReason({ failed, notDownloaded, ended }: StartCounts): string {
+function failedReason(
+  { failed, notDownloaded, ended }: StartCounts,
+  { identity }: Pick<Run['options'], 'identity'>,
+): string {
   const lost = failed - notDownloaded;
-  const paid = `${notDownloaded === 1 ? 'is' : 'are'} paid and still to be downloaded`;
+  const [is, was] = notDownloaded === 1 ? ['is', 'was'] : ['are', 'were'];
+  const paid = identity.local ? `${was} not downloaded` : `${is} paid and still to be downloaded`;
   if (lost === 0) return `${notDownloaded} of ${rows(ended)} ${paid}: see failures.jsonl.`;
   const more = notDownloaded > 0 ? `, ${notDownloaded} more ${paid}` : '';
   return `${lost} of ${rows(ended)} failed${more}: see failures.jsonl.`;

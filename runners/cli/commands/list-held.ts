@@ -2,7 +2,7 @@ import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
 import { readCosts, type Purchase } from '../../report/read/read-costs.js';
 import { readSentTimes } from '../../report/read/read-sent-times.js';
-import { runAgain } from '../../report/messages/run-again.js';
+import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 import { namedService } from './settle-evidence.js';
@@ -18,14 +18,30 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
-  const again = command && runAgain(command, '--retry', 'unknown');
-  const asked = await serviceWords(folder, command?.options ?? [], io);
-  const settle = (...words: string[]) => shellWords('millrace', 'settle', name, ...words);
-  const one = [first.id, ...attemptWords(first)];
+  const ways = { one: [first.id, ...attemptWords(first)], settle: settleIn(name) };
   return [
     `${name}: ${countOf(held.length, 'purchase')} in doubt, up to ${formatMoney(sum)}`,
     ...held.slice(0, shown).map((purchase) => `  ${lineOf(purchase)}`),
     ...(held.length > shown ? [`  … and ${countOf(held.length - shown, 'more', 'more')}`] : []),
+    ...(command?.isRehearsal === true
+      ? waysOfRehearsal(ways)
+      : waysToSettle(ways, await serviceWords(folder, command?.options ?? [], io))),
+    ...againText(command),
+  ];
+}
+
+interface Ways {
+  /** What names the first row. */
+  readonly one: readonly string[];
+  readonly settle: (...words: string[]) => string;
+}
+
+function settleIn(folder: string): Ways['settle'] {
+  return (...words) => shellWords('millrace', 'settle', folder, ...words);
+}
+
+function waysToSettle({ one, settle }: Ways, asked: string): string[] {
+  return [
     'Look each of them up in your account at the service. Several ids can be named at once, with --not-sent and --paid.',
     '  it is not there:',
     `    ${settle(...one, '--not-sent')}`,
@@ -35,8 +51,26 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
     `    ${settle(...one)} --paid USD`,
     '  by a billing export, a CSV with a line for each charge:',
     `    ${settle()} --statement FILE`,
-    ...(again === undefined ? [] : ['  send the rows again, which may charge them twice:', `    ${again}`]),
   ];
+}
+
+/** There is no account to look at, and no job goes on. */
+function waysOfRehearsal({ one, settle }: Ways): string[] {
+  return [
+    'In a real run, look each of them up in your account at the service; --job and --statement then name what is there. Here, several ids at once too:',
+    '  as if it were not there:',
+    `    ${settle(...one, '--not-sent')}`,
+    '  as if it were there, and its result given up (put what it cost for USD):',
+    `    ${settle(...one)} --paid USD`,
+  ];
+}
+
+function againText(command: RunCommand | undefined): string[] {
+  if (command === undefined) return [];
+  const { isRehearsal } = command;
+  const again = runAgain(isRehearsal ? withoutOption(command, '--faults') : command, '--retry', 'unknown');
+  const risk = isRehearsal ? ':' : ', which may charge them twice:';
+  return again === undefined ? [] : [`  send the rows again${risk}`, `    ${again}`];
 }
 
 /** The job is asked for: its host and the key have to be named where neither the environment nor the configuration does. */

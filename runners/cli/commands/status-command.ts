@@ -3,6 +3,8 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { lastLiveState } from '../../report/watch/live-state.js';
 import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
@@ -11,7 +13,7 @@ import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-lef
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { db, json, costBy } = commandOptions('status', raw);
   const folder = await runFolder(name, io);
-  const found = await readStatus(folder, costBy == null ? {} : { costBy });
+  const found = await withRows(folder, await readStatus(folder, costBy == null ? {} : { costBy }));
   const remote = await remoteOf(folder, db, io);
   const text = json
     ? JSON.stringify(remote === undefined ? found : { ...found, distributed: remote })
@@ -22,6 +24,14 @@ export async function statusCommand({ args: [name], raw, io }: CommandCall<[stri
       ].join('\n');
   io.stdout.write(`${text}\n`);
   return 0;
+}
+
+/** A start that was killed before its first summary has its count of rows in what it wrote for pages alone. */
+async function withRows(folder: string, found: RunStatus): Promise<RunStatus> {
+  const { summary, rows } = found;
+  const planned = summary === undefined ? (await lastLiveState(nodeDisk, folder))?.rows : undefined;
+  if (planned === undefined || planned <= rows.total) return found;
+  return { ...found, rows: { ...rows, total: planned, toDo: planned - rows.completed - rows.failed } };
 }
 
 /** What a person can do about a run that nobody works on. */

@@ -28,8 +28,13 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
   return [
     ...fact('completed', `${formatCount(rows.completed)} of ${countOf(rows.total, 'row')}`),
     ...fact('failed', failed > 0 ? `${formatCount(failed)}   ${counted(codes)}` : ''),
-    ...fact('in doubt', unknown > 0 ? `${formatCount(unknown)}   may have been charged` : ''),
-    ...fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : ''),
+    ...fact(
+      'in doubt',
+      unknown > 0 ? `${formatCount(unknown)}${isRehearsal ? '' : '   may have been charged'}` : '',
+    ),
+    ...(isRehearsal
+      ? fact('no file', download > 0 ? `${formatCount(download)}   the download failed` : '')
+      : fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : '')),
     ...fact('to go', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
     ...fact(
       'cost',

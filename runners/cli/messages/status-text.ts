@@ -65,10 +65,10 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
 }
 
 /** Of a run that goes; what is left of one that does not is listed behind these facts. */
-function heldText({ isRunning, held, failures }: RunStatus, name: string): string {
+function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: string): string {
   if (!isRunning || held.length === 0) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
-  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
+  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: ${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
 }
 
 function unreachedText({ isRunning, summary }: RunStatus): string {

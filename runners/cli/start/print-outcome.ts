@@ -3,10 +3,10 @@ import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
 import { outcomeText, tookText } from '../messages/outcome-text.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
-import { runAgainCommand, type RunCommand } from '../../report/messages/run-again.js';
+import type { RunCommand } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
-import { whatIsLeft } from './what-is-left.js';
+import { commandOfStarts, whatIsLeft } from './what-is-left.js';
 
 /** A warning of a run. */
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
@@ -75,9 +75,8 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost };
   const { readFirstStart } = await import('../../report/survey/run-story.js');
-  const shown = (path: string) => (path === '' || options.quiet ? path : shownPath(path, io.cwd));
-  const command = runAgainCommand((await readFirstStart(nodeDisk, out)) ?? last, last, shown(out));
-  return { ...command, manifest: shown(command.manifest) };
+  const shown = (path: string) => (options.quiet ? path : shownPath(path, io.cwd));
+  return commandOfStarts((await readFirstStart(nodeDisk, out)) ?? last, last, out, shown);
 }
 
 /** Writes the report, and keeps a snapshot of a journal that has grown by much: of a large run that takes a while, and is shown. */

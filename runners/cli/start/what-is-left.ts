@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import type { Summary } from '../../batch/internal.js';
-import { runAgain, runAgainCommand, type RunCommand } from '../../report/messages/run-again.js';
+import {
+  anotherFolder,
+  runAgain,
+  runAgainCommand,
+  type RunCommand,
+  type StartFacts,
+} from '../../report/messages/run-again.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -52,8 +58,19 @@ export async function commandOfRun(
   const { starts } = await readStory(nodeDisk, folder);
   const [first, last] = [starts[0], starts.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const command = runAgainCommand(first, last, shownPath(folder, cwd));
-  return { ...command, manifest: command.manifest === '' ? '' : shownPath(command.manifest, cwd) };
+  return commandOfStarts(first, last, folder, (path) => shownPath(path, cwd));
+}
+
+/** @param shown how the command is to show a path */
+export async function commandOfStarts(
+  first: StartFacts,
+  last: StartFacts,
+  folder: string,
+  shown: (path: string) => string,
+): Promise<RunCommand> {
+  const folders = { folder: shown(folder), another: shown(await anotherFolder(nodeDisk, folder)) };
+  const command = runAgainCommand(first, last, folders);
+  return { ...command, manifest: command.manifest === '' ? '' : shown(command.manifest) };
 }
 
 /** The database that a run's folder names; a run without one loads nothing of it. */

@@ -13,9 +13,7 @@ export function describeRun(survey: Survey, isRunning = false): string {
       : `${completedWords(rows.completed, all)}${rows.completed > 0 ? tookWords(survey) : ''}${moneyWords(survey)}`,
     isRehearsal ? 'Rehearsal, nothing spent' : '',
     failed === 0 ? '' : `${formatCount(failed)} failed`,
-    undownloaded === 0
-      ? ''
-      : `${formatCount(undownloaded)} ${undownloaded === 1 ? 'is' : 'are'} ${isRehearsal ? '' : 'paid and '}still to be downloaded`,
+    undownloadedWords(undownloaded, isRehearsal),
     heldWords(survey),
     toDo === 0 || isRunning ? '' : `${formatCount(toDo)} to go`,
   ];
@@ -37,6 +35,13 @@ function moneyWords({ money, isRehearsal }: Survey): string {
   const { reported, estimated } = money.total;
   if (reported + estimated === 0 || isRehearsal) return '';
   return ` for ${estimated > 0 ? 'about ' : ''}${formatSum(reported + estimated)}`;
+}
+
+/** The files of a rehearsal end with its emulator. */
+function undownloadedWords(count: number, isRehearsal: boolean): string {
+  if (count === 0) return '';
+  if (isRehearsal) return `${formatCount(count)} ${count === 1 ? 'was' : 'were'} not downloaded`;
+  return `${formatCount(count)} ${count === 1 ? 'is' : 'are'} paid and still to be downloaded`;
 }
 
 /** What may have been charged also stands where no row is held for it any more: rows bought again, or of a lost job. */

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { shellWords } from '../../batch/manifest/quote-value.js';
+import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 
 /** What commands about a run have to name. */
@@ -11,6 +12,8 @@ export interface RunCommand {
   readonly options: readonly string[];
   /** A rehearsal against the embedded emulator: nothing was spent. */
   readonly isRehearsal: boolean;
+  /** A folder that is not there yet. */
+  readonly another: string;
 }
 
 /** What a start went by. */
@@ -34,20 +37,29 @@ export interface StartFacts {
  * the rows, and what the last start went by.
  *
  * @param first the run's first start
+ * @param folders as the commands are to show them
  */
 export function runAgainCommand(
   first: Pick<StartFacts, 'manifest' | 'repeat'>,
   last: StartFacts,
-  folder: string,
+  folders: Pick<RunCommand, 'folder' | 'another'>,
 ): RunCommand {
   const { manifest, repeat } = first.manifest === last.manifest ? last : first;
   return {
     // Where rows arrived one by one it is no path.
     manifest: isAbsolute(manifest) ? manifest : '',
-    folder,
+    ...folders,
     options: optionsOf(last, repeat.manifest),
     isRehearsal: last.local,
   };
+}
+
+/** `out-again`, or the first of `out-again-2`, `out-again-3` … that is not there. */
+export async function anotherFolder(disk: Pick<Disk, 'stat'>, folder: string): Promise<string> {
+  const name = `${folder.replace(/-again(?:-\d+)?$/, '')}-again`;
+  let free = name;
+  for (let number = 2; (await disk.stat(free)) !== undefined; number++) free = `${name}-${number}`;
+  return free;
 }
 
 /** The options of a start with a manifest that the gallery has written: those about the first manifest are left out. */
@@ -71,6 +83,17 @@ export function runAgain(run: RunCommand, ...more: readonly string[]): string | 
   return commandOn('run', run, more);
 }
 
+/** The command that makes the whole run once more, in a folder of its own. */
+export function runElsewhere(run: RunCommand): string | undefined {
+  return commandOn('run', run, [], run.another);
+}
+
+/** The same run without an option and its value. */
+export function withoutOption(run: RunCommand, option: string): RunCommand {
+  const at = run.options.indexOf(option);
+  return at < 0 ? run : { ...run, options: run.options.toSpliced(at, 2) };
+}
+
 /** The command that prices the rest of the run without these caps. Sends nothing. */
 export function priceRest(run: RunCommand, caps: readonly ReachedCap[]): string | undefined {
   const lifted = caps.flatMap(({ option, column }) =>
@@ -86,11 +109,12 @@ function commandOn(
   command: 'run' | 'plan',
   { manifest, folder, options }: RunCommand,
   more: readonly string[],
+  out = folder,
 ): string | undefined {
   if (manifest === '') return undefined;
   const isKept = ['manifest.csv', 'manifest.jsonl'].some((name) => join(folder, name) === manifest);
   const name = isKept ? '-' : asOperand(manifest);
-  const words = shellWords('millrace', command, name, '--out', asOperand(folder), ...options, ...more);
+  const words = shellWords('millrace', command, name, '--out', asOperand(out), ...options, ...more);
   return isKept ? `${words} < ${shellWords(manifest)}` : words;
 }
 

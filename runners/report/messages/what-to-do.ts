@@ -5,7 +5,7 @@ import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { RunEnd } from '../../batch/stop/worst-end.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
-import { priceRest, runAgain, type RunCommand } from './run-again.js';
+import { priceRest, runAgain, runElsewhere, withoutOption, type RunCommand } from './run-again.js';
 
 /** One thing for a person to do, about rows that failed for one cause. */
 export interface ToDo {
@@ -52,7 +52,9 @@ export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: 
   const reached = exitCode === cappedCode ? caps : [];
   // The cap of a day has room again by itself.
   const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
-  const command = isPriced ? priceRest(run, reached) : runAgain(run);
+  const isBroken = run.isRehearsal && run.options.includes('--faults') && faultyCodes.includes(exitCode ?? 0);
+  const again = isBroken ? withoutOption(run, '--faults') : run;
+  const command = isPriced ? priceRest(run, reached) : runAgain(again);
   if (count === 0 || command === undefined) return [];
   return [
     {
@@ -60,7 +62,11 @@ export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: 
       cause: '',
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
       advice:
-        reached.length > 0 ? cappedAdvice(reached, isPriced) : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
+        reached.length > 0
+          ? cappedAdvice(reached, isPriced)
+          : isBroken
+            ? 'Continue without the faults:'
+            : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
       command,
     },
   ];
@@ -90,6 +96,8 @@ const beforeGoingOn: Readonly<Record<number, string>> = {
 };
 
 const cappedCode = 3;
+/** Of starts that `--faults` may have ended: the same faults would end the next one. */
+const faultyCodes = [4, 5, 69];
 
 /** Word for word when there is one row. */
 export function messageOf({ code, message, wording, count }: FailureGroup): string {
@@ -97,12 +105,18 @@ export function messageOf({ code, message, wording, count }: FailureGroup): stri
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 
-/** `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists what is held. */
-type Way = 'again' | 'run' | 'refetch' | 'settle' | 'none';
+/**
+ * `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists what is held,
+ * `elsewhere` makes the run in another folder.
+ */
+type Way = 'again' | 'run' | 'refetch' | 'settle' | 'elsewhere' | 'none';
 
-function commandOf(way: Way, code: FailureCode, run: RunCommand): string | undefined {
+function commandOf(way: Way, code: FailureCode, given: RunCommand): string | undefined {
+  // The emulator draws its faults by a seed: the same rows would meet the same faults.
+  const run = given.isRehearsal ? withoutOption(given, '--faults') : given;
   if (way === 'again') return runAgain(run, '--retry', code);
   if (way === 'run') return runAgain(run);
+  if (way === 'elsewhere') return runElsewhere(withoutOption(run, '--timeout'));
   return way === 'none' ? undefined : shellWords('millrace', way, run.folder);
 }
 
@@ -153,10 +167,12 @@ function adviceOf(
   command: string | undefined,
 ): string {
   // Rows that arrived one by one have no manifest that a command could name.
-  if (command === undefined && advice.endsWith(':'))
+  if (command === undefined && advice.endsWith(':')) {
+    if (advice.endsWith(elsewhere))
+      return advice.replace(elsewhere, 'Feed all rows again, with another --out.');
     return `${advice.replace(/(?:,? (?:then|and) run(?: again)?)?:$/, '')}. Feed the rows again${code === 'invalid-row' ? '' : ` with \`--retry ${code}\``}.`;
-  if (code !== 'download' || firstAt === undefined) return advice;
-  if (isRehearsal) return 'The download failed. In a real run they wait at the service for 7 days.';
+  }
+  if (code !== 'download' || firstAt === undefined || isRehearsal) return advice;
   const last = new Date(firstAt + pictureLifetimeMs);
   return `The download failed. Download them by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
 }
@@ -165,11 +181,10 @@ type Noun = readonly [one: string, many: string];
 type Help = readonly [noun: Noun, advice: string, way?: Way];
 const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
 
-/** A code says most of it; who settled a row by hand, and whose job ended with the emulator, need other words. */
+/** A code says most of it; rows that were settled by hand, and those of a rehearsal, need other words. */
 function helpFor({ code, paid }: FailureGroup, { isRehearsal }: RunCommand): Help {
-  if (code !== 'expired') return help[code];
-  if (paid === 'yes') return givenUp;
-  return isRehearsal ? endedWithEmulator : help.expired;
+  if (code === 'expired' && paid === 'yes') return givenUp;
+  return (isRehearsal ? inRehearsal[code] : undefined) ?? help[code];
 }
 
 const givenUp: Help = [
@@ -177,11 +192,36 @@ const givenUp: Help = [
   'Settled by hand as paid, and left at that. To have the results after all, buy them again:',
   'again',
 ];
-const endedWithEmulator: Help = [
-  ['job ended with the emulator', 'jobs ended with the emulator'],
-  'The start that sent these jobs was stopped, and its emulator with it; a real service goes on with them. Send them again:',
-  'again',
-];
+
+const elsewhere = 'To rehearse all rows again, in another folder:';
+/** Jobs and pictures end with the emulator, and nothing can be looked up there. */
+const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
+  charged: [
+    ['job failed and was charged', 'jobs failed and were charged'],
+    'The service reports a cost for these failed jobs. In a real run check your account before you buy them again:',
+    'again',
+  ],
+  deadline: [
+    rows('past the deadline'),
+    `These jobs ended with the emulator. In a real run the next start asks for them first, and buys nothing. ${elsewhere}`,
+    'elsewhere',
+  ],
+  expired: [
+    ['job ended with the emulator', 'jobs ended with the emulator'],
+    'The start that sent these jobs was stopped, and its emulator with it; a real service goes on with them. Send them again:',
+    'again',
+  ],
+  unknown: [
+    rows('in doubt'),
+    'The connection was lost before an answer came. In a real run look at your account first: `millrace settle` lists the ways to decide. Here, send them again:',
+    'again',
+  ],
+  download: [
+    ['file was not downloaded', 'files were not downloaded'],
+    `The download failed, and the files ended with the emulator. In a real run they wait at the service for 7 days, for \`millrace refetch\`. ${elsewhere}`,
+    'elsewhere',
+  ],
+};
 
 const help: Readonly<Record<FailureCode, Help>> = {
   'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix these rows in the manifest and run again:'],

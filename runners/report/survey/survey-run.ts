@@ -7,6 +7,8 @@ import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
 import { openIfThere, readJsonl } from '../read/read-jsonl.js';
+import { anotherFolder } from '../messages/run-again.js';
+import { lastLiveState } from '../watch/live-state.js';
 import { originalRows } from './original-rows.js';
 import { readStory, type RunStory } from './run-story.js';
 import { type Money, sumMoney } from './sum-money.js';
@@ -17,6 +19,8 @@ import { type ColumnSums, sumsByValue } from './sums-by-value.js';
 /** All that the report says of a run as a whole. */
 export interface Survey {
   readonly folder: string;
+  /** A folder that is not there, for a rehearsal that is made again. */
+  readonly another: string;
   readonly key: string;
   readonly name: string;
   /** The first one: a later one may hold but a part of the rows. */
@@ -58,6 +62,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const spans = spansOf(story, rows.places.endTimes);
   return {
     folder,
+    another: await anotherFolder(disk, folder),
     key: keyOf(story, rows),
     name: manifest === '' ? basename(folder) : basename(manifest),
     manifest,
@@ -70,7 +75,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     heldRows: countOfCode(rows, 'unknown'),
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
-    toDo: rowsToDo(summary, rows.places.length),
+    toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length }),
     caps: reachedCaps(summary),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
@@ -107,9 +112,14 @@ async function readSummary(disk: Disk, path: string): Promise<JsonObject> {
   }
 }
 
-/** While a run goes its rows end sooner than summary.json says so. */
-function rowsToDo(summary: JsonObject, ended: number): number {
-  const rows = isObject(summary['rows']) ? summary['rows'] : {};
+/** While a run goes its rows end sooner than summary.json says so; a start that was killed at once has not written it. */
+async function rowsToDo(
+  disk: Disk,
+  folder: string,
+  { summary, ended }: { readonly summary: JsonObject; readonly ended: number },
+): Promise<number> {
+  const rows = isObject(summary['rows']) ? summary['rows'] : undefined;
+  if (rows === undefined) return Math.max(0, ((await lastLiveState(disk, folder))?.rows ?? 0) - ended);
   const endedThen = numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0);
   return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
 }

@@ -30,12 +30,18 @@ const freshMs = 15_000;
 
 /** The state that a run wrote last; `undefined` where there is none, or where it is old. `now` in ms since the epoch. */
 export async function readLiveState(disk: Disk, folder: string, now: number): Promise<LiveState | undefined> {
+  const state = await lastLiveState(disk, folder);
+  return state !== undefined && Math.abs(now - state.at) < freshMs ? state : undefined;
+}
+
+/** The same however old it is: a start that was killed before its first summary has its count of rows nowhere else. */
+export async function lastLiveState(disk: Disk, folder: string): Promise<LiveState | undefined> {
   const file = await openIfThere(disk, join(folder, liveStateFile));
   if (file === undefined) return undefined;
   try {
     const bytes = Buffer.alloc(Math.min(await file.size(), 10_000));
     const state = parseObject(bytes.toString('utf8', 0, await file.read(bytes, 0)));
-    return isLiveState(state) && Math.abs(now - state.at) < freshMs ? state : undefined;
+    return isLiveState(state) ? state : undefined;
   } finally {
     await file.close();
   }

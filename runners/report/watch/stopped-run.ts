@@ -51,10 +51,14 @@ export function stoppedFacts(
     sent > 0
       ? `${countOf(sent, 'row was', 'rows were')} sent and no answer was seen: in doubt from the next run on.`
       : '',
-    accepted > 0 && isRehearsal ? `${countOf(accepted, 'job')} ended with the emulator.` : '',
+    isRehearsal && accepted + replied > 0
+      ? `${countOf(accepted + replied, 'job')} ended with the emulator.`
+      : '',
     accepted > 0 && !isRehearsal
       ? `${countOf(accepted, 'job is', 'jobs are')} at the service: the next run asks for ${accepted === 1 ? 'it' : 'them'}, and buys nothing again.`
       : '',
-    replied > 0 ? `${countOf(replied, 'result is', 'results are')} still to be saved, by the next run.` : '',
+    replied > 0 && !isRehearsal
+      ? `${countOf(replied, 'result is', 'results are')} still to be saved, by the next run.`
+      : '',
   ].filter((fact) => fact !== '');
 }

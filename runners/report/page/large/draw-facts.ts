@@ -80,12 +80,22 @@ export function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
   );
 }
 
+/** Jobs and pictures have ended with the emulator, and nothing can be looked up there. */
+const whyNotInRehearsal: Readonly<Record<string, string>> = {
+  download: 'The download failed. In a real run the picture would wait at the service for 7 days.',
+  deadline:
+    'Its job ended with the emulator. In a real run the next start asks for it first, and buys nothing.',
+  expired: 'Its job ended with the emulator. Send it again with --retry expired.',
+  unknown:
+    'In doubt: no answer came. In a real run look at your account first; here, send it again with --retry unknown.',
+};
+
 function whyNot({ status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {
   if (error === undefined || error.paid === 'no') return 'Too long to edit here. Change it in the manifest.';
+  const rehearsed = isRehearsal ? whyNotInRehearsal[status] : undefined;
+  if (rehearsed !== undefined) return rehearsed;
   if (status === 'download')
-    return isRehearsal
-      ? 'The download failed. In a real run the picture would wait at the service for 7 days.'
-      : `Paid, but the download failed. Download it for free: ${shellWords('millrace', 'refetch', folder)}`;
+    return `Paid, but the download failed. Download it for free: ${shellWords('millrace', 'refetch', folder)}`;
   if (status === 'deadline')
     return 'It may still be running. Run again: it is asked for first, and nothing is bought.';
   if (status === 'unknown')

@@ -83,6 +83,7 @@ describe('failureText', () => {
     folder: 'a.out',
     options: ['--max-cost', '5'],
     isRehearsal: false,
+    another: 'my.out-again',
   };
   const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
     ...{ code, count, message, wording: message, ids },

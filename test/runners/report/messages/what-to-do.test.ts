@@ -11,6 +11,7 @@ const run: RunCommand = {
   folder: 'my.out',
   options: ['--base-url', 'https://api.example.test', '--max-cost', '20'],
   isRehearsal: false,
+  another: 'my.out-again',
 };
 const prices = { '1k': 87_500, '2k': 130_000 };
 const began = Date.UTC(2026, 10, 22, 9);
@@ -149,6 +150,16 @@ it('says of a rehearsal that its jobs ended with the emulator', () => {
   const { title, advice } = toDoOf('expired', { ...run, isRehearsal: true });
   expect(title).toBe('2 jobs ended with the emulator');
   expect(advice).toContain('a real service goes on with them');
+});
+
+it('leaves the faults out where a rehearsal was ended by them, and keeps them where it was killed', () => {
+  const rehearsal = { ...run, isRehearsal: true, options: ['--local', '--faults', '429=1', '--seed', '3'] };
+  expect(toGoOn(3, rehearsal, { exitCode: 69 })[0]).toMatchObject({
+    advice: 'Continue without the faults:',
+    command: "millrace run 'my edits.csv' --out my.out --local --seed 3",
+  });
+  expect(toGoOn(3, rehearsal, {})[0]?.command).toContain('--faults 429=1');
+  expect(toDoOf('job-failed', rehearsal).command).not.toContain('--faults');
 });
 
 it('names no higher cap where something else stopped the run, and no plain going on where something is wrong', () => {
