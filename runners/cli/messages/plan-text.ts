@@ -41,10 +41,17 @@ function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan
   const named = (columns: readonly string[]): string =>
     columns.map((column) => plainText(column, 60)).join(', ');
   const filledIn = named(columnsFilledIn);
+  const isOurs = (column: string) => column === 'redo' || columnsFilledIn.includes(column);
   return [
     ...fact('sent', named(columnsSent)),
     ...fact('filled in', filledIn === '' ? '' : `${filledIn}, by --set`),
-    ...fact('not sent', named(columnsNotSent.filter((column) => !columnsFilledIn.includes(column)))),
+    ...fact('not sent', named(columnsNotSent.filter((column) => !isOurs(column)))),
+    ...fact(
+      'redo',
+      columnsNotSent.includes('redo')
+        ? 'its rows are bought again, each in place of the result that it names'
+        : '',
+    ),
   ];
 }
 

@@ -83,7 +83,7 @@ async function fail(name: string, error: NodeJS.ErrnoException, env: CliIo['env'
     error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? error.message})`;
   const [saved] = await savedFiles(downloadsOf(env), basename(name));
   const redo = redoName.test(name)
-    ? `"Download manifest" of the report saves it: it is looked for there, and in Downloads`
+    ? `"Save redo manifest" of the report saves it: it is looked for there, and in Downloads`
     : undefined;
   throw new UsageError(
     [`manifest "${name}": ${why}`],

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
 import { outcomeText, tookText } from '../messages/outcome-text.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { fact, plainText, shownPath } from '../messages/plain-text.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
@@ -58,7 +59,7 @@ export async function printOutcome(
     ...outcomeText(summary, run.target.local),
     ...tookText(summary),
     ...todos,
-    ...(await filesText(out, io.cwd)),
+    ...(await filesText(out, io.cwd, exitCode < 128 && summary.rows.completed > 0)),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
   // Where stdout is a file, the person at the terminal gets the sentence too.
@@ -102,8 +103,14 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-async function filesText(out: string, cwd: string): Promise<string[]> {
+/** @param hasResults Whether the report shows what the run has come to, and there is something in it to look at. */
+async function filesText(out: string, cwd: string, hasResults: boolean): Promise<string[]> {
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));
-  return names.length === 0 ? [] : [`  ${'files'.padEnd(12)} ${shownPath(out, cwd)}: ${names.join(', ')}`];
+  const report = hasResults && names.includes('report.html') ? shownPath(join(out, 'report.html'), cwd) : '';
+  const look = names.includes('images') ? 'to review the pictures' : 'to look at the results';
+  return [
+    ...fact('files', names.length === 0 ? '' : `${shownPath(out, cwd)}: ${names.join(', ')}`),
+    ...fact('next', report === '' ? '' : `open ${report} ${look}`),
+  ];
 }

@@ -21,7 +21,12 @@ const types: Record<string, string> = {
 const chunkBytes = 256 * 1024;
 
 /** Sends a file, of another folder than `files` only pictures; what is no plain file is not there. What no browser shows is saved. */
-export async function serveFile(disk: Disk, path: string, response: ServerResponse): Promise<void> {
+export async function serveFile(
+  disk: Disk,
+  path: string,
+  response: ServerResponse,
+  range?: string,
+): Promise<void> {
   const known = types[/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ''];
   const isSaved = known === undefined && basename(dirname(path)) === 'files';
   const type = isSaved ? 'application/octet-stream' : known;
@@ -30,12 +35,21 @@ export async function serveFile(disk: Disk, path: string, response: ServerRespon
     response.writeHead(404).end();
     return;
   }
-  const saved = isSaved ? { 'content-disposition': 'attachment' } : {};
-  response.writeHead(200, { 'content-type': type, 'content-length': found.size, ...saved });
+  const part = partOf(range, found.size);
+  const { from, to } = part ?? { from: 0, to: found.size };
+  if (from >= to && part !== undefined) {
+    response.writeHead(416, { 'content-range': `bytes */${found.size}` }).end();
+    return;
+  }
+  response.writeHead(part === undefined ? 200 : 206, {
+    ...{ 'content-type': type, 'content-length': to - from, 'accept-ranges': 'bytes' },
+    ...(part && { 'content-range': `bytes ${from}-${to - 1}/${found.size}` }),
+    ...(isSaved && { 'content-disposition': 'attachment' }),
+  });
   const file = await disk.open(path, 'r');
   try {
-    for (let at = 0; at < found.size && !response.destroyed;) {
-      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, found.size - at));
+    for (let at = from; at < to && !response.destroyed;) {
+      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, to - at));
       const count = await file.read(chunk, at);
       if (count === 0) break;
       if (!response.write(chunk.subarray(0, count))) await drained(response);
@@ -45,6 +59,14 @@ export async function serveFile(disk: Disk, path: string, response: ServerRespon
     await file.close();
     response.end();
   }
+}
+
+/** The bytes from `from` until before `to` that one range asks for; of several, and of what is none, the whole file. (RFC 9110, 14) */
+function partOf(range: string | undefined, size: number): { from: number; to: number } | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') return { from: Math.max(0, size - Number(last)), to: size };
+  return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) };
 }
 
 /** Resolves as well when the reader has gone away. */

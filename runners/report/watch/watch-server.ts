@@ -88,7 +88,7 @@ export class WatchServer {
     if (pathname === '/events') return this.#listen(response);
     const script = /^\/report\/page-(\d{1,6})\.js$/.exec(pathname);
     if (script !== null) return this.#script(response, Number(script[1]) - 1, search.slice(1));
-    return this.#picture(pathname, response);
+    return this.#picture(pathname, response, request.headers.range);
   }
 
   #page(response: ServerResponse): void {
@@ -121,15 +121,15 @@ export class WatchServer {
     response.end(await snapshot.script(file));
   }
 
-  async #picture(pathname: string, response: ServerResponse): Promise<void> {
+  async #picture(pathname: string, response: ServerResponse, range?: string): Promise<void> {
     const { disk, folder } = this.#options;
     const name = decoded(pathname);
     const reference = /^\/references\/([0-9a-f]{16})$/.exec(name)?.[1];
     const elsewhere = this.#snapshots.flatMap(({ references }) => references.get(reference ?? '') ?? [])[0];
-    if (elsewhere !== undefined) return serveFile(disk, elsewhere, response);
+    if (elsewhere !== undefined) return serveFile(disk, elsewhere, response, range);
     const inside = /^\/(images|thumbnails|files)\/([^/\\]+)$/.exec(name);
     if (inside === null || inside[2] === '..') return end(response, 404);
-    return serveFile(disk, join(folder, inside[1] ?? '', inside[2] ?? ''), response);
+    return serveFile(disk, join(folder, inside[1] ?? '', inside[2] ?? ''), response, range);
   }
 }
 

@@ -36,7 +36,7 @@ it('a rejected picture is bought again once by the command that the report tells
   for (const key of ['End', 'x']) await page.keyboard.press(key);
   expect(await page.locator('.tray .sums p').textContent()).toContain('2 rows rejected');
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download manifest' }).click();
+  await page.getByRole('button', { name: 'Save redo manifest' }).click();
   const home = await mkdtemp(join(place.folder, 'home-'));
   await (await saved).saveAs(join(home, 'Downloads', (await saved).suggestedFilename()));
   const command = (await page.locator('.how code').textContent()) ?? '';
@@ -102,7 +102,7 @@ it('costs what the tray says by the command that it prints, also after a dearer 
       (await page.locator('.tray .sums p').textContent()) ?? '',
     )?.[1];
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await page.getByRole('button', { name: 'Save redo manifest' }).click();
     await (await saved).saveAs(join(work.folder, (await saved).suggestedFilename()));
     const command = (await page.locator('.how code').textContent()) ?? '';
     const { stdout } = await work.call('plan', ...command.split(' ').slice(2));

@@ -24,6 +24,7 @@ export function columnChoices(
       { value: '-ended', label: 'Latest first' },
       { value: '-price', label: 'Highest price first' },
       { value: 'price', label: 'Lowest price first' },
+      { value: 'time', label: 'Fastest first' },
       { value: '-time', label: 'Slowest first' },
       { value: '-stars', label: 'Most stars first' },
       ...columns.map(({ name }) => ({ value: name, label: short(name), group: 'By column' })),

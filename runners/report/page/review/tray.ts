@@ -71,7 +71,7 @@ export class Tray {
     this.#setButtons([
       kept.length > 0 && button('Save chosen.csv', () => void this.#saveChosen(), 'strong'),
       rejected.length > 0 &&
-        button('Download manifest', () => void this.#saveManifest(), kept.length === 0 ? 'strong' : ''),
+        button('Save redo manifest', () => void this.#saveManifest(), kept.length === 0 ? 'strong' : ''),
       hasAny && button('Clear', (event) => this.#askToClear(event.currentTarget as HTMLElement)),
       this.#isCleared && button('Undo', () => this.#needs.undo()),
     ]);

@@ -124,8 +124,11 @@ function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: ()
     'Compare blind',
   );
   const originals = new Set(groups.groups.map(({ original }) => original)).size;
-  const rows = groups.groups.length === originals ? '' : ` in ${countOf(groups.groups.length, 'row')}`;
-  const words = `${countOf(originals, 'original')}${rows}, ${countOf(groups.values.length, 'value')} of ${by}`;
+  const words = [
+    countOf(originals, 'original'),
+    ...otherAxes(groups.groups).map(([name, count]) => `${countOf(count, 'value')} of ${name}`),
+    `${countOf(groups.values.length, 'value')} of ${by}`,
+  ].join(' × ');
   const rest = groups.values.length - values.length;
   const head = values.map((value) => h('th', { scope: 'col', title: value }, h('span', {}, value)));
   return [
@@ -136,6 +139,14 @@ function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: ()
       h('table', {}, h('thead', {}, h('tr', {}, h('td', {}), ...head)), body),
     ),
   ];
+}
+
+/** The axes that are not across, with how many values each has: a line of the grid has one of each. */
+function otherAxes(groups: readonly VariantGroup[]): [name: string, count: number][] {
+  const axes = new Map<string, Set<string>>();
+  for (const [name, value] of groups.flatMap(({ others }) => others))
+    axes.set(name, (axes.get(name) ?? new Set()).add(value));
+  return [...axes].map(([name, values]) => [name, values.size]);
 }
 
 /** One at least. */

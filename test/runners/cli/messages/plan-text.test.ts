@@ -41,6 +41,14 @@ describe('what a plan says in one line', () => {
     expect(lineOf('not sent', { ...given, columnsNotSent: ['style'] })).toBe('');
   });
 
+  it('says of a manifest of rejected rows what its column redo does, and does not list it as the own of a person', () => {
+    const redo = { columnsNotSent: ['redo', 'note'] };
+    expect(lineOf('not sent', redo)).toBe('  not sent     note');
+    expect(lineOf('redo', redo)).toBe(
+      '  redo         its rows are bought again, each in place of the result that it names',
+    );
+  });
+
   it('names the first priorities, with prices where one is known', () => {
     const level = (priority: number, estimated = 0) => ({ priority, rows: 7, estimated, unpriced: 7 });
     expect(lineOf('priority', { priorities: [level(3), level(2), level(0)] })).toBe(

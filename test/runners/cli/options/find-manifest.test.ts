@@ -63,7 +63,7 @@ describe('findManifest', () => {
     await writeFile(asked, '');
     expect(await findManifest(asked, undefined, io as never)).toMatchObject({ path: asked });
     await expect(findManifest('other.redo.csv', undefined, io as never)).rejects.toMatchObject({
-      hint: expect.stringContaining('Download manifest') as string,
+      hint: expect.stringContaining('Save redo manifest') as string,
     });
   });
 

@@ -97,7 +97,7 @@ const states: Readonly<Record<string, State>> = {
     until: '.how.redo',
     act: async (page) => {
       await press(page, 'j', 'p', 'x', '4', 'x');
-      for (const name of ['Save chosen.csv', 'Download manifest'])
+      for (const name of ['Save chosen.csv', 'Save redo manifest'])
         await page.getByRole('button', { name }).click();
     },
   },

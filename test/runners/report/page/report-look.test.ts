@@ -191,7 +191,7 @@ describe('the gallery', () => {
   it('leaves three quarters of a phone to the pictures when the tray is open', async () => {
     const page = await open('edits.out', phone);
     await page.locator('.frame .reject').first().click();
-    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await page.getByRole('button', { name: 'Save redo manifest' }).click();
     await page.locator('.how code').waitFor();
     expect((await page.locator('.tray').boundingBox())!.height).toBeLessThanOrEqual(844 / 4 + 1);
     await page.context().close();
@@ -201,7 +201,7 @@ describe('the gallery', () => {
     const page = await open();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
-    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await page.getByRole('button', { name: 'Save redo manifest' }).click();
     await expect.poll(() => page.locator('.how code').textContent()).toContain(' --max-cost 40');
     await page.context().close();
   });
@@ -237,7 +237,7 @@ describe('small windows', () => {
   ])('at %s the page fits, and the tray leaves three quarters', async (_name, viewport) => {
     const page = await open('edits.out', { viewport });
     await page.locator('.frame .reject').first().click();
-    await page.getByRole('button', { name: 'Download manifest' }).click();
+    await page.getByRole('button', { name: 'Save redo manifest' }).click();
     expect((await page.locator('.tray').boundingBox())!.height).toBeLessThanOrEqual(viewport.height / 4 + 1);
     const overflow = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
     expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);

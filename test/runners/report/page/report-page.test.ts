@@ -141,7 +141,7 @@ describe('review by mouse', () => {
     expect(await page.locator('.tray .sums p').textContent()).toBe('2 rows rejected Redo: $0.2625.');
 
     const { name, text } = await download(page, () =>
-      page.getByRole('button', { name: 'Download manifest' }).click(),
+      page.getByRole('button', { name: 'Save redo manifest' }).click(),
     );
     expect(name).toBe('edits.redo.csv');
     const [head, first, second] = text.split('\r\n');
@@ -213,7 +213,7 @@ describe('review by keyboard alone', () => {
     await expect.poll(() => dialog.count()).toBe(0);
     expect(await page.evaluate(`document.activeElement.textContent`)).toContain('clock-0005');
 
-    await page.getByRole('button', { name: 'Download manifest' }).focus();
+    await page.getByRole('button', { name: 'Save redo manifest' }).focus();
     const { text } = await download(page, () => page.keyboard.press('Enter'));
     expect(text.split('\r\n').length).toBe(4);
     expect(text).toContain('plant-0003');
@@ -269,7 +269,7 @@ describe('hostile words', () => {
     const { page } = await open('hostile');
     await page.locator('.frame .reject').first().click();
     const { name, text } = await download(page, () =>
-      page.getByRole('button', { name: 'Download manifest' }).click(),
+      page.getByRole('button', { name: 'Save redo manifest' }).click(),
     );
     expect(name).toBe('edits.redo.csv');
     expect(text).toContain(hostile.replaceAll('"', '""'));
@@ -316,7 +316,7 @@ describe('runs of other sizes', () => {
     await expect.poll(() => page.locator('.frame').count()).toBe(96);
     await page.locator('.frame .reject').first().click();
     const { text } = await download(page, () =>
-      page.getByRole('button', { name: 'Download manifest' }).click(),
+      page.getByRole('button', { name: 'Save redo manifest' }).click(),
     );
     expect(text).toContain('bottle-0001');
     await page.context().close();

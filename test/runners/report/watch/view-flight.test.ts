@@ -86,7 +86,7 @@ describe('viewFlight', () => {
       '2 jobs are at the service: the next run asks for them, and buys nothing again.',
       '1 result is still to be saved, by the next run.',
     ]);
-    expect(facts(true)[1]).toBe('2 jobs ended with the emulator.');
+    expect(facts(true)[1]).toBe('3 jobs ended with the emulator.');
   });
 
   it('names the cause of a standstill, and no time left meanwhile', () => {

@@ -1,4 +1,4 @@
-import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { get, request } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -241,6 +241,22 @@ describe('the server', () => {
       expect((await ask('/', { host })).status).toBe(421);
     },
   );
+
+  it.each([
+    ['bytes=2-5', 206, 'bytes 2-5/10', '2345'],
+    ['bytes=7-', 206, 'bytes 7-9/10', '789'],
+    ['bytes=-3', 206, 'bytes 7-9/10', '789'],
+    ['bytes=4-99', 206, 'bytes 4-9/10', '456789'],
+    ['bytes=0-1,4-5', 200, undefined, '0123456789'],
+    ['bytes=10-', 416, 'bytes */10', ''],
+  ])('sends of a video what %s asks for, so that it can be sought', async (range, status, part, body) => {
+    await mkdir(join(folder, 'files'), { recursive: true });
+    await writeFile(join(folder, 'files', 'clip.mp4'), '0123456789');
+    const answer = await ask('/files/clip.mp4', { range });
+    expect(answer).toMatchObject({ status, body });
+    expect(answer.headers['content-range']).toBe(part);
+    if (status !== 416) expect(answer.headers['accept-ranges']).toBe('bytes');
+  });
 
   it('takes nothing but GET', async () => {
     expect((await ask('/', {}, 'POST')).status).toBe(405);

@@ -73,7 +73,7 @@ describe('a run with axes', () => {
   it('begins with its pictures by the first axis, like beside like, whatever its values hold', async () => {
     const page = await open();
     expect(await page.locator('.variants .lead').textContent()).toMatch(
-      /^2 originals in 4 rows, 7 values of style /,
+      /^2 originals × 2 values of resolution × 7 values of style /,
     );
     const heads = await page.locator('.variants thead th').evaluateAll((all) => all.map((one) => one.title));
     expect(heads.map((text) => text.slice(0, 12)).toSorted()).toEqual(
@@ -166,7 +166,7 @@ describe('a run with axes', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await expect.poll(() => page.locator('.tray .sums p').textContent()).toContain('1 row rejected');
-    await save(page, 'Download manifest');
+    await save(page, 'Save redo manifest');
     const command = (await page.locator('.how code').textContent()) ?? '';
     const before = new Map((await work.lines('edits.out/results.jsonl')).map((line) => [line['id'], line]));
     const words = command.split(' ').slice(1);
@@ -180,6 +180,8 @@ describe('a run with axes', () => {
     expect(redone[0]?.['columns']).not.toHaveProperty('redo.axes');
     await context.close();
     const again = await open();
-    expect(await again.locator('.variants .lead').textContent()).toMatch(/^2 originals in 4 rows, 7 values/);
+    expect(await again.locator('.variants .lead').textContent()).toMatch(
+      /^2 originals × 2 values of resolution × 7 values/,
+    );
   });
 });

@@ -140,7 +140,7 @@ describe('reviewing', () => {
   it('keeps the command for one file in sight when the other is saved, also for a second time', async () => {
     const page = await open();
     await press(page, 'j', 'p', 'x');
-    for (const button of ['Save chosen.csv', 'Download manifest', 'Save chosen.csv'])
+    for (const button of ['Save chosen.csv', 'Save redo manifest', 'Save chosen.csv'])
       await download(page, button);
     const commands = await page.locator('.tray .how code').allTextContents();
     expect(commands.map((command) => command.split(' ')[1])).toEqual(['pick', 'run']);
