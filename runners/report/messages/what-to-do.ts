@@ -193,8 +193,8 @@ const givenUp: Help = [
   'again',
 ];
 
-const elsewhere = 'To rehearse all rows again, in another folder:';
-/** Jobs and pictures end with the emulator, and nothing can be looked up there. */
+const elsewhere = 'Rehearse all rows again, elsewhere:';
+/** Jobs and pictures end with the emulator, and nothing can be looked up there. A narrow page shows three lines of each. */
 const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   charged: [
     ['job failed and was charged', 'jobs failed and were charged'],
@@ -203,22 +203,22 @@ const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   ],
   deadline: [
     rows('past the deadline'),
-    `These jobs ended with the emulator. In a real run the next start asks for them first, and buys nothing. ${elsewhere}`,
+    `The jobs ended with the emulator; a real service is asked for them by the next start. ${elsewhere}`,
     'elsewhere',
   ],
   expired: [
     ['job ended with the emulator', 'jobs ended with the emulator'],
-    'The start that sent these jobs was stopped, and its emulator with it; a real service goes on with them. Send them again:',
+    'The emulator ended, and these jobs with it; a real service goes on with them. Send them again:',
     'again',
   ],
   unknown: [
     rows('in doubt'),
-    'The connection was lost before an answer came. In a real run look at your account first: `millrace settle` lists the ways to decide. Here, send them again:',
+    'No answer came. In a real run, look at your account first (`millrace settle`). Here, send them again:',
     'again',
   ],
   download: [
     ['file was not downloaded', 'files were not downloaded'],
-    `The download failed, and the files ended with the emulator. In a real run they wait at the service for 7 days, for \`millrace refetch\`. ${elsewhere}`,
+    `They ended with the emulator; a real service keeps them for 7 days (\`millrace refetch\`). ${elsewhere}`,
     'elsewhere',
   ],
 };
