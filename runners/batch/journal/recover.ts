@@ -1,6 +1,6 @@
-import { crc32 } from 'node:zlib';
 import type { DiskFile } from '../disk/disk.js';
 import { valueOfJson, readLineBlocks } from '../disk/read-file.js';
+import { checksumOfLines } from './line/block-checksum.js';
 import { hasGoodChecksum, salvage, field } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError, newerFormat } from './journal-error.js';
@@ -69,21 +69,22 @@ class Pass {
   block(bytes: Buffer, offset: number): void {
     const end = bytes.lastIndexOf(0x0a) + 1;
     this.lines(bytes.subarray(0, end), offset);
-    this.checksum = crc32(bytes.subarray(0, end), this.checksum);
     if (end < bytes.length) this.tail(bytes.subarray(end), offset + end);
   }
 
   private lines(bytes: Buffer, offset: number): void {
+    const checksum = checksumOfLines(bytes, this.checksum);
     let start = 0;
     while (start < bytes.length) {
       this.line++;
       const end = bytes.indexOf(0x0a, start);
-      if (!hasGoodChecksum(bytes, start, end))
+      if (checksum === undefined && !hasGoodChecksum(bytes, start, end))
         throw this.unreadable(bytes.subarray(start, end), offset + start);
       this.record(bytes, start, end, offset + start);
       this.goodEnd = offset + end + 1;
       start = end + 1;
     }
+    this.checksum = checksum ?? this.checksum;
   }
 
   result(): RecoveredFile {

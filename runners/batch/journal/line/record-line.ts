@@ -82,9 +82,19 @@ export function decodeRecord(line: Buffer): NumberedRecord {
 
 /** Whether `bytes[start, end)` is a whole record: opened and closed as one, with the right checksum. */
 export function hasGoodChecksum(bytes: Buffer, start: number, end: number): boolean {
-  const bodyEnd = end - checksumBytes;
-  if (bodyEnd <= start || bytes[start] !== brace || !endsLikeRecord(bytes, end)) return false;
-  return crc32(bytes.subarray(start, bodyEnd)) === hexAt(bytes, end - 10);
+  if (!isFramed(bytes, start, end)) return false;
+  return crc32(bytes.subarray(start, end - checksumBytes)) === storedChecksum(bytes, end);
+}
+
+/** Whether `bytes[start, end)` is opened and closed as a record. */
+export function isFramed(bytes: Buffer, start: number, end: number): boolean {
+  if (end - checksumBytes <= start || bytes[start] !== brace) return false;
+  return endsLikeRecord(bytes, end) && storedChecksum(bytes, end) >= 0;
+}
+
+/** The checksum that the record holds which ends here; -1: what stands there is none. */
+export function storedChecksum(bytes: Buffer, end: number): number {
+  return hexAt(bytes, end - 10);
 }
 
 const brace = 0x7b;
