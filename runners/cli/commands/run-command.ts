@@ -11,12 +11,12 @@ import { agreedRows, agreeToPlan, explainRefusal, type CheckedRun } from '../sta
 import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun, repeatedOptions } from '../start/batch-options.js';
 import { printOutcome, type Warning } from '../start/print-outcome.js';
-import { assumePrice, nodeDisk, type PriceBook } from '../../batch/formats.js';
+import { assumePrice, nodeDisk } from '../../batch/formats.js';
 import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
-import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
+import type { CommandCall } from '../io/cli-io.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
-import { parseOptions, startSchema, type RunOptions } from '../options/parse-options.js';
+import { parseOptions, startSchema } from '../options/parse-options.js';
 import { readPrices } from '../options/configured-endpoints.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import { withAxesFile } from '../plan/planned-settings.js';
@@ -67,19 +67,10 @@ async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<
   return { ...options, limit: undefined, only };
 }
 
-/** What a run is begun with. */
-interface Following {
-  readonly options: RunOptions;
-  readonly repeat: StartedRun['repeat'];
-  readonly prices: PriceBook;
-  readonly io: CliIo;
-  readonly fault: FaultContext;
-}
-
 /** Works the rows of stdin as they arrive, until it ends or the run is interrupted. */
 async function followRows(
   name: string | undefined,
-  { options, repeat, prices, io, fault }: Following,
+  { options, repeat, prices, io, fault }: Pick<StartedRun, 'options' | 'repeat' | 'prices' | 'io' | 'fault'>,
 ): Promise<number> {
   const live = openLiveRows(name ?? '', options, io);
   const out = resolve(io.cwd, options.out ?? '');

@@ -1,19 +1,15 @@
 import { describeBought, shellWords } from '../../batch/formats.js';
 import { axesChangeText, newlySentText, type Ahead } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatMoney, formatDuration, fact, plainText } from './plain-text.js';
-import { priceText } from './plan-text.js';
+import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
+import { priceText, usdOf } from './plan-text.js';
 import { aheadByText } from './value-text.js';
 
 /** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, invalid, ended, gone } = ahead;
+  const { toSend, doubled, toPoll, toDownload, toHold, later, invalid, ended } = ahead;
   const price = { ...ahead.price, estimated: ahead.fits.estimated };
-  const again = [
-    retried > 0 && `${formatCount(retried)} failed before`,
-    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
-  ];
-  const reasons = again.filter((part) => part !== false).join(', ');
+  const reasons = listed(againParts(ahead));
   const parts = [
     `${countOf(toSend, 'row')} to send${reasons === '' ? '' : ` (${reasons})`}`,
     doubled > 0 && `${formatCount(doubled)} in doubt to send again, which may charge twice`,
@@ -23,21 +19,31 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     invalid > 0 && `${formatCount(invalid)} invalid`,
     later > 0 && `${formatCount(later)} left for later`,
     ended > 0 && `${formatCount(ended)} ended before`,
-  ].filter((part) => part !== false);
+  ];
   return [
     ...savesText(ahead),
-    ...(gone > 0
-      ? [`  not in it    ${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`]
-      : []),
+    ...goneText(ahead),
     ...axesText(ahead),
     ...boughtText(ahead),
-    `  this start   ${parts.join(', ')}`,
+    ...fact('this start', listed(parts)),
     ...capText(ahead),
     ...aheadByText(ahead),
     ...(local
       ? fact('price', `${priceText(price)}; this is a rehearsal, nothing is spent`)
       : fact('may cost', priceText(price))),
   ];
+}
+
+function againParts({ retried, redone }: Ahead): (string | false)[] {
+  return [
+    retried > 0 && `${formatCount(retried)} failed before`,
+    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
+  ];
+}
+
+function goneText({ gone }: Ahead): string[] {
+  const kept = `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`;
+  return fact('not in it', gone > 0 ? kept : '');
 }
 
 /** What the axes ask for otherwise than in earlier starts. */
@@ -51,15 +57,11 @@ const boughtShown = 5;
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first } = bought;
-  return [
-    ...fact(
-      'bought',
-      `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids; each is bought again: ${priceText(cost)}`,
-    ),
-    ...describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map(
-      (line) => `${' '.repeat(15)}${plainText(line)}`,
-    ),
-  ];
+  return fact(
+    'bought',
+    `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids; each is bought again: ${priceText(cost)}`,
+    describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map((line) => plainText(line)),
+  );
 }
 
 const sources = {
@@ -77,13 +79,11 @@ function savesText({ saves = [] }: Ahead): string[] {
 export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
   if (cap === undefined) return [];
   const usd = toMicroDollars(cap.usd);
-  const left = cap.left < usd ? ` with ${formatMoney(Math.max(cap.left, 0))} left` : '';
+  const left = cap.left < usd ? `, with ${formatMoney(Math.max(cap.left, 0))} left` : '';
   const sent = toSend + doubled;
   const rows = fits.rows < sent ? `${formatCount(fits.rows)} of ${countOf(sent, 'row')} fit` : 'all rows fit';
   const what = sent === 0 ? '' : `: ${rows}${fits.rows < sent ? `, for ${formatMoney(fits.estimated)}` : ''}`;
-  return [
-    `  cap          ${formatMoney(usd)}, ${sources[cap.source]}${left === '' ? '' : `,${left}`}${what}`,
-  ];
+  return fact('cap', `${formatMoney(usd)}, ${sources[cap.source]}${left}${what}`);
 }
 
 /** What a start would do in the run's folder, given what earlier starts left there. */
@@ -107,12 +107,11 @@ export interface PlanDifference {
 /** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
 export function differenceText(found: PlanDifference, shownOut: string): string[] {
   const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
-  const { toSend, retried, redone, doubled, toPoll, toDownload, toHold, later, gone, changed } = ahead;
-  const again = [
-    retried > 0 && `${formatCount(retried)} failed before`,
-    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
+  const { toSend, doubled, toPoll, toDownload, toHold, later, changed } = ahead;
+  const again = listed([
+    ...againParts(ahead),
     doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
-  ].filter((part) => part !== false);
+  ]);
   const ongoing = goingOn + toPoll + toDownload;
   const ids = changed.ids.map((id) => plainText(id, 60)).join(', ');
   const more = changed.count > changed.ids.length ? ', …' : '';
@@ -126,20 +125,14 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
       'going on',
       ongoing > 0 ? `${countOf(ongoing, 'row')} whose job or picture is asked for; nothing is bought` : '',
     ),
-    ...fact(
-      'to be sent',
-      `${countOf(toSend + doubled, 'row')}${again.length > 0 ? ` (${again.join(', ')})` : ''}`,
-    ),
+    ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
     ...fact(
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
     ...fact('in doubt', heldText(done.held + toHold + unanswered, shownOut)),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
-    ...fact(
-      'not in it',
-      gone > 0 ? `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept` : '',
-    ),
+    ...goneText(ahead),
     ...axesText(ahead),
     ...boughtText(ahead),
   ];
@@ -198,10 +191,6 @@ export function differenceJson(found: PlanDifference): object {
       ...(takesMs !== undefined && { takesMs: Math.round(takesMs) }),
     },
   };
-}
-
-function usdOf({ estimated, unpriced }: Ahead['price']): Ahead['price'] {
-  return { estimated: toUsd(estimated), unpriced };
 }
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {

@@ -29,9 +29,16 @@ export function shownPath(path: string, cwd: string): string {
   return plainText(shown === '' ? '.' : shown);
 }
 
-/** One line: the label in a column of its own, then the text. No line for an empty text. */
-export function fact(label: string, text: string): string[] {
-  return text === '' ? [] : [`  ${label.padEnd(12)} ${text}`];
+/** One line: the label in a column of its own, then the text. No line for an empty text. More lines stand below the text. */
+export function fact(label: string, text: string, more: readonly string[] = []): string[] {
+  return text === ''
+    ? []
+    : [`  ${label.padEnd(12)} ${text}`, ...more.map((line) => `${' '.repeat(15)}${line}`)];
+}
+
+/** The parts that there are, separated by commas. */
+export function listed(parts: readonly (string | false | undefined)[], separator = ', '): string {
+  return parts.filter((part) => typeof part === 'string').join(separator);
 }
 
 export { formatMoney } from '../../../src/contract/micro-dollars.js';

@@ -106,14 +106,11 @@ const sameShown = 5;
 function sameText(same: Plan['same']): string[] {
   if (same === undefined || same.rows === 0) return [];
   const { rows, cost, first } = same;
-  const shown = describeSame({ rows, cost, first: first.slice(0, sameShown) });
-  return [
-    ...fact(
-      'same',
-      `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for, each is bought: ${priceText(cost)}`,
-    ),
-    ...shown.map((line) => `${' '.repeat(15)}${plainText(line)}`),
-  ];
+  return fact(
+    'same',
+    `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for, each is bought: ${priceText(cost)}`,
+    describeSame({ rows, cost, first: first.slice(0, sameShown) }).map((line) => plainText(line)),
+  );
 }
 
 /** A price in a few words, with what is not in it. */
@@ -171,7 +168,8 @@ function matrixJson({ axes, ...counts }: NonNullable<Plan['matrix']>): object {
   return { ...counts, axes: priced };
 }
 
-function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {
+/** For JSON: money in USD. */
+export function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {
   return { estimated: toUsd(estimated), unpriced };
 }
 

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../batch/index.js';
 import { shellWords } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { countOf, formatCount, formatDuration, formatMoney, fact, plainText } from './plain-text.js';
+import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
 import { outcomeText } from './outcome-text.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
@@ -16,13 +16,13 @@ export function statusText(status: RunStatus, name: string, now: number): string
       `${formatCount(sent)} sent and not answered${status.isRunning ? '' : ' (in doubt from the next start on)'}`,
     accepted > 0 && `${formatCount(accepted)} accepted`,
     replied > 0 && `${formatCount(replied)} to be saved`,
-  ].filter((part) => part !== false);
+  ];
   return [
     `${name}: ${stateText(status, now)}`,
     ...outcomeText(status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
-    ...fact('on the way', pending.join(', ')),
+    ...fact('on the way', listed(pending)),
     ...fact('ids in doubt', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
     ...fact('pace', rateText(status, now)),
@@ -97,13 +97,9 @@ export function remoteText(remote: RemoteStatus, now: number): string[] {
   if ('problem' in remote) return fact('database', `${database}: ${plainText(remote.problem, 500)}`);
   const { state, workers } = remote;
   const { open, inFlight, stop } = state;
-  const parts = [
-    `${formatCount(open)} wait`,
-    `${formatCount(inFlight)} in flight`,
-    ...(stop === undefined ? [] : ['stopped']),
-  ];
+  const parts = [`${formatCount(open)} wait`, `${formatCount(inFlight)} in flight`, stop && 'stopped'];
   return [
-    ...fact('database', `${database}: ${parts.join(', ')}`),
+    ...fact('database', `${database}: ${listed(parts)}`),
     ...(workers.length === 0
       ? fact('workers', 'none')
       : workers.flatMap((worker) => workerText(worker, now))),
@@ -118,8 +114,8 @@ function workerText({ host, pid, startedAt, silence, does }: Worker, now: number
     sends > 0 && `sends ${formatCount(sends)}`,
     polls > 0 && `polls ${formatCount(polls)}`,
     saves > 0 && `saves ${formatCount(saves)}`,
-  ].filter((part) => part !== false);
-  const what = silence ?? (work.join(', ') || 'waits');
+  ];
+  const what = silence ?? (listed(work) || 'waits');
   return fact(
     'worker',
     `${plainText(host, 60)}, process ${pid}, for ${formatDuration(now - startedAt)}: ${what}`,

@@ -1,11 +1,10 @@
 import type { Ahead, Summary } from '../../batch/internal.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { dearestValues, type ValueLine, valueName } from '../../report/messages/dearest-values.js';
-import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
+import { countOf, formatCount, formatMoney, fact, listed, plainText } from './plain-text.js';
 import { priceText } from './plan-text.js';
 
 const valuesShown = 10;
-const indent = ' '.repeat(15);
 
 /** What rows have cost by the values of columns: a line a value, the dearest first. */
 export function costsByText({ by = {} }: Pick<Summary['cost'], 'by'>): string[] {
@@ -23,7 +22,7 @@ function valueLine({ name, reported, estimated, unknown, completed, failed, held
     failed > 0 && `${formatCount(failed)} failed`,
     held > 0 && `${countOf(held, 'row')} in doubt`,
   ];
-  return `${name}: ${parts.filter((part) => part !== false).join(', ')}`;
+  return `${name}: ${listed(parts)}`;
 }
 
 /** What a start sends by the values of columns, and how many rows the caps of values leave room for. */
@@ -53,7 +52,7 @@ function aheadOfValue({ rows, fits, estimated, unpriced }: AheadOfValue): string
 }
 
 function headed(column: string, [first = '', ...others]: readonly string[]): string[] {
-  return [...fact(`by ${plainText(column, 30)}`, first), ...others.map((line) => `${indent}${line}`)];
+  return fact(`by ${plainText(column, 30)}`, first, others);
 }
 
 function shownValue(value: string): string {

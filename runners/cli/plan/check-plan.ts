@@ -10,7 +10,7 @@ import { trackConnections } from '../io/track-connections.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { plainText, countOf, formatCount } from '../messages/plain-text.js';
+import { fact, plainText, countOf, formatCount } from '../messages/plain-text.js';
 import { openTarget } from '../service/open-target.js';
 import { checkStore } from '../service/open-uploads.js';
 import { selectRows } from './plan-source.js';
@@ -42,11 +42,7 @@ export async function checkPlan(
   const connections = trackConnections();
   try {
     const settings = await plannedSettings(source, options);
-    const rows = await selectRows(
-      () => readRows(nodeDisk, { path, settings }),
-      options,
-      () => undefined,
-    );
+    const rows = await selectRows(() => readRows(nodeDisk, { path, settings }), options);
     const { baseUrl = '', lbBaseUrl = '' } = options.local
       ? { baseUrl: 'http://127.0.0.1' }
       : serviceSettings(options, io.env);
@@ -56,8 +52,7 @@ export async function checkPlan(
       reference: (url) => checkReference(url, probe),
       isLocal: isPlannedImage,
     });
-    const store = options.upload === undefined ? undefined : await checkStore(options, io);
-    return withStore(concluded(checked, source.name), options, store);
+    return await withStore(concluded(checked, source.name), options, io);
   } finally {
     connections.letGo();
   }
@@ -93,20 +88,18 @@ function concluded(checked: CheckedRows, name: string): PlanCheck {
 }
 
 /** Adds the state of the bucket of `--upload`: without it, rows with local pictures cannot be sent. */
-function withStore(check: PlanCheck, { upload }: RunOptions, problem: string | undefined): PlanCheck {
-  if (upload === undefined) return check;
-  const name = `s3://${upload.bucket}`;
+async function withStore(check: PlanCheck, options: RunOptions, io: CliIo): Promise<PlanCheck> {
+  if (options.upload === undefined) return check;
+  const problem = await checkStore(options, io);
+  const name = `s3://${options.upload.bucket}`;
+  const text = (words: string) => [...check.text, ...fact('upload', `${name}: ${words}`)];
+  if (problem === undefined)
+    return { ...check, text: text('it answers'), json: { ...check.json, upload: { ok: true } } };
   return {
-    exitCode: problem === undefined ? check.exitCode : 4,
-    text: [
-      ...check.text,
-      `  upload       ${name}: ${problem === undefined ? 'it answers' : 'cannot be used'}`,
-    ],
-    problems: [
-      ...check.problems,
-      ...(problem === undefined ? [] : [`--upload ${name}: ${plainText(problem, 500)}`]),
-    ],
-    json: { ...check.json, upload: { ok: problem === undefined, ...(problem !== undefined && { problem }) } },
+    exitCode: 4,
+    text: text('cannot be used'),
+    problems: [...check.problems, `--upload ${name}: ${plainText(problem, 500)}`],
+    json: { ...check.json, upload: { ok: false, problem } },
   };
 }
 
@@ -126,11 +119,10 @@ const stateWords = { refused: 'key refused', gone: 'not there', unreached: 'not 
 export function checkText({ endpoints, tested, deadCount }: CheckedRows): string[] {
   const dead = deadCount === 0 ? 'all there' : `${formatCount(deadCount)} that the service cannot fetch`;
   return [
-    ...[...endpoints].map(
-      ([id, { state, words }]) =>
-        `  endpoint     ${plainText(id, 80)}: ${state === 'up' ? plainText(words, 300) : stateWords[state]}`,
+    ...[...endpoints].flatMap(([id, { state, words }]) =>
+      fact('endpoint', `${plainText(id, 80)}: ${state === 'up' ? plainText(words, 300) : stateWords[state]}`),
     ),
-    ...(tested === 0 ? [] : [`  references   ${countOf(tested, 'address', 'addresses')} tested, ${dead}`]),
+    ...fact('references', tested === 0 ? '' : `${countOf(tested, 'address', 'addresses')} tested, ${dead}`),
   ];
 }
 

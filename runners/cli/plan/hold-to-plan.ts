@@ -2,7 +2,7 @@ import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../ba
 import { PricedBytes, readRows } from '../../batch/planning.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
-import { refuseMissing, selectRows } from './plan-source.js';
+import { selectRows } from './plan-source.js';
 import { plannedSettings } from './planned-settings.js';
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
@@ -33,7 +33,7 @@ export async function holdManifestToPlan(
   const read = () => readRows(nodeDisk, { path, settings, bytes });
   await holdToPlan(plan, {
     bytes: () => bytes.read(nodeDisk, path, settings),
-    items: await selectRows(read, options, refuseMissing),
+    items: await selectRows(read, options),
     prices,
   });
   return bytes;

@@ -31,7 +31,7 @@ export async function openPlan(
     throw new UsageError(changed, `nothing was sent; leave them out, or plan anew with --save ${file}`);
   const from = new Map([...configured.from].filter(([name]) => !(name in options)));
   const folder = out === undefined ? {} : { out };
-  return { raw: { ...folder, ...withPlannedOptions(configured.raw, options) }, from, plan };
+  return { raw: { ...folder, ...configured.raw, ...options }, from, plan };
 }
 
 /** The manifest that a command names, else the plan's. Throws `UsageError` where there is none. */
@@ -66,11 +66,6 @@ export function withHosts(raw: Raw, env: CliIo['env']): Raw {
 export function plannedOptions(raw: Raw): PlanHead['options'] {
   const given = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
   return Object.fromEntries(given) as PlanHead['options'];
-}
-
-/** The options of a start by a plan: those of the plan, then the start's own. */
-export function withPlannedOptions(raw: Raw, plan: PlanHead['options']): Raw {
-  return { ...raw, ...plan };
 }
 
 /** One sentence for each option that differs from the plan's. */

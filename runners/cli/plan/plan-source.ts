@@ -45,11 +45,7 @@ export async function planSource(
   const priceOf = (row: Row) => prices.priceOf(row);
   const bytes = new PricedBytes();
   return withManifestFile(source, io, async (path) => {
-    const rows = await selectRows(
-      () => readRows(nodeDisk, { path, settings, bytes }),
-      options,
-      refuseMissing,
-    );
+    const rows = await selectRows(() => readRows(nodeDisk, { path, settings, bytes }), options);
     return planManifest(rows(), { priceOf, separatedBy: () => separatedBy, again: rows });
   });
 }
@@ -140,22 +136,20 @@ interface ManifestPart {
 
 /**
  * Reads the rows that `--only` and `--limit` select, and all invalid rows: a limit takes those of the highest priority. Each call of
- * what is returned reads them anew, by the priorities that an earlier reading has found. `missing` is called at the end with the
- * entries of `--only` that no row is found by, if there are any.
+ * what is returned reads them anew, by the priorities that an earlier reading has found, and throws `UsageError` at the end for
+ * entries of `--only` that no row is found by.
  */
 export async function selectRows(
   read: () => AsyncIterable<ManifestItem>,
   part: ManifestPart,
-  missing: (entries: readonly string[]) => void,
 ): Promise<(found?: Plan['priorities']) => AsyncGenerator<ManifestItem>> {
   const priorities = part.limit === undefined ? undefined : await prioritiesOf(read());
-  return (found) => selected(byPriority(priorities ?? found, read), part, missing);
+  return (found) => selected(byPriority(priorities ?? found, read), part);
 }
 
 async function* selected(
   items: AsyncIterable<ManifestItem>,
   part: ManifestPart,
-  missing: (entries: readonly string[]) => void,
 ): AsyncGenerator<ManifestItem> {
   const only = part.only === undefined ? undefined : new RowSelection(part.only);
   const select = new SelectRows({ limit: part.limit ?? Number.MAX_SAFE_INTEGER, only });
@@ -164,5 +158,5 @@ async function* selected(
     if (id !== undefined) select.see(item.valid ? item.row : { id });
     if (!item.valid || select.takes(item.row)) yield item;
   }
-  if (select.missing().length > 0) missing(select.missing());
+  refuseMissing(select.missing());
 }

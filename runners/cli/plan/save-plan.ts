@@ -1,17 +1,10 @@
-import {
-  DiskFault,
-  type ManifestItem,
-  type ManifestSettings,
-  type Plan,
-  type PriceBook,
-  type Row,
-} from '../../batch/formats.js';
+import { DiskFault, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
 import { planManifest, readManifest } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { plannedOptions, withHosts } from './open-plan.js';
-import { refuseMissing, selectRows, withManifestFile } from './plan-source.js';
+import { selectRows, withManifestFile } from './plan-source.js';
 import { plannedSettings } from './planned-settings.js';
 import { createReadStream } from 'node:fs';
 import { type PlanHead, plannedRow, type PlanFoot, type PlannedRow } from './saved-plan.js';
@@ -19,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Plans like `planSource`, and keeps the plan in a file. */
+/** Plans like `planSource`, and keeps the plan in a file: one line for each row, so that a run can be compared with it. */
 export async function planAndSave(
   file: string,
   planned: {
@@ -39,41 +32,19 @@ export async function planAndSave(
     options: plannedOptions(withHosts(raw, io.env)),
   };
   const settings = await plannedSettings(source, options);
-  const select = (read: Parameters<typeof selectRows>[0]) => selectRows(read, options, refuseMissing);
-  const { skipInvalid } = options;
-  return withManifestFile(source, io, (manifest) =>
-    savePlan({ file, manifest, head, settings, select, prices, skipInvalid }),
-  );
-}
-
-/** What a plan is made of. */
-interface PlanToSave {
-  /** Where it is saved. */
-  readonly file: string;
-  /** The file of the manifest. */
-  readonly manifest: string;
-  readonly head: PlanHead;
-  readonly settings: ManifestSettings;
-  /** Selects the rows to be done, as `selectRows`. */
-  readonly select: (read: () => AsyncIterable<ManifestItem>) => ReturnType<typeof selectRows>;
-  readonly prices: PriceBook;
-  /** Whether a plan with invalid rows is saved. They are left out of the run. */
-  readonly skipInvalid: boolean;
-}
-
-/** Plans a manifest and saves the plan, one line for each row, so that a run can be compared with it. */
-async function savePlan(toSave: PlanToSave): Promise<Plan> {
-  const { file, manifest, head, settings, select, prices, skipInvalid } = toSave;
-  const writer = await PlanWriter.open(file, head);
-  try {
-    const rows = await select(() => readManifest(writer.bytes(createReadStream(manifest)), settings));
-    const priceOf = (row: Row) => prices.priceOf(row);
-    const plan = await planManifest(writer.rows(rows(), prices), { priceOf, again: rows });
-    if (plan.invalid === 0 || skipInvalid) await writer.finish(plan);
-    return plan;
-  } finally {
-    await writer.abandon();
-  }
+  return withManifestFile(source, io, async (manifest) => {
+    const writer = await PlanWriter.open(file, head);
+    try {
+      const read = () => readManifest(writer.bytes(createReadStream(manifest)), settings);
+      const rows = await selectRows(read, options);
+      const priceOf = (row: Row) => prices.priceOf(row);
+      const plan = await planManifest(writer.rows(rows(), prices), { priceOf, again: rows });
+      if (plan.invalid === 0 || options.skipInvalid) await writer.finish(plan);
+      return plan;
+    } finally {
+      await writer.abandon();
+    }
+  });
 }
 
 const collectedChars = 65_536;

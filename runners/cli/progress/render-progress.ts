@@ -1,4 +1,4 @@
-import { countOf, formatCount, formatDuration, formatMoney } from '../messages/plain-text.js';
+import { countOf, formatCount, formatDuration, formatMoney, listed } from '../messages/plain-text.js';
 import type { ProgressView } from './progress-view.js';
 import picocolors from 'picocolors';
 import type { CliIo, OutStream } from '../io/cli-io.js';
@@ -46,15 +46,15 @@ function drawBar(share: number, width: number, { colors, unicode }: Paper): stri
 }
 
 function countSegments(view: ProgressView, colors: Colors): Segment[] {
-  const phases = [
+  const phases = listed([
     view.queued > 0 && `${view.queued} queued`,
     view.working > 0 && `${view.working} working`,
-  ].filter(Boolean);
+  ]);
   return [
     { text: `${formatCount(view.completed)} completed`, paint: colors.green },
     { text: `${formatCount(view.failed)} failed`, ...(view.failed > 0 && { paint: colors.red }) },
     ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} in doubt`, paint: colors.yellow }] : []),
-    { text: `${view.inFlight} in flight${phases.length > 0 ? ` (${phases.join(', ')})` : ''}` },
+    { text: `${view.inFlight} in flight${phases === '' ? '' : ` (${phases})`}` },
     ...(view.saving > 0 ? [{ text: `${formatCount(view.saving)} being saved` }] : []),
     ...(view.endedBefore > 0 ? [{ text: `${formatCount(view.endedBefore)} done before` }] : []),
   ];
@@ -145,10 +145,6 @@ export function progressLine(view: ProgressView): string {
     view.stopping ? 'stopping' : (view.cause ?? ''),
   ];
   return parts.filter((part) => part !== '').join('; ');
-}
-
-function listed(parts: readonly (string | false)[]): string {
-  return parts.filter((part) => part !== false).join(', ');
 }
 
 /** The few colours that millrace uses; without colour each leaves its text as it is. */

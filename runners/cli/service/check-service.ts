@@ -1,3 +1,4 @@
+import { listed } from '../messages/plain-text.js';
 import { catchError, firstValueFrom, map, of, timeout, retry, forkJoin, type Observable } from 'rxjs';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -54,9 +55,7 @@ export function checkReference(url: string, probe: Probe): Promise<string | unde
     probe({ url, timeouts: referenceTimeouts }).pipe(
       retry({ count: 1, delay: 1000 }),
       map(pictureProblem),
-      catchError((error: unknown) =>
-        of(`could not be reached: ${error instanceof Error ? error.message : String(error)}`),
-      ),
+      catchError((error: unknown) => of(`could not be reached: ${errorText(error)}`)),
     ),
   );
 }
@@ -94,13 +93,7 @@ export function askHealth(target: Target, endpoints: readonly string[], gate: Ga
 /** An answer of /health in a few words; `undefined` when it has no usable fields. */
 export function describeHealth({ jobs, workers }: Health): string | undefined {
   const ready = (workers?.idle ?? 0) + (workers?.running ?? 0);
-  const parts = [
-    workers === undefined
-      ? undefined
-      : ready === 0
-        ? 'no worker is up'
-        : `${workers.running ?? 0} of ${ready} workers busy`,
-    jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in its queue`,
-  ].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.join(', ');
+  const busy = ready === 0 ? 'no worker is up' : `${workers?.running ?? 0} of ${ready} workers busy`;
+  const queued = jobs?.inQueue === undefined ? undefined : `${jobs.inQueue} jobs in its queue`;
+  return listed([workers && busy, queued]) || undefined;
 }

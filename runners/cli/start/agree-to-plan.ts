@@ -13,7 +13,7 @@ import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
 import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
-import { countOf, formatMoney } from '../messages/plain-text.js';
+import { countOf, formatMoney, listed } from '../messages/plain-text.js';
 
 /** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
@@ -30,8 +30,8 @@ export async function agreeToPlan(
   { io, options, source, out, live, target, prices, plan: saved }: StartedRun,
   stopped: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
+  const isCapped = ahead.cap !== undefined || options.maxCostPerDay !== undefined;
   if (live !== undefined) {
-    const isCapped = ahead.cap !== undefined || options.maxCostPerDay !== undefined;
     if (!isCapped && !options.yes && !options.local) refusePricedRows(options, prices);
     if (!options.quiet) io.stderr.write(followText(isCapped, options));
     return 'go';
@@ -48,7 +48,7 @@ export async function agreeToPlan(
   if (options.local) return 'go';
   const answer = await confirmSame(ahead, options, io, stopped);
   if (answer !== 'go') return answer;
-  return confirmPrice(stakeOf(ahead, options), consentOf(ahead, options), io, stopped);
+  return confirmPrice(stakeOf(ahead, options), { yes: options.yes, isCapped }, io, stopped);
 }
 
 /** Rows that ask for what is bought for another row, of the manifest or of earlier starts. */
@@ -66,13 +66,6 @@ function stakeOf({ fits, price }: Ahead, { maxCostPerDay }: StartedRun['options'
   const { unpriced } = price;
   if (maxCostPerDay === undefined) return { estimated: fits.estimated, unpriced };
   return { estimated: Math.min(fits.estimated, toMicroDollars(maxCostPerDay)), unpriced };
-}
-
-function consentOf(
-  { cap }: Ahead,
-  { yes, maxCostPerDay }: StartedRun['options'],
-): { yes: boolean; isCapped: boolean } {
-  return { yes, isCapped: cap !== undefined || maxCostPerDay !== undefined };
 }
 
 /** Throws `UsageError` when an option of the command line is why the run was not started; else the runner's reason is printed. */
@@ -124,11 +117,7 @@ export async function confirmPrice(
   if (consent.yes || estimated <= askAbove) return 'go';
   const uncounted = unpriced > 0 ? `, and ${countOf(unpriced, 'row')} of no known price are not counted` : '';
   const price = `${formatMoney(estimated)}${uncounted}`;
-  if (canAsk(io)) {
-    const answer = await ask(`This may cost ${price}. Go on?`, io, stopped);
-    if (answer !== 'no') return answer === 'yes' ? 'go' : answer;
-    throw new UsageError(['not started, nothing was sent']);
-  }
+  if (canAsk(io)) return askToGo(`This may cost ${price}. Go on?`, io, stopped);
   if (consent.isCapped) return 'go';
   throw new UsageError(
     [
@@ -156,7 +145,15 @@ export async function confirmSame(
     return 'go';
   }
   const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;
-  const answer = await ask(`${again}. Buy them too?`, io, stopped);
+  return askToGo(`${again}. Buy them too?`, io, stopped);
+}
+
+async function askToGo(
+  question: string,
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped: AbortSignal | undefined,
+): Promise<'go' | 'interrupted'> {
+  const answer = await ask(question, io, stopped);
   if (answer === 'no') throw new UsageError(['not started, nothing was sent']);
   return answer === 'yes' ? 'go' : answer;
 }
@@ -170,9 +167,8 @@ function boughtAlready({ rows, cost }: SameRows, io: Pick<CliIo, 'stdin' | 'stde
 }
 
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
-  const missing = [stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'];
-  const names = missing.filter((name) => name !== false);
-  return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`;
+  const names = listed([stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'], ' and ');
+  return `${names} ${names.includes(' ') ? 'are' : 'is'}`;
 }
 
 const agreeHint =
