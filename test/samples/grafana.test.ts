@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import parse from 'parse-prometheus-text-format';
 import { describe, expect, it } from 'vitest';
-import { foldMetrics } from '../../runners/cli/progress/keep-metrics-file.js';
+import { MetricsFold } from '../../runners/cli/progress/keep-metrics-file.js';
 import { metricsText } from '../../runners/cli/progress/metrics-text.js';
 import { summaryWith } from '../support/whole-values.js';
 
@@ -24,7 +24,7 @@ function written(): Map<string, Set<string>> {
     failures: { unknown: 1 },
     cost: { reported: 1, unknown: 1, cap: 5 },
   });
-  const figures = { ...foldMetrics({ concurrency: 8, startedAt: 0 }).figures(summary, 1_000), exitCode: 6 };
+  const figures = { ...new MetricsFold(8, 0).figures(summary, 1_000), exitCode: 6 };
   const names = new Map<string, Set<string>>();
   for (const { name, type, metrics } of parse(metricsText(figures, '/runs/a.out', true))) {
     const labels = new Set(metrics.flatMap((metric) => Object.keys(metric.labels ?? {})));

@@ -10,6 +10,7 @@ import {
   type PriceBook,
 } from '../../batch/formats.js';
 import { parseHost } from './parse-value.js';
+import { refuse } from './single-value.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
@@ -45,9 +46,7 @@ export type ConfiguredEndpoints = Readonly<Record<string, ConfiguredEndpoint>>;
 
 function toHost(given: string, context: z.RefinementCtx): string {
   const parsed = parseHost(given);
-  if ('value' in parsed) return parsed.value;
-  context.addIssue({ code: 'custom', message: parsed.problem });
-  return z.NEVER;
+  return 'value' in parsed ? parsed.value : refuse(context, parsed.problem);
 }
 
 /** The named endpoints as the manifest reader takes them. */

@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { configurableOptions, settingOf, type ListedOption } from './option-table.js';
 import { schemaOf } from './parse-options.js';
+import { refuse } from './single-value.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -92,12 +93,12 @@ function hostOf(
 
 /** Without their own timeouts of /runsync: `--runsync-timeout` holds for all endpoints. */
 function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
-  const entries = Object.entries(endpoints).map(([name, endpoint]) => {
-    const { id, lb_base_url, mode, price } = endpoint;
-    const kept = { id, lb_base_url, mode, price };
-    return [name, kept] as const;
-  });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([name, endpoint]) => [
+      name,
+      { ...endpoint, execution_timeout_ms: undefined },
+    ]),
+  );
 }
 
 /** A configuration file, checked. */
@@ -134,9 +135,7 @@ function settingSchema(option: ListedOption): z.ZodType {
   return z.optional(
     given.transform((value: string | string[], context) => {
       const checked = schemaOf(option).safeParse(value);
-      if (checked.success) return value;
-      context.addIssue({ code: 'custom', message: checked.error.issues[0]?.message ?? 'is not valid' });
-      return z.NEVER;
+      return checked.success ? value : refuse(context, checked.error.issues[0]?.message ?? 'is not valid');
     }),
   );
 }

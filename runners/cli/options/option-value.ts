@@ -1,182 +1,37 @@
 import * as z from 'zod';
-import { parseLatency } from '../../emulator/settings/parse-latency.js';
-import { parseFaults } from '../../emulator/faults/parse-faults.js';
-import { parseRateLimit } from '../../emulator/faults/rate-limit.js';
-import {
-  imagesBaseProblem,
-  mostCostColumns,
-  parseOutputPath,
-  parseUploadTarget,
-} from '../../batch/formats.js';
-import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
-import { isMillraceError } from '../../../src/contract/millrace-error.js';
-import { inUnits, parseDuration, parseHost, parseNotifyUrl } from './parse-value.js';
+import { mostCostColumns, parseOutputPath } from '../../batch/formats.js';
+import { refuse, singleValue } from './single-value.js';
 
-/** The value of one option's text, or a problem that names what was given and what is allowed. */
-type Parsed<T> = { value: T } | { problem: string };
-
-/** The shapes of option values, each as a schema of the command line's text. */
+/** The shapes of option values, each as a schema of the command line's text: also of options that may be repeated. */
 export const optionValue = {
-  text: () => z.string(),
-  /** A text that is not empty. */
-  named: (what: string) => z.string().min(1, `is empty: name a ${what}`),
-  listOf: <T>(each: z.ZodType<T, string>) => z.array(each),
-  /** A duration with its unit, in ms. */
-  duration: (minMs: number, maxMs: number) =>
-    text((given): Parsed<number> => {
-      const parsed = parseDuration(given);
-      if ('problem' in parsed) return parsed;
-      if (parsed.ms >= minMs && parsed.ms <= maxMs) return { value: parsed.ms };
-      return {
-        problem: `"${given}" is out of bounds: from ${inUnits(minMs)} to ${inUnits(maxMs)} is allowed`,
-      };
-    }),
-  wholeNumber: (min: number, max: number) =>
-    text((given): Parsed<number> => {
-      const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
-      if (value >= min && value <= max) return { value };
-      return { problem: `"${given}" is not allowed: a whole number from ${min} to ${max} is` };
-    }),
-  /** Dollars, with or without a leading `$`. */
-  usd: () =>
-    text((given): Parsed<number> => {
-      const value = /^\$?\d+(\.\d{1,6})?$/.test(given) ? Number(given.replace('$', '')) : Number.NaN;
-      if (Number.isFinite(value)) return { value };
-      return { problem: `"${given}" is no amount: write dollars such as 25 or 0.5` };
-    }),
-  /** Requests a second; a fraction is allowed. */
-  rate: () =>
-    text((given): Parsed<number> => {
-      const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
-      if (value > 0 && value <= 100_000) return { value };
-      return {
-        problem: `"${given}" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5`,
-      };
-    }),
-  /** One word, or else a value of another shape. */
-  wordOr: <const W extends string, T>(word: W, other: z.ZodType<T, string>) =>
-    z.string().transform((given, context): T | W => {
-      const parsed = other.safeParse(given);
-      if (given === word) return word;
-      if (parsed.success) return parsed.data;
-      const [issue] = parsed.error.issues;
-      context.addIssue({ code: 'custom', message: `${issue?.message ?? given}, or ${word}` });
-      return z.NEVER;
-    }),
-  oneOf: <const T extends string>(...allowed: readonly T[]) =>
-    text((given): Parsed<T> => {
-      const value = allowed.find((one) => one === given);
-      return value === undefined ? { problem: `"${given}" is not one of ${allowed.join(', ')}` } : { value };
-    }),
-  /** The sign itself, or its name. */
-  delimiter: () =>
-    text((given): Parsed<string> => {
-      const value = { comma: ',', semicolon: ';', tab: '\t', '\\t': '\t', bar: '|' }[given] ?? given;
-      if ([',', ';', '\t', '|'].includes(value)) return { value };
-      return { problem: `"${given}" is not one of comma, semicolon, tab, bar` };
-    }),
-  /** `P%`; the sign may be left out. */
-  percent: () =>
-    text((given): Parsed<number> => {
-      const [, digits] = /^(\d+(?:\.\d+)?)%?$/.exec(given) ?? [];
-      if (digits !== undefined) return { value: Number(digits) };
-      return { problem: `"${given}" is no share: write per cent such as 10%` };
-    }),
-  /** `N` or `P%`. */
-  halt: () =>
-    text((given): Parsed<{ count: number } | { percent: number }> => {
-      const [, digits, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(given) ?? [];
-      const value = Number(digits);
-      if (percent !== undefined && value > 0 && value <= 100) return { value: { percent: value } };
-      if (percent === undefined && Number.isInteger(value) && value > 0) return { value: { count: value } };
-      return {
-        problem: `"${given}" is not allowed: a number of rows such as 50, or a share such as 10%, is`,
-      };
-    }),
-  /** A share of a cap, or dollars. */
-  warnAt: () =>
-    text((given): Parsed<{ percent: number } | { usd: number }> => {
-      const [, digits, percent] = /^(?:\$?(?=[^%]+$))?(\d+(?:\.\d{1,6})?)(%)?$/.exec(given) ?? [];
-      const value = Number(digits);
-      if (percent !== undefined && value > 0 && value <= 100) return { value: { percent: value } };
-      if (percent === undefined && value > 0) return { value: { usd: value } };
-      return {
-        problem: `"${given}" is not allowed: a share of the cap up to 100% such as 80%, or dollars such as 20, is`,
-      };
-    }),
-  jobId: () =>
-    z
-      .string()
-      .regex(/^[\u0021-\u007e]+$/, 'is no job id: it is empty, or holds a space or a control character'),
-  uploadTarget: () => parsedBy(parseUploadTarget),
-  latency: () => parsedBy(parseLatency),
-  faults: () => parsedBy(parseFaults),
-  rateLimit: () => parsedBy(parseRateLimit),
-  imagesBase: () =>
-    text((given): Parsed<string> => {
-      const problem = imagesBaseProblem(given);
-      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
-    }),
-  endpoint: () =>
-    text((given): Parsed<string> => {
-      const problem = checkEndpointId(given);
-      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
-    }),
-  /** Where a notification goes. */
-  notifyUrl: () => text(parseNotifyUrl),
-  /** {base_url} or {lb_base_url}, without a trailing slash. */
-  host: () => text(parseHost),
-  /** Host and port of this machine; port 0 is a free one. */
-  address: () =>
-    text((given): Parsed<{ host: string; port: number }> => {
-      const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given) ?? [];
-      if (host !== '' && Number(port) <= 65_535)
-        return { value: { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } };
-      return { problem: `"${given}" is no address to listen at: write it as 127.0.0.1:8787 or [::1]:8787` };
-    }),
-  /** `embedded`, or the address of a database. No message repeats the address: it may hold a password. */
-  database: () =>
-    text((given): Parsed<string> => {
-      if (given === 'embedded' || /^postgres(ql)?:\/\//.test(given)) return { value: given };
-      return { problem: 'this is no database: embedded, or postgres://user@host:5432/database, is' };
-    }),
+  ...singleValue,
   /** Names separated by commas; the option may be repeated. */
   names: () =>
     z.array(z.string()).transform((given, context): string[] => {
       const names = given.flatMap((list) => splitNames(list));
       if (names.every((name) => name !== '')) return names;
-      context.addIssue({
-        code: 'custom',
-        message: `"${given.join(',')}" has an empty name between its commas`,
-      });
-      return z.NEVER;
+      return refuse(context, `"${given.join(',')}" has an empty name between its commas`);
     }),
   /** Columns, or `none`. */
   columns: () =>
     optionValue.names().transform((names, context): string[] | null => {
       if (names.length === 1 && names[0] === 'none') return null;
       if (names.length <= mostCostColumns) return [...new Set(names)];
-      context.addIssue({
-        code: 'custom',
-        message: `${names.length} columns are too many: up to ${mostCostColumns} are allowed`,
-      });
-      return z.NEVER;
+      return refuse(context, `${names.length} columns are too many: up to ${mostCostColumns} are allowed`);
     }),
   /** Paths into the output of a job, or `none`. */
   outputPaths: () =>
     z.array(z.string()).transform((given, context): string[] | null => {
       if (given.length === 1 && given[0] === 'none') return null;
-      const parsed = given.map((path) => parseOutputPath(path));
-      for (const one of parsed)
-        if ('problem' in one) context.addIssue({ code: 'custom', message: one.problem });
+      for (const one of given.map(parseOutputPath)) if ('problem' in one) refuse(context, one.problem);
       return [...new Set(given)];
     }),
   /** `COLUMN=USD` or `COLUMN=none`; the option may be repeated. */
   columnCaps: () =>
     z.array(z.string()).transform((given, context): Record<string, number | null> | null => {
       if (given.length === 1 && given[0] === 'none') return null;
-      const amount = optionValue.wordOr('none', optionValue.usd());
+      const amount = singleValue.wordOr('none', singleValue.usd());
       const caps = given.map((cap): [string, number | null] => {
         const at = cap.lastIndexOf('=');
         const parsed = amount.safeParse(cap.slice(at + 1));
@@ -184,7 +39,7 @@ export const optionValue = {
           at < 1
             ? `"${cap}" is not of the form COLUMN=USD, such as customer=20`
             : parsed.error?.issues[0]?.message;
-        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+        if (problem !== undefined) refuse(context, problem);
         return [cap.slice(0, Math.max(at, 0)), parsed.data === 'none' ? null : (parsed.data ?? null)];
       });
       return Object.fromEntries(caps);
@@ -195,19 +50,12 @@ export const optionValue = {
       const pairs = given.map((axis) => {
         const at = axis.indexOf('=');
         const values = at < 1 ? undefined : splitList(axis.slice(at + 1));
-        if (values === undefined) {
-          const how =
-            'is not of the form NAME=VALUE,VALUE, with a value that holds a comma or a quote in "…"';
-          context.addIssue({ code: 'custom', message: `"${axis}" ${how}` });
-        }
+        const how = 'is not of the form NAME=VALUE,VALUE, with a value that holds a comma or a quote in "…"';
+        if (values === undefined) refuse(context, `"${axis}" ${how}`);
         return [axis.slice(0, at), values ?? []] as const;
       });
-      const names = pairs.map(([name]) => name);
-      for (const name of new Set(names.filter((one, index) => names.indexOf(one) < index)))
-        context.addIssue({
-          code: 'custom',
-          message: `"${name}" is given twice; write all its values in one`,
-        });
+      for (const name of twiceIn(pairs))
+        refuse(context, `"${name}" is given twice; write all its values in one`);
       return Object.fromEntries(pairs);
     }),
   /** Failure codes and the words for several of them. */
@@ -216,20 +64,22 @@ export const optionValue = {
   /** `NAME=VALUE`; the option may be repeated. */
   pairs: (shape: 'NAME=VALUE' | 'NAME=COLUMN') =>
     z.array(z.string()).transform((given, context): Record<string, string> => {
-      for (const pair of given.filter((one) => one.indexOf('=') < 1)) {
-        context.addIssue({ code: 'custom', message: `"${pair}" is not of the form ${shape}` });
-      }
-      const pairs = given.map((pair) => [
-        pair.slice(0, pair.indexOf('=')),
-        pair.slice(pair.indexOf('=') + 1),
-      ]);
-      const names = pairs.map(([name]) => name);
-      for (const name of new Set(names.filter((one, index) => names.indexOf(one) < index))) {
-        context.addIssue({ code: 'custom', message: `"${name}" is given twice; leave one of them` });
-      }
-      return Object.fromEntries(pairs) as Record<string, string>;
+      const pairs = given.map((pair) => {
+        const at = pair.indexOf('=');
+        if (at < 1) refuse(context, `"${pair}" is not of the form ${shape}`);
+        return [pair.slice(0, at), pair.slice(at + 1)] as const;
+      });
+      for (const name of twiceIn(pairs)) refuse(context, `"${name}" is given twice; leave one of them`);
+      return Object.fromEntries(pairs);
     }),
 };
+
+export type OptionValues = typeof optionValue;
+
+function twiceIn(pairs: readonly (readonly [name: string, value: unknown])[]): Set<string> {
+  const names = pairs.map(([name]) => name);
+  return new Set(names.filter((one, index) => names.indexOf(one) < index));
+}
 
 /** `"…"` with quotes inside doubled, or a text without commas and quotes at its ends. */
 const listItem = /\s*(?:"((?:[^"]|"")*)"|([^",][^,]*|))\s*(,|$)/y;
@@ -255,34 +105,11 @@ function splitNames(list: string): string[] {
   });
 }
 
-export type OptionValues = typeof optionValue;
-
-function text<T>(parse: (given: string) => Parsed<T>) {
-  return z.string().transform((given, context): T => {
-    const parsed = parse(given);
-    if ('value' in parsed) return parsed.value;
-    context.addIssue({ code: 'custom', message: parsed.problem });
-    return z.NEVER;
-  });
-}
-
-/** What a parser makes of the text, or the problem that its `MillraceError` describes. */
-function parsedBy<T>(parse: (given: string) => T) {
-  return text((given): Parsed<T> => {
-    try {
-      return { value: parse(given) };
-    } catch (error) {
-      if (isMillraceError(error)) return { problem: error.message };
-      throw error;
-    }
-  });
-}
-
 const severalCodes = ['failed', 'all'];
 
 function checkCode(code: string, context: z.RefinementCtx): void {
   const codes = Object.entries(failureCodes).flatMap(([name, { scope }]) => (scope === 'row' ? [name] : []));
   if (severalCodes.includes(code) || codes.includes(code)) return;
   const allowed = [...severalCodes, ...codes].join(', ');
-  context.addIssue({ code: 'custom', message: `"${code}" is no failure code: ${allowed} are` });
+  refuse(context, `"${code}" is no failure code: ${allowed} are`);
 }

@@ -9,32 +9,11 @@ import type { ProgressView } from './progress-view.js';
 /** The state of a row in flight: its own, and that of its job while the service has it. */
 type FlightState = Extract<RowStatus, 'sent' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
 
-/** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
-export interface ProgressFold {
-  readonly take: (event: RunEvent, at: number) => void;
-  /** Adds the service's health to the cause, until something moves. */
-  readonly noteHealth: (words: string) => void;
-  readonly view: (at: number) => ProgressView;
-}
-
-/** An empty fold for a run that begins at `startedAt`. */
-export function foldProgress(settings: {
-  concurrency: number;
-  startedAt: number;
-  isRehearsal?: boolean;
-}): ProgressFold {
-  const { concurrency, startedAt, isRehearsal = false } = settings;
-  const state = new ProgressState(concurrency, startedAt, isRehearsal);
-  return {
-    take: (event, at) => state.take(event, at),
-    noteHealth: (words) => void (state.health = words),
-    view: (at) => state.view(at),
-  };
-}
-
 type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
-class ProgressState {
+/** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
+export class ProgressFold {
+  /** What the service says of its health: a part of the cause, until something moves. */
   health: string | undefined;
   private stopping = false;
   private unreached: string | undefined;
@@ -49,15 +28,15 @@ class ProgressState {
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
   private elsewhere = { inFlight: 0, saving: 0 };
-  private readonly rate;
+  private readonly rate: RowRate;
 
   constructor(
     private concurrency: number,
     startedAt: number,
-    private readonly isRehearsal: boolean,
+    private readonly isRehearsal = false,
   ) {
     this.movedAt = startedAt;
-    this.rate = measureRate(startedAt);
+    this.rate = new RowRate(startedAt);
   }
 
   take(event: RunEvent, at: number): void {
@@ -167,28 +146,31 @@ const sampleEveryMs = 1_000;
 /** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
-/** Rows a minute over the last two minutes, from counts at moments in ms. */
-export interface RowRate {
-  note(done: number, at: number): void;
-  /** `undefined` until enough time has passed. */
-  rowsPerMinute(done: number, at: number): number | undefined;
+interface Sample {
+  readonly at: number;
+  readonly done: number;
 }
 
-/** A rate that begins at `startedAt` with nothing done. */
-export function measureRate(startedAt: number): RowRate {
-  const samples = [{ at: startedAt, done: 0 }];
-  const oldest = () => samples[0] ?? { at: startedAt, done: 0 };
-  return {
-    note(done, at) {
-      if (at - (samples.at(-1)?.at ?? startedAt) < sampleEveryMs) return;
-      samples.push({ at, done });
-      while (samples.length > 2 && (samples[1]?.at ?? at) <= at - windowMs) samples.shift();
-    },
-    rowsPerMinute(done, at) {
-      const elapsedMs = at - oldest().at;
-      const rows = done - oldest().done;
-      if (rows <= 0 || elapsedMs < enoughMs) return undefined;
-      return (rows * 60_000) / elapsedMs;
-    },
-  };
+/** Rows a minute over the last two minutes, from counts at moments in ms. */
+export class RowRate {
+  private readonly samples: [first: Sample, ...Sample[]];
+
+  constructor(startedAt: number) {
+    this.samples = [{ at: startedAt, done: 0 }];
+  }
+
+  note(done: number, at: number): void {
+    const { samples } = this;
+    if (at - (samples.at(-1)?.at ?? at) < sampleEveryMs) return;
+    samples.push({ at, done });
+    while (samples.length > 2 && (samples[1]?.at ?? at) <= at - windowMs) samples.shift();
+  }
+
+  /** `undefined` until enough time has passed. */
+  rowsPerMinute(done: number, at: number): number | undefined {
+    const [oldest] = this.samples;
+    const elapsedMs = at - oldest.at;
+    const rows = done - oldest.done;
+    return rows <= 0 || elapsedMs < enoughMs ? undefined : (rows * 60_000) / elapsedMs;
+  }
 }

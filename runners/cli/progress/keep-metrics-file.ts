@@ -12,7 +12,7 @@ import { nodeDisk, replaceFile, type Disk } from '../../batch/formats.js';
 import { readSummary, type RunEvent, type Summary } from '../../batch/internal.js';
 import { UsageError } from '../io/usage-error.js';
 import { metricsText, type Figures, type Histogram } from './metrics-text.js';
-import { foldProgress } from './fold-progress.js';
+import { ProgressFold } from './fold-progress.js';
 
 const everyMs = 10_000;
 /** Exit code: another process holds the run, and keeps the metrics file. */
@@ -45,7 +45,7 @@ export interface MetricsFile {
  */
 export async function keepMetricsFile(options: MetricsFileOptions): Promise<MetricsFile> {
   const { path, out, concurrency, disk = nodeDisk, scheduler = asyncScheduler } = options;
-  const fold = foldMetrics({ concurrency, startedAt: scheduler.now() });
+  const fold = new MetricsFold(concurrency, scheduler.now());
   let [isRunning, isWarned, isOthers] = [true, false, false];
   const write = async (): Promise<void> => {
     // A summary that is being replaced just now is read at the next interval.
@@ -93,69 +93,58 @@ function reasonOf(error: unknown): string {
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Folds the events of a run into figures. Times in ms by one clock; memory is proportional to rows in flight. */
-export interface MetricsFold {
-  take(event: RunEvent, at: number): void;
-  figures(summary: Summary | undefined, at: number): Figures;
-}
+export class MetricsFold {
+  private readonly progress: ProgressFold;
+  private readonly queue = new SecondsHistogram();
+  private readonly execution = new SecondsHistogram();
+  private readonly row = new SecondsHistogram();
+  private readonly begun = new Map<string, number>();
+  private readonly warnings = new Map<string, number>();
+  private last: Extract<RunEvent, { type: 'finished' }> | undefined;
 
-/** An empty fold. */
-export function foldMetrics(settings: { concurrency: number; startedAt: number }): MetricsFold {
-  const progress = foldProgress(settings);
-  const [queue, execution, row] = [
-    createHistogram(seconds),
-    createHistogram(seconds),
-    createHistogram(seconds),
-  ];
-  const begun = new Map<string, number>();
-  const warnings = new Map<string, number>();
-  let last: Extract<RunEvent, { type: 'finished' }> | undefined;
-  const note = (histogram: Pick<typeof row, 'add'>, ms: number | undefined) => {
-    if (ms !== undefined) histogram.add(ms / 1000);
-  };
-  return {
-    take(event, at) {
-      progress.take(event, at);
-      if (event.type === 'finished') last = event;
-      if (event.type === 'warning') warnings.set(event.code, (warnings.get(event.code) ?? 0) + 1);
-      if (event.type === 'ended') {
-        const from = begun.get(event.id);
-        begun.delete(event.id);
-        note(row, from === undefined ? undefined : at - from);
-      }
-      if (event.type !== 'row') return;
-      const step = event.event;
-      if (step.type === 'submitting' && !begun.has(event.id)) begun.set(event.id, at);
-      if (step.type !== 'settled' || step.outcome.status !== 'completed') return;
-      note(queue, step.outcome.delayTimeMs);
-      note(execution, step.outcome.executionTimeMs);
-    },
-    figures: (summary, at) => ({
+  constructor(concurrency: number, startedAt: number) {
+    this.progress = new ProgressFold(concurrency, startedAt);
+  }
+
+  take(event: RunEvent, at: number): void {
+    const { begun, warnings } = this;
+    this.progress.take(event, at);
+    if (event.type === 'finished') this.last = event;
+    if (event.type === 'warning') warnings.set(event.code, (warnings.get(event.code) ?? 0) + 1);
+    if (event.type === 'ended') {
+      const from = begun.get(event.id);
+      begun.delete(event.id);
+      this.row.add(from === undefined ? undefined : at - from);
+    }
+    if (event.type !== 'row') return;
+    const step = event.event;
+    if (step.type === 'submitting' && !begun.has(event.id)) begun.set(event.id, at);
+    if (step.type !== 'settled' || step.outcome.status !== 'completed') return;
+    this.queue.add(step.outcome.delayTimeMs);
+    this.execution.add(step.outcome.executionTimeMs);
+  }
+
+  figures(summary: Summary | undefined, at: number): Figures {
+    const { last, queue, execution, row, warnings } = this;
+    return {
       summary: last?.summary ?? summary,
-      progress: progress.view(at),
-      ...{ queue, execution, row, warnings },
-      ...(last && { exitCode: last.exitCode }),
-    }),
-  };
+      progress: this.progress.view(at),
+      ...{ queue, execution, row, warnings, exitCode: last?.exitCode },
+    };
+  }
 }
 
-/** An empty histogram with these upper bounds, in ascending order. */
-export function createHistogram(bounds: readonly number[]): Histogram & { add(value: number): void } {
-  const counts = bounds.map(() => 0);
-  let [count, sum] = [0, 0];
-  return {
-    bounds,
-    counts,
-    add(value) {
-      count += 1;
-      sum += value;
-      for (const [place, bound] of bounds.entries())
-        if (value <= bound) counts[place] = (counts[place] ?? 0) + 1;
-    },
-    get count() {
-      return count;
-    },
-    get sum() {
-      return sum;
-    },
-  };
+class SecondsHistogram implements Histogram {
+  readonly bounds = seconds;
+  readonly counts = seconds.map(() => 0);
+  count = 0;
+  sum = 0;
+
+  add(ms: number | undefined): void {
+    if (ms === undefined) return;
+    this.count += 1;
+    this.sum += ms / 1000;
+    for (const [place, bound] of seconds.entries())
+      if (ms / 1000 <= bound) this.counts[place] = (this.counts[place] ?? 0) + 1;
+  }
 }

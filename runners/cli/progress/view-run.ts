@@ -14,7 +14,7 @@ import {
 import type { RunEvent } from '../../batch/internal.js';
 import type { CliIo } from '../io/cli-io.js';
 import { plainText } from '../messages/plain-text.js';
-import { foldProgress } from './fold-progress.js';
+import { ProgressFold } from './fold-progress.js';
 import { openDisplay } from './open-display.js';
 import type { ProgressView } from './progress-view.js';
 import { rmSync } from 'node:fs';
@@ -50,11 +50,12 @@ const patience =
 export function viewRun(io: CliIo, options: RunViewOptions): RunView {
   const { concurrency, quiet, askHealth, isRehearsal = false, folder } = options;
   const scheduler = io.scheduler ?? asyncScheduler;
-  const fold = foldProgress({ concurrency, startedAt: scheduler.now(), isRehearsal });
+  const fold = new ProgressFold(concurrency, scheduler.now(), isRehearsal);
+  const view = (at: number) => fold.view(at);
   /** Warnings that the printed plan has already shown. */
   let printed: readonly string[] = [];
   const asking = new Subscription();
-  const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view: fold.view });
+  const open = () => openDisplay({ stream: io.stderr, env: io.env, quiet, scheduler, view });
   let display = open();
   let interruptions = 0;
   const noteStop = ({ exitCode, reason }: Extract<RunEvent, { type: 'stopping' }>) => {
@@ -64,9 +65,9 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
   };
   const start = () => {
     display = open();
-    if (folder !== undefined) asking.add(keepLiveState(folder, fold.view, scheduler));
-    if (!quiet)
-      asking.add(watchHealth({ view: fold.view, ask: askHealth, note: fold.noteHealth, scheduler }));
+    if (folder !== undefined) asking.add(keepLiveState(folder, view, scheduler));
+    const note = (words: string) => void (fold.health = words);
+    if (!quiet) asking.add(watchHealth({ view, ask: askHealth, note, scheduler }));
   };
   const warn = (message: string) => display.note(`warning: ${plainText(message)}`);
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
-import { foldProgress } from '../../../../runners/cli/progress/fold-progress.js';
+import { ProgressFold } from '../../../../runners/cli/progress/fold-progress.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 
 const startedAt = 1_000_000;
@@ -27,12 +27,12 @@ const refused: JobEvent<unknown> = {
 };
 
 function viewAfter(events: readonly (readonly [seconds: number, event: RunEvent])[], at: number) {
-  const fold = foldProgress({ concurrency: 8, startedAt });
+  const fold = new ProgressFold(8, startedAt);
   for (const [seconds, event] of events) fold.take(event, startedAt + seconds * 1000);
   return fold.view(startedAt + at * 1000);
 }
 
-describe('foldProgress', () => {
+describe('ProgressFold', () => {
   it('knows of rows that the manifest of this start does not have', () => {
     const checked = { type: 'checked', ahead: { gone: 115 } } as RunEvent;
     expect(
@@ -60,7 +60,7 @@ describe('foldProgress', () => {
       [step('a', completed), { inFlight: 0, working: 0, saving: 1 }],
       [ended('a'), { inFlight: 0, saving: 0, completed: 1 }],
     ];
-    const fold = foldProgress({ concurrency: 8, startedAt });
+    const fold = new ProgressFold(8, startedAt);
     for (const [event, expected] of steps) {
       fold.take(event, startedAt);
       expect(fold.view(startedAt)).toMatchObject(expected);
@@ -159,10 +159,10 @@ describe('foldProgress', () => {
   });
 
   it('names a queue that does not move, with what the service says of itself', () => {
-    const fold = foldProgress({ concurrency: 8, startedAt });
+    const fold = new ProgressFold(8, startedAt);
     fold.take(step('a', accepted), startedAt);
     expect(fold.view(startedAt + 9_000).cause).toBeUndefined();
-    fold.noteHealth('no worker is running');
+    fold.health = 'no worker is running';
     expect(fold.view(startedAt + 45_000).cause).toBe('queue not moving for 45 s; no worker is running');
     fold.take(step('a', status('IN_PROGRESS')), startedAt + 50_000);
     expect(fold.view(startedAt + 65_000).cause).toBe('jobs at work, none has ended for 15 s');
@@ -182,7 +182,7 @@ describe('foldProgress', () => {
   });
 
   it('keeps the rows in flight and nothing else', () => {
-    const fold = foldProgress({ concurrency: 8, startedAt });
+    const fold = new ProgressFold(8, startedAt);
     for (let n = 0; n < 10_000; n += 1) {
       fold.take(step(`r${n}`, accepted), startedAt);
       fold.take(ended(`r${n}`), startedAt);

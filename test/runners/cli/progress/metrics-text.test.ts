@@ -2,7 +2,7 @@ import parse from 'parse-prometheus-text-format';
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import type { Summary } from '../../../../runners/batch/sinks/summary-file.js';
-import { foldMetrics } from '../../../../runners/cli/progress/keep-metrics-file.js';
+import { MetricsFold } from '../../../../runners/cli/progress/keep-metrics-file.js';
 import { metricsText } from '../../../../runners/cli/progress/metrics-text.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { summaryWith } from '../../../support/whole-values.js';
@@ -26,7 +26,7 @@ function textOf(
   known?: Summary,
   run = '/runs/a.out',
 ) {
-  const fold = foldMetrics({ concurrency: 8, startedAt: 0 });
+  const fold = new MetricsFold(8, 0);
   for (const [at, event] of events) fold.take(event, at);
   return metricsText(fold.figures(known, 20_000), run, true);
 }
