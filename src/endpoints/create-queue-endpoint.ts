@@ -1,27 +1,17 @@
-import { concatMap, EMPTY, map, repeat, timer, type Observable } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import { checkMembers, checkNumber, checkObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { QueueFailureCode } from '../contract/failure-code.js';
 import { queueRequestSchema, type QueueRequest } from '../contract/queue-request.js';
-import { checkEndpointId, isJobId } from '../contract/request-parts.js';
-import {
-  type Health,
-  healthSchema,
-  type JobReply,
-  type Purged,
-  purgeReplySchema,
-} from '../contract/service-replies.js';
+import { checkEndpointId } from '../contract/request-parts.js';
 import { describeIssues, type StandardSchema } from '../contract/standard-schema.js';
 import { InvalidInputError } from '../operators/job-error.js';
 import type { Job, SyncJob } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
-import { ask } from '../operators/requests/ask-until-answered.js';
-import type { Asking, ClientContext } from '../operators/requests/exchange.js';
-import { whatWasAsked } from '../operators/requests/outcome-of.js';
+import type { ClientContext } from '../operators/requests/exchange.js';
 import { jobChunks } from '../operators/streaming/job-chunks.js';
 import { readChunks } from '../operators/streaming/read-chunks.js';
-import { clampTimer } from '../policy/clamp-timer.js';
 import { guardSchedule } from '../policy/guard-hooks.js';
 import type { JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
 import {
@@ -29,8 +19,6 @@ import {
   type QueueOptions,
   type ResolvedQueueOptions,
 } from '../policy/queue-options.js';
-import type { Reading } from '../transport/read-reply.js';
-import { MalformedReplyError } from '../transport/reply-error.js';
 import type { WireRequest } from '../transport/transport.js';
 import {
   type AttachOptions,
@@ -42,8 +30,9 @@ import {
   type SyncOptions,
 } from './call-options.js';
 import type { ClientState } from './client-state.js';
-import type { QueueEndpoint, StatusOptions, StreamOptions, WatchOptions } from './queue-endpoint.js';
-import { readInput, validate } from './schema-checks.js';
+import type { QueueEndpoint, StreamOptions } from './queue-endpoint.js';
+import { checkJobId, QueueQuestions } from './queue-questions.js';
+import { readInput } from './schema-checks.js';
 import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
 
 export interface QueueSchemas<I, O> {
@@ -76,7 +65,7 @@ type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retr
   readonly webhook?: string | JobWebhook | JobWebhooks | undefined;
 };
 
-class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
+class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
   // The client has the key: an endpoint that is logged shows its id alone.
   readonly #client: ClientState;
   readonly #options: ResolvedQueueOptions;
@@ -86,17 +75,14 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
   readonly #chunks = new WeakMap<Job<O>, Observable<C>>();
   readonly #queue: NonNullable<JobSpec<O>['queue']>;
 
-  constructor(
-    client: ClientState,
-    readonly id: string,
-    options: ResolvedQueueOptions,
-    schemas: QueueSchemas<I, O>,
-  ) {
+  constructor(client: ClientState, id: string, options: ResolvedQueueOptions, schemas: QueueSchemas<I, O>) {
+    const context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
+    const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
+    super(id, requests, options.retry, context);
     this.#client = client;
     this.#options = options;
     this.#schemas = schemas;
-    this.#context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
-    const requests = queueRequests(client.apiKey, `${client.baseUrl()}/v2/${id}`);
+    this.#context = context;
     this.#requests = requests;
     this.#queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
   }
@@ -161,33 +147,6 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     return chunks;
   }
 
-  status(jobId: string, options: StatusOptions = {}): Observable<JobReply> {
-    checkObject(options);
-    const { waitMs } = options;
-    checkWait(waitMs);
-    const request = this.#requests.status(checkJobId(jobId), waitMs);
-    return this.askJob({ purpose: 'poll', request, jobId });
-  }
-
-  cancel(jobId: string): Observable<JobReply> {
-    return this.askJob({ purpose: 'cancel', request: this.#requests.cancel(checkJobId(jobId)), jobId });
-  }
-
-  health(): Observable<Health> {
-    return this.askValue('health', this.#requests.health(), healthSchema);
-  }
-
-  watchHealth(options: WatchOptions = {}): Observable<Health> {
-    checkObject(options);
-    const { everyMs = 5_000 } = options;
-    checkNumber('everyMs', everyMs, 'number above 0');
-    return this.health().pipe(repeat({ delay: () => timer(clampTimer(everyMs), this.#client.scheduler) }));
-  }
-
-  purgeQueue(): Observable<Purged> {
-    return this.askValue('purge', this.#requests.purgeQueue(), purgeReplySchema);
-  }
-
   /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
   private job(call: CallOptions<O>, what: What<O>): Job<O, QueueFailureCode> {
     const [client, options, schemas, queue] = [this.#client, this.#options, this.#schemas, this.#queue];
@@ -227,32 +186,6 @@ class Queue<I, O, C> implements QueueEndpoint<I, O, C> {
     const { variantOf } = this.#schemas;
     return variantOf === undefined ? options : { variant: variantOf(input), ...options };
   }
-
-  private askJob(asking: Omit<Asking, 'key'> & { jobId: string }): Observable<JobReply> {
-    return this.ask(asking).pipe(
-      concatMap((reading) => ('job' in reading ? [{ ...reading.job, id: asking.jobId }] : [])),
-    );
-  }
-
-  private askValue<T>(
-    purpose: 'health' | 'purge',
-    request: WireRequest,
-    schema: StandardSchema<unknown, T>,
-  ): Observable<T> {
-    return this.ask({ purpose, request }).pipe(
-      map((reading) => ('value' in reading ? reading.value : {})),
-      concatMap((value) => validate(schema, value)),
-      map((result) => {
-        if (result.issues === undefined) return result.value;
-        const problem = `${whatWasAsked(request)}: the answer is not of its schema: ${describeIssues(result.issues)}`;
-        throw new MalformedReplyError(problem, { httpStatus: 200 });
-      }),
-    );
-  }
-
-  private ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
-    return ask({ ...asking, key: this.id }, { retry: this.#options.retry }, this.#context);
-  }
 }
 
 /** The callbacks of a job; `undefined` where none come to this process. */
@@ -266,9 +199,4 @@ function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string 
   const body = queueRequestSchema.safeParse({ input, ...fields });
   if (!body.success) throw new InvalidInputError(describeIssues(body.error.issues));
   return toJson(body.data);
-}
-
-function checkJobId(jobId: string): string {
-  if (isJobId(jobId)) return jobId;
-  throw new InvalidOptionError('jobId', jobId === '' ? 'is empty' : 'is no id of a job');
 }

@@ -6,9 +6,7 @@ import {
   from,
   of,
   Subject,
-  switchMap,
   timeout,
-  timer,
   type Observable,
   type ObservableInput,
   type SchedulerLike,
@@ -17,7 +15,7 @@ import { checkFunction, checkNames, checkText } from '../contract/check-option.j
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { reportUnhandled } from '../policy/guard-hooks.js';
-import type { Callback, CallbackResult, JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
+import type { CallbackResult, JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
 import { lateClock } from '../policy/late-clock.js';
 import {
   fetchHandler,
@@ -28,9 +26,8 @@ import {
   type NodeCall,
   type ReceivedCall,
 } from './answer-calls.js';
-import { BackstopPolls } from './backstop-polls.js';
-import { CallbackHealth } from './callback-health.js';
-import { CallbackTokens, tokenIn, type CalledPost, type Hmac } from './callback-tokens.js';
+import { CallbackTokens, tokenIn, type Hmac } from './callback-tokens.js';
+import { CalledJobs, type OrphanCallback, type WebhookCall } from './called-jobs.js';
 
 /** Options of `createWebhookReceiver`. */
 export interface WebhookReceiverOptions {
@@ -46,25 +43,6 @@ export interface WebhookReceiverOptions {
   scheduler?: SchedulerLike;
   /** A genuine callback about a job that is not under way here. The service is answered by what it gives, 503 where that is nothing. @defaultValue 503 */
   orphan?: (callback: OrphanCallback) => ObservableInput<CallbackResult>;
-}
-
-/** A genuine callback about a job that is not under way in this process. */
-export interface OrphanCallback extends CalledPost {
-  /** `undefined`: it could not be read. */
-  readonly body: string | undefined;
-}
-
-/** A call that was answered. It holds no address. */
-export interface WebhookCall extends Partial<CalledPost> {
-  /**
-   * What became of it; `forged`: no address of this receiver. `late`: not durable in time, the service tries again. `double`: no call, but
-   * one POST that has a second id, so the service may have made two jobs of it.
-   */
-  readonly result: CallbackResult | 'forged' | 'late' | 'double';
-  /** The HTTP status of the answer; 0 for `double`. */
-  readonly status: number;
-  /** The second id of a `double`. */
-  readonly jobId?: string;
 }
 
 /** Takes callbacks of the service: it listens nowhere by itself, its handlers are given to a server. */
@@ -93,11 +71,6 @@ const maxBodyBytes = 1024 * 1024;
 const bodyMs = 10_000;
 /** An answer that takes longer is 503: a service that gives up by itself would not know why. */
 const answerMs = 8_000;
-/** How many jobs that have ended are remembered. */
-const mostEnded = 10_000;
-/** How long a job whose POST had no answer waits: before any callback has come, while they come at least, and while they do not. */
-const giveUpMs = { hoped: 600_000, coming: 60_000, turnarounds: 5, missing: 30_000 };
-
 /**
  * Takes callbacks of the service: a job that completes ends at once, also before the answer to its POST has come, and polls stay as
  * the backstop. It answers 2xx only once what follows is durable, so that the service tries again otherwise.
@@ -125,30 +98,19 @@ export function createWebhookReceiver(options: WebhookReceiverOptions): WebhookR
     node: nodeHandler(answer),
     calls$: receiver.calls$.asObservable(),
     job: (key) => receiver.job(key),
-    row: (row, earlier) => receiver.row(row, earlier),
+    row: (row, earlier = 0) => receiver.jobs.webhook(row, row, earlier),
     deliver: (callback) => receiver.deliver(callback),
-    poll: (schedule) => receiver.poll(schedule),
+    poll: (schedule) => receiver.jobs.poll(schedule),
   };
-}
-
-interface Listening {
-  readonly key: string;
-  readonly earlier: number;
-  readonly take: (callback: Callback) => Observable<CallbackResult>;
 }
 
 class Receiver {
   readonly calls$ = new Subject<WebhookCall>();
+  readonly jobs: CalledJobs;
   private readonly tokens: CallbackTokens;
-  private readonly url: string;
   private readonly run: string;
   private readonly clock;
-  private readonly health: CallbackHealth;
-  private readonly backstops: BackstopPolls[] = [];
-  private readonly listening = new Map<string, Listening>();
-  /** Jobs that have ended, by their rows: the last POST of each. */
-  private readonly ended = new Map<string, { readonly key: string; readonly attempt: number }>();
-  private jobs = 0;
+  private made = 0;
 
   constructor(private readonly options: WebhookReceiverOptions) {
     checkNames(options, 'createWebhookReceiver', ['secret', 'url', 'run', 'hmac', 'scheduler', 'orphan']);
@@ -157,49 +119,14 @@ class Receiver {
     for (const [name, hook] of Object.entries({ hmac, orphan }))
       if (hook !== undefined) checkFunction(name, hook);
     this.tokens = new CallbackTokens(secret, hmac);
-    this.url = checkReceiverUrl(url);
     this.run = run;
     this.clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });
-    this.health = new CallbackHealth(this.clock.scheduler);
-  }
-
-  poll(schedule: BackstopPolls['schedule']): BackstopPolls {
-    const backstop = new BackstopPolls(schedule, this.health, this.clock);
-    this.backstops.push(backstop);
-    return backstop;
+    const address = { run, url: checkReceiverUrl(url), tokens: this.tokens };
+    this.jobs = new CalledJobs(address, this.clock, (call) => this.calls$.next(call));
   }
 
   job(key: string): JobWebhook {
-    return this.webhook(key, `${key}#${++this.jobs}`, 0);
-  }
-
-  row(row: string, earlier = 0): JobWebhook {
-    return this.webhook(row, row, earlier);
-  }
-
-  private webhook(key: string, row: string, earlier: number): JobWebhook {
-    const { tokens, url, run, listening } = this;
-    let last = earlier + 1;
-    return {
-      address: (attempt) => {
-        last = earlier + attempt;
-        const token = tokens.of({ run, row, attempt: last });
-        return typeof token === 'string' ? `${url}/${token}` : token.then((made) => `${url}/${made}`);
-      },
-      listen: (take) => {
-        const mine: Listening = { key, earlier, take };
-        listening.set(row, mine);
-        return { unsubscribe: () => listening.get(row) === mine && listening.delete(row) };
-      },
-      // A job that may have been made is not over: a callback may prove it.
-      ended: (outcome) => {
-        if (outcome.status === 'completed' || outcome.paid !== 'maybe')
-          this.remember(row, { key, attempt: last });
-      },
-      giveUp$: this.giveUp(),
-      contradicted: (jobId) =>
-        this.calls$.next({ run, row, attempt: last, result: 'double', status: 0, jobId }),
-    };
+    return this.jobs.webhook(key, `${key}#${++this.made}`, 0);
   }
 
   async answer(call: ReceivedCall): Promise<CallAnswer> {
@@ -217,14 +144,14 @@ class Receiver {
     if (call.method !== 'POST') return { ...post, result: 'unreadable', status: 405 };
     const body = await this.bodyOf(call);
     const orphan = () => this.options.orphan?.({ ...post, body }) ?? EMPTY;
-    const result = (await this.durable(() => this.give({ ...post, body }, orphan))) ?? 'late';
+    const result = (await this.durable(() => this.jobs.give({ ...post, body }, orphan))) ?? 'late';
     const isTooLong = result === 'unreadable' && body === undefined;
     return { ...post, result, status: isTooLong ? 413 : statuses[result] };
   }
 
   async deliver(callback: OrphanCallback): Promise<CallbackResult | undefined> {
     if (callback.run !== this.run) return undefined;
-    return this.durable(() => this.give(callback, () => EMPTY));
+    return this.durable(() => this.jobs.give(callback, () => EMPTY));
   }
 
   private durable(take: () => ObservableInput<CallbackResult>): Promise<CallbackResult | undefined> {
@@ -244,40 +171,6 @@ class Receiver {
     const read = from(readText(call, maxBodyBytes).catch(() => undefined));
     const { scheduler } = this.clock;
     return firstValueFrom(read.pipe(timeout({ first: bodyMs, with: () => of(undefined), scheduler })));
-  }
-
-  private give(
-    { row, attempt, body }: OrphanCallback,
-    orphan: () => ObservableInput<CallbackResult>,
-  ): ObservableInput<CallbackResult> {
-    const job = this.listening.get(row);
-    if (job === undefined || attempt <= job.earlier) {
-      const ended = this.ended.get(row);
-      if (ended === undefined || ended.attempt < attempt) return orphan();
-      this.health.cameAfterEnd(ended.key);
-      return ['settled'];
-    }
-    const turnarounds = this.backstops.map((backstop) => backstop.calledBack(job.key));
-    this.health.came(job.key, turnarounds.find((found) => found !== undefined) ?? 0);
-    return job.take({ attempt: attempt - job.earlier, body });
-  }
-
-  private remember(row: string, job: { readonly key: string; readonly attempt: number }): void {
-    this.ended.delete(row);
-    this.ended.set(row, job);
-    if (this.ended.size <= mostEnded) return;
-    const [oldest] = this.ended.keys();
-    if (oldest !== undefined) this.ended.delete(oldest);
-  }
-
-  private giveUp(): Observable<unknown> {
-    const { health, clock } = this;
-    return health.state$.pipe(
-      switchMap((state) => {
-        const slowest = state === 'coming' ? giveUpMs.turnarounds * health.slowestMs : 0;
-        return timer(Math.max(giveUpMs[state], slowest), clock.scheduler);
-      }),
-    );
   }
 }
 

@@ -1,7 +1,8 @@
 import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import type { WebhookCall, WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
+import type { WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
 import type { CallbackParts, ListenForCallbacks, RunCallbacks } from '../context/called-back.js';
 import {
   type CallbackAddress,

@@ -3,7 +3,7 @@ import { isJobReply } from '../../../src/contract/service-replies.js';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import type { CalledPost } from '../../../src/webhooks/callback-tokens.js';
-import type { OrphanCallback } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 
 /** A server that callbacks come to. It answers 503 while nobody takes them. */
 export interface CallbackPort {

@@ -1,10 +1,11 @@
 import type * as z from 'zod';
 import type { OptionValues } from './option-value.js';
-import { machinePage, printPage, settlePage, startPage } from './table/command-pages.js';
+import { machinePage, printPage, startPage } from './table/command-pages.js';
 import { manifestPage } from './table/manifest-page.js';
 import { moneyPage } from './table/money-page.js';
 import { ratePage } from './table/rate-page.js';
 import { emulatorPage, servicePage } from './table/service-page.js';
+import { settlePage } from './table/settle-page.js';
 import type { CommandName, TablePage, OptionRow, Taken } from './table/table-row.js';
 import { Option, type Command } from 'commander';
 

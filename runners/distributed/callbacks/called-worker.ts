@@ -3,7 +3,7 @@ import { catchError, defer, EMPTY, type Observable, type SchedulerLike } from 'r
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import { postNamedIn, tokenIn } from '../../../src/webhooks/callback-tokens.js';
-import type { OrphanCallback } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { CallbackAddress, CallbackPort } from '../../batch/context/callback-port.js';
 import { handOver, readSecrets } from './handed-callbacks.js';

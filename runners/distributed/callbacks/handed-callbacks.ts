@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
-import type { OrphanCallback } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import { jobIdOf, type CallbackSecret, type NamedPost } from '../../batch/context/callback-port.js';
 import { wakeWorkers, type Transaction } from '../database/transaction.js';
 

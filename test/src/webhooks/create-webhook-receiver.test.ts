@@ -7,9 +7,9 @@ import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import {
   createWebhookReceiver,
-  type WebhookCall,
   type WebhookReceiverOptions,
 } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
 import { serveHttp } from '../../support/loopback-server.js';
 
 const secret = 'a secret of thirty-two characters';

@@ -1,0 +1,93 @@
+import type { TablePage } from './table-row.js';
+
+const named = { settle: true, reconcile: true } as const;
+
+/** How a person settles held rows, a billing export, the first manifest, and what a report shows. */
+export const settlePage = {
+  rows: {
+    job: {
+      takes: 'ID',
+      value: (values) => values.jobId(),
+      meaning: 'it was accepted under this job id, which is asked for first: the next start polls it',
+      commands: { settle: true },
+    },
+    paid: {
+      takes: 'USD',
+      value: (values) => values.usd(),
+      meaning: 'it was accepted and cost this, and its result is given up',
+      commands: { settle: true },
+    },
+    notSent: {
+      meaning: 'it never reached the service: the next start sends it',
+      commands: { settle: true },
+    },
+    undo: {
+      meaning: 'take back --job or --not-sent, before a start has acted on it: the rows are in doubt again',
+      commands: { settle: true },
+    },
+    attempt: {
+      takes: 'N',
+      value: (values) => values.wholeNumber(1, 65_535),
+      meaning: 'of a row that was bought again since: what became of its attempt N',
+      commands: { settle: true },
+    },
+    statement: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'what reconcile proposes by a billing export (CSV), after a question',
+      commands: {
+        settle: true,
+        reconcile: { required: true, meaning: 'the export: CSV with a line a charge' },
+      },
+    },
+    jobColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: "the export's column with the job id",
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    amountColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: 'its column with the amount in USD',
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    timeColumn: {
+      takes: 'NAME',
+      value: (values) => values.named('column'),
+      meaning: 'its column with the time, if it has one',
+      otherwise: 'by usual names',
+      commands: named,
+    },
+    yes: {
+      meaning: 'do not ask; also settle on a job that the service does not know',
+      commands: { settle: true },
+    },
+    prompt: {
+      takes: 'TEXT',
+      value: (values) => values.text(),
+      meaning: 'what is to be done with each picture',
+      commands: { init: { required: true } },
+    },
+    out: {
+      takes: 'FILE',
+      value: (values) => values.named('file'),
+      meaning: 'the manifest',
+      otherwise: 'edits.csv in the folder',
+      commands: { init: true },
+    },
+    fetchReferences: {
+      meaning: 'save small copies of references that lie on the web, to show them; needs sharp',
+      commands: { report: true },
+    },
+    to: {
+      takes: 'DIR',
+      value: (values) => values.named('folder'),
+      meaning: 'the folder of the copies',
+      otherwise: 'chosen in the folder of the run',
+      commands: { pick: true },
+    },
+  },
+} as const satisfies TablePage;
