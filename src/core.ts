@@ -81,8 +81,8 @@ export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/g
 
 // Callbacks of the service.
 export { createWebhookReceiver } from './webhooks/create-webhook-receiver.js';
-export type { WebhookReceiver, WebhookReceiverOptions } from './webhooks/create-webhook-receiver.js';
 export type { OrphanCallback, WebhookCall } from './webhooks/called-jobs.js';
+export type { WebhookReceiver, WebhookReceiverOptions } from './webhooks/create-webhook-receiver.js';
 export type { NodeAnswer, NodeCall } from './webhooks/answer-calls.js';
 export type { CalledPost, Hmac } from './webhooks/callback-tokens.js';
 export type { Callback, CallbackResult, JobWebhook, JobWebhooks } from './policy/job-webhook.js';
