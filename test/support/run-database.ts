@@ -5,6 +5,7 @@ import { databaseAddress } from '../../runners/distributed/database/database-add
 import { migrate } from '../../runners/distributed/database/migrate.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
 import { openQueue } from '../../runners/distributed/queue/row-queue.js';
+import type { Group, NextGroup } from '../../runners/distributed/table/commit-group.js';
 import type { RunDatabase as Database } from '../../runners/distributed/table/run-database.js';
 import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import { openDatabase } from './database.js';
@@ -60,6 +61,12 @@ export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
     prices: { name: 'test', edit: {}, endpoints: [['echo', { perJob: 100_000 }]], route: null },
     ...terms,
   };
+}
+
+/** A worker's group of this number, empty but for `parts`. */
+export function groupOf(number: number, parts: Partial<Group>): NextGroup {
+  const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
+  return { number, draw: () => ({ ...nothing, ...parts }) };
 }
 
 /** So many rows of a run, `r1` first. */

@@ -22,8 +22,6 @@ import { noteGroup, noteHunger, SeatLost, type Seat } from './seats.js';
 
 /** What a worker writes in one transaction. */
 export interface Group {
-  /** Of the groups of this worker for the run, from 1. */
-  readonly number: number;
   readonly records: readonly NewRecord[];
   /** A row has failed with them: the run may have to stop. */
   readonly hasFailed: boolean;
@@ -34,6 +32,14 @@ export interface Group {
   /** Jobs that rows claim. */
   readonly jobs: readonly RowJob[];
   readonly claim: Claim | undefined;
+}
+
+/** A group that is drawn when its turn comes: what arrives while others write goes with it. */
+export interface NextGroup {
+  /** Of the groups of this worker for the run, from 1. */
+  readonly number: number;
+  /** Each call returns the same: where the connection broke, the same group is written again. */
+  readonly draw: () => Group;
 }
 
 /** What has become of a group. */
@@ -57,11 +63,12 @@ export interface Committed {
  * @throws {SeatLost} the worker was taken for dead: nothing is written
  * @throws {RunGone}
  */
-export function commitGroup(database: RunDatabase, seat: Seat, group: Group): Promise<Committed> {
+export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup): Promise<Committed> {
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
     // While the ledger is locked all other workers wait: what does not need an answer does not wait for one.
-    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, group.number)]);
+    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.number)]);
+    const group = next.draw();
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
     if (before !== undefined) return recovered(rows, seat, group, before);
     const { records, ended, freed, jobs, claim } = group;

@@ -17,17 +17,17 @@ import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { RowsBooked } from '../../batch/row/row-after.js';
 import { isAway } from '../database/database-error.js';
-import type { RowJob } from '../table/claim-jobs.js';
-import type { Committed, Group, RowPrice } from '../table/commit-group.js';
+import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { LateJob } from '../table/release-rows.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
-import { endsOf, plus, textOf, type HeldRow, type WaitingRecord } from './waiting-record.js';
+import { GroupInWaiting, type Drawn } from './group-in-waiting.js';
+import { plus, textOf, type HeldRow, type WaitingRecord } from './waiting-record.js';
 
 export interface TableJournalOptions {
   /** `commitGroup` for one seat. It repeats what fails because the database is away: the same group may come again. */
-  readonly commit: (group: Group) => Promise<Committed>;
+  readonly commit: (next: NextGroup) => Promise<Committed>;
   /** `reserveMore` for one seat. */
   readonly reserve: (row: RowPrice) => Promise<Granted>;
   readonly scheduler: SchedulerLike;
@@ -42,28 +42,22 @@ export interface TableJournalOptions {
   readonly onLate: (late: LateJob) => void;
 }
 
-interface AskedJob {
-  readonly job: RowJob;
-  readonly resolve: (owner: string | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** What comes at once is written together … */
 const gatherMs = 2;
-/** … and records wait this long for others, unless half of the worker's rows have one: commits are what workers share. */
+/** … and what waits waits this long for more, unless half of the worker's rows have something: commits are what workers share … */
 const patienceMs = { alone: 12, shared: 25 };
+/** … and where they take longer, it waits as long as the last one took, up to this. */
+const mostPatienceMs = 250;
 
 /**
  * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
  * worker new rows as well; what arrives meanwhile goes with the next one. It recovers nothing: each row brings what is known of it.
  */
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
-  private waiting: WaitingRecord[] = [];
-  private jobs: AskedJob[] = [];
-  private readonly left = new Set<HeldRow>();
-  private mayClaim = true;
+  private readonly waiting: GroupInWaiting;
   /** No other worker is at the run. */
   private isAlone = false;
+  private commitMs = 0;
   private groups = 0;
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
@@ -71,7 +65,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly held = new Map<string, HeldRow>();
   private readonly books = new RowsBooked();
 
-  constructor(private readonly options: TableJournalOptions) {}
+  constructor(private readonly options: TableJournalOptions) {
+    this.waiting = new GroupInWaiting(options);
+  }
 
   /** How many rows the worker has. */
   get rows(): number {
@@ -95,7 +91,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   /** Claims a job for the row whose POST was answered with it; resolves to the row that has it, if there is one. */
   claimJob({ endpoint, jobId, key }: AnsweredId): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
-      this.jobs.push({ job: { endpoint, jobId, key }, resolve, reject });
+      this.waiting.ask({ job: { endpoint, jobId, key }, resolve, reject });
       this.flush();
     });
   }
@@ -117,13 +113,13 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   /** The row is not done in this start: the service does not know its endpoint, or the cap of a value has no room for it. */
   leave(id: string): void {
     const row = this.held.get(id);
-    if (row !== undefined) this.left.add(row);
+    if (row !== undefined) this.waiting.leave(row);
     this.flush();
   }
 
   /** Rows may wait. */
   wake(): void {
-    this.mayClaim = true;
+    this.waiting.mayClaim = true;
     this.flush();
   }
 
@@ -151,7 +147,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       if (record.k === 'intent') row.attempt = record.attempt;
       const booked = plus(this.books.add(record), row.owed);
       row.owed = undefined;
-      this.waiting.push({ record, row, text, booked, done });
+      this.waiting.add({ record, row, text, booked, done });
       this.flush();
     } catch (error) {
       done.error(error);
@@ -166,9 +162,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private async drain(): Promise<void> {
-    while (this.failure === undefined && this.hasWork) {
+    while (this.failure === undefined && this.waiting.isDue(this.rows)) {
       await this.gathered();
-      await this.commit(this.waiting.splice(0));
+      await this.commit();
     }
     // At once: what is queued from here on begins anew.
     this.running = undefined;
@@ -177,61 +173,46 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private async gathered(): Promise<void> {
     const { scheduler } = this.options;
     await firstValueFrom(timer(gatherMs, scheduler));
+    if (this.isEnough) return;
+    const shared = Math.min(Math.max(patienceMs.shared, this.commitMs), mostPatienceMs);
     const enough = this.arrived.pipe(filter(() => this.isEnough));
-    if (!this.isEnough)
-      await firstValueFrom(merge(timer(patienceMs[this.isAlone ? 'alone' : 'shared'], scheduler), enough));
+    await firstValueFrom(merge(timer(this.isAlone ? patienceMs.alone : shared, scheduler), enough));
   }
 
   private get isEnough(): boolean {
-    return 2 * (this.waiting.length + this.jobs.length) >= this.rows;
+    return 2 * this.waiting.rows >= this.rows;
   }
 
-  private get hasWork(): boolean {
-    const { waiting, jobs, left, mayClaim } = this;
-    const isAsked = waiting.length + jobs.length + left.size > 0;
-    return isAsked || (mayClaim && this.options.claim(this.rows) !== undefined);
-  }
-
-  private async commit(batch: readonly WaitingRecord[]): Promise<void> {
-    const jobs = this.jobs.splice(0);
-    const { last, ended, freed } = endsOf(batch, this.options.savesPictures);
-    const left = [...this.left];
-    const leaving = [...new Set([...ended, ...left])];
-    this.left.clear();
-    // A slot becomes free.
-    this.mayClaim ||= leaving.length > 0;
-    const group: Group = {
-      number: ++this.groups,
-      records: batch.map((one) => ({
-        ...{ item: one.row.item, text: one.text, booked: one.booked },
-        isLast: last.has(one),
-      })),
-      hasFailed: batch.some(({ record }) => record.k === 'outcome' && record.status === 'failed'),
-      ended: leaving.map(({ item }) => item),
-      freed: freed.map(({ item }) => item),
-      jobs: jobs.map(({ job }) => job),
-      claim: this.mayClaim ? this.options.claim(this.rows - leaving.length) : undefined,
-    };
+  /** Writes these records, or those that wait when the table is locked for them. */
+  private async commit(batch?: readonly WaitingRecord[]): Promise<void> {
+    const { options, waiting } = this;
+    const begunAt = options.scheduler.now();
+    let drawn: Drawn | undefined;
+    const draw = () => (drawn ??= waiting.draw(this.rows, batch)).group;
     try {
-      const committed = await this.options.commit(group);
+      const committed = await options.commit({ number: ++this.groups, draw });
+      this.commitMs = options.scheduler.now() - begunAt;
       this.isAlone = committed.isAlone;
-      for (const row of freed) row.reserved = undefined;
-      for (const [index, { done }] of batch.entries()) {
-        done.next(committed.after + index + 1);
-        done.complete();
-      }
-      for (const { job, resolve } of jobs) resolve(committed.owners.get(job));
-      for (const { id } of leaving) this.held.delete(id);
-      this.take(committed, group.claim);
+      if (drawn !== undefined) this.answer(drawn, committed);
     } catch (error) {
-      for (const row of left) this.left.add(row);
-      this.jobs.unshift(...jobs);
-      await this.afterFailure(batch, error);
+      if (drawn !== undefined) waiting.putBack(drawn);
+      await this.afterFailure(drawn?.batch ?? [], error);
     }
   }
 
-  private take({ claimed, waiting, left }: Committed, claim: Claim | undefined): void {
-    this.mayClaim = waiting > 0 && (claim === undefined || claimed.length + left > 0);
+  private answer({ batch, jobs, leaving, freed, group }: Drawn, committed: Committed): void {
+    for (const row of freed) row.reserved = undefined;
+    for (const [index, { done }] of batch.entries()) {
+      done.next(committed.after + index + 1);
+      done.complete();
+    }
+    for (const { job, resolve } of jobs) resolve(committed.owners.get(job));
+    for (const { id } of leaving) this.held.delete(id);
+    this.waiting.claimed(group.claim !== undefined, committed);
+    this.take(committed);
+  }
+
+  private take({ claimed }: Committed): void {
     const fresh = claimed.filter(({ task }) => !this.held.has(task.row.id));
     for (const { item, task, reserved } of fresh) {
       const { id } = task.row;
@@ -247,8 +228,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     if (error instanceof SeatLost || error instanceof RunGone || isAway(error) || rows.size === 0)
       return void this.fail(batch, error);
     if (rows.size > 1) {
-      for (const row of rows) await this.commit(batch.filter((one) => one.row === row));
-      return;
+      const half = new Set([...rows].slice(0, rows.size / 2));
+      await this.commit(batch.filter(({ row }) => half.has(row)));
+      return this.commit(batch.filter(({ row }) => !half.has(row)));
     }
     // The books forget a row that has ended: what comes in place of its records is booked anew.
     const isForgotten = batch.some(({ record }) => record.k === 'outcome' && record.source !== 'unknown');
@@ -265,7 +247,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       `The journal of the run cannot be written: ${message}`,
       { cause },
     ));
-    for (const { done, record } of [...batch, ...this.waiting.splice(0)]) {
+    for (const { done, record } of [...batch, ...this.waiting.takeRecords()]) {
       this.noteLateIn(record);
       done.error(failure);
     }
@@ -275,7 +257,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private rejectJobs(error: JournalError): void {
-    for (const { job, reject } of this.jobs.splice(0)) {
+    for (const { job, reject } of this.waiting.takeJobs()) {
       this.noteLate(job.key, job.jobId);
       reject(error);
     }

@@ -8,7 +8,7 @@ import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { feedRows } from '../../../support/fleet.js';
-import { rowsOf, termsWith } from '../../../support/run-database.js';
+import { groupOf, rowsOf, termsWith } from '../../../support/run-database.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -110,8 +110,7 @@ it('brings tables up with the rows of a run in them, which go on', async () => {
     const seat = { run, worker: '00000000-0000-4000-8000-000000000003' };
     await takeSeat(own, seat);
     const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 4, poll: 0 }, priceOf: () => 5 };
-    const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [] };
-    const { claimed, after } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+    const { claimed, after } = await commitGroup(database, seat, groupOf(1, { claim }));
     expect([claimed.map(({ task }) => task.row.id), after]).toEqual([['r1', 'r2'], 1]);
     expect(await readState(database, run)).toMatchObject({ reserved: 10, spent: 7, inFlight: 2, seq: 1 });
   } finally {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordChannel } from '../../../../runners/distributed/database/transaction.js';
-import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
+import { commitGroup, type NextGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import type { TableRow } from '../../../../runners/distributed/table/rows.js';
 import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import { openFleet } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 import { intent } from '../../../support/sample-records.js';
 import { until } from '../../../support/until.js';
 
@@ -16,7 +16,6 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const worker = '00000000-0000-4000-8000-000000000002';
-const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
 const booked = { spent: 0, unknown: 0 };
 
 it('notifies the collector of a failure and of the last end alone: each notification wakes all connections that listen', async () => {
@@ -28,18 +27,17 @@ it('notifies the collector of a failure and of the last end alone: each notifica
   client.on('notification', ({ payload = '' }) => received.push(payload));
   await client.query(`listen ${recordChannel}`);
   const claim = { worker, start: 1, has: 0, most: { send: 2, poll: 0 }, priceOf: () => 0 };
-  const { claimed } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  const { claimed } = await commitGroup(database, seat, groupOf(1, { claim }));
   const [one = '', other = ''] = claimed.map(({ item }) => item);
-  const end = (number: number, item: string): Group => ({
-    ...nothing,
-    number,
-    records: [{ item, text: JSON.stringify(intent('r1')), isLast: true, booked }],
-    ended: [item],
-  });
+  const end = (number: number, item: string): NextGroup =>
+    groupOf(number, {
+      records: [{ item, text: JSON.stringify(intent('r1')), isLast: true, booked }],
+      ended: [item],
+    });
   await commitGroup(database, seat, end(2, one));
   await client.query('select 1');
   expect(received).toEqual([]);
-  await commitGroup(database, seat, { ...nothing, number: 3, hasFailed: true });
+  await commitGroup(database, seat, groupOf(3, { hasFailed: true }));
   await until(() => received.length > 0);
   await commitGroup(database, seat, end(4, other));
   await until(() => received.length > 1);
@@ -54,11 +52,8 @@ it('deals rows of a higher priority first, also those that a worker has given ba
   const other = '00000000-0000-4000-8000-000000000003';
   const seats = [worker, other].map((name) => ({ run: fleet.run, worker: name }));
   for (const seat of seats) await takeSeat(database.pool, seat);
-  const claim = (name: string, send: number) => ({
-    ...nothing,
-    number: 1,
-    claim: { worker: name, start: 1, has: 0, most: { send, poll: 0 }, priceOf: () => 0 },
-  });
+  const claim = (name: string, send: number) =>
+    groupOf(1, { claim: { worker: name, start: 1, has: 0, most: { send, poll: 0 }, priceOf: () => 0 } });
   const idsOf = ({ claimed }: { claimed: readonly TableRow[] }) => claimed.map(({ task }) => task.row.id);
   expect(idsOf(await commitGroup(database, seats[0] as Seat, claim(worker, 2)))).toEqual(['r3', 'r1']);
   await releaseSeat(database, seats[0] as Seat);
@@ -76,15 +71,17 @@ it('fails as a whole with a statement that nobody waited for', async () => {
   const seat = { run: fleet.run, worker };
   await takeSeat(database.pool, seat);
   const claim = { worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 0 };
-  const first = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  const first = await commitGroup(database, seat, groupOf(1, { claim }));
   const item = first.claimed[0]?.item ?? '';
   // More than is in flight leaves: the ledger, which is saved with the commit, cannot be below zero.
   const ended = [item, '00000000-0000-4000-8000-00000000000a'];
-  const group = { ...nothing, number: 2, ended, records: [{ item, text: '{}', isLast: true, booked }] };
-  await expect(commitGroup(database, seat, group)).rejects.toThrow(/ledgers_in_flight_check/);
+  const records = [{ item, text: '{}', isLast: true, booked }];
+  await expect(commitGroup(database, seat, groupOf(2, { ended, records }))).rejects.toThrow(
+    /ledgers_in_flight_check/,
+  );
   expect(await fleet.records()).toEqual([]);
   expect(await fleet.state()).toMatchObject({ inFlight: 1, seq: 0 });
-  const again = await commitGroup(database, seat, { ...group, ended: ended.slice(0, 1) });
+  const again = await commitGroup(database, seat, groupOf(2, { ended: ended.slice(0, 1), records }));
   expect(again.after).toBe(0);
   expect(await fleet.state()).toMatchObject({ inFlight: 0, seq: 1 });
   await fleet.close();

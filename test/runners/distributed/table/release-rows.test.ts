@@ -5,7 +5,7 @@ import { releaseSeat } from '../../../../runners/distributed/table/release-rows.
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import { openFleet } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 import { accepted, intent } from '../../../support/sample-records.js';
 
 let database: RunDatabase;
@@ -19,9 +19,8 @@ async function seatWith(count: number, named: number): Promise<Seat> {
   const fleet = await openFleet(database, rowsOf(count), { terms: { concurrency: count } });
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000004' };
   await takeSeat(database.pool, seat);
-  const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
   const claim = { worker: seat.worker, start: 1, has: 0, most: { send: count, poll: 0 }, priceOf: () => 0 };
-  const { claimed } = await commitGroup(database, seat, { ...nothing, number: 1, claim });
+  const { claimed } = await commitGroup(database, seat, groupOf(1, { claim }));
   expect(claimed).toHaveLength(count);
   const records = claimed.flatMap(({ item, task }, place) => {
     const { id } = task.row;
@@ -29,7 +28,7 @@ async function seatWith(count: number, named: number): Promise<Seat> {
     const booked = { spent: 0, unknown: 0 };
     return written.map((record) => ({ item, text: JSON.stringify(record), isLast: false, booked }));
   });
-  await commitGroup(database, seat, { ...nothing, number: 2, records });
+  await commitGroup(database, seat, groupOf(2, { records }));
   await fleet.close();
   return seat;
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commitGroup, type Group } from '../../../../runners/distributed/table/commit-group.js';
+import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { createSweeper } from '../../../../runners/distributed/table/worker-record.js';
 import { openFleet } from '../../../support/fleet.js';
-import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 
 let database: RunDatabase;
 beforeAll(async () => {
@@ -19,9 +19,7 @@ it('takes nobody for dead until the database has been back, and its clock steady
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000001' };
   await takeSeat(database.pool, seat);
   const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
-  const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [] };
-  const group: Group = { ...nothing, number: 1, claim };
-  expect((await commitGroup(database, seat, group)).claimed).toHaveLength(1);
+  expect((await commitGroup(database, seat, groupOf(1, { claim }))).claimed).toHaveLength(1);
   let now = 0;
   let ahead = 0;
   let isAway = true;
