@@ -57,6 +57,8 @@ export interface PlanSettings {
   readonly separatedBy?: () => string | undefined;
   /** Reads the manifest a second time from its beginning, by the priorities that were found. Called only where rows may have the same request. */
   readonly again?: (priorities: Plan['priorities']) => AsyncIterable<ManifestItem>;
+  /** `see` asks for the hash of each row, and pictures are sent as they are written. @defaultValue false */
+  readonly areHashed?: boolean;
   /** Called with every valid row of that second pass, and the line of the first row with the same request; 0: there is none. */
   readonly seeAgain?: (row: Row, sameAsLine: number) => void;
 }
@@ -101,7 +103,7 @@ class Tally {
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
-  readonly requests = new SameRequests();
+  readonly requests: SameRequests;
   readonly #firstInvalid: InvalidRow[] = [];
   readonly #problems = new ProblemTally();
   readonly #matrix = new AxisTally();
@@ -114,6 +116,7 @@ class Tally {
 
   constructor(options: PlanSettings) {
     this.#options = { maxInvalidShown: 20, ...options };
+    this.requests = new SameRequests(options.areHashed);
   }
 
   add(row: Row): void {

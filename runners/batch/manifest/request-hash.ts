@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-const digits = 24;
+const length = 24;
 
 /** Identifies a request: the first 24 hex digits of the SHA-256 of kind, endpoint and content in canonical JSON. */
 export function requestHash(sent: {
@@ -10,8 +10,23 @@ export function requestHash(sent: {
 }): string {
   const { kind, endpoint, request } = sent;
   // These keys are in sorted order already.
-  return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, digits);
+  return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, length);
 }
+
+/** Eight of a hash's hex digits as a number: those from `at` on. What follows on another sign does not count. */
+export function hashWord(hash: string, at: number): number {
+  let value = 0;
+  for (let place = at; place < at + 8; place++) {
+    const sign = hash.charCodeAt(place);
+    const digit = sign < letterA ? sign - zero : sign - letterA + 10;
+    if (!(digit >= 0 && digit < 16) || (digit > 9 && sign < letterA)) break;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+const zero = 0x30;
+const letterA = 0x61;
 
 /** JSON with sorted keys at every depth, so that their order makes no difference. Absent and `undefined` are the same. */
 export function canonicalJson(value: unknown): string {
@@ -22,7 +37,8 @@ function isSorted(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isSorted);
   let before: string | undefined;
-  for (const key of Object.keys(value)) {
+  // A list of the keys would take as long as the rest. What an object inherits is no reason to take it for sorted.
+  for (const key in value) {
     if (before !== undefined && before > key) return false;
     before = key;
     if (!isSorted((value as Record<string, unknown>)[key])) return false;

@@ -173,14 +173,8 @@ function endOfBare(bytes: Buffer, start: number, end: number): number {
 
 /** Of the text between quotes. */
 function hashed(hash: IdHash, bytes: Buffer, { start, end }: { start: number; end: number }): IdHash {
-  if (isPlain(bytes, start, end)) return hash.ofAscii(bytes, start, end);
+  if (hash.ofPlain(bytes, start, end)) return hash;
   return hash.ofText(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string);
-}
-
-/** Text that is its own code units: ASCII without an escape. */
-function isPlain(bytes: Buffer, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] === backslash || (bytes[i] ?? 0) > 0x7f) return false;
-  return true;
 }
 
 function isWord(bytes: Buffer, start: number, end: number, word: string): boolean {

@@ -1,5 +1,6 @@
 import { isEnd, statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
+import { hashWord } from '../../manifest/request-hash.js';
 import { RowTable } from './row-table.js';
 
 /** What is known of one row. */
@@ -81,5 +82,5 @@ export class RowStates {
 
 /** The first eight of the hash's hex digits as a number. */
 export function contentBits(hash: string): number {
-  return Number.parseInt(hash.slice(0, 8), 16) >>> 0;
+  return hashWord(hash, 0);
 }

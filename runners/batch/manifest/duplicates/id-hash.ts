@@ -13,11 +13,16 @@ export class IdHash {
     return this.end(id.length);
   }
 
-  /** The same for ASCII text in a buffer, whose bytes are its code units. */
-  ofAscii(bytes: Uint8Array, start: number, end: number): this {
+  /** The same for the text of a JSON string in a buffer. False: it has an escape or more than ASCII, and its bytes are not its code units. */
+  ofPlain(bytes: Uint8Array, start: number, end: number): boolean {
     this.begin();
-    for (let i = start; i < end; i++) this.mix(bytes[i] ?? 0);
-    return this.end(end - start);
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i] ?? 0;
+      if (byte === backslash || byte > 0x7f) return false;
+      this.mix(byte);
+    }
+    this.end(end - start);
+    return true;
   }
 
   private begin(): void {
@@ -42,6 +47,8 @@ export class IdHash {
     return this;
   }
 }
+
+const backslash = 0x5c;
 
 /** Spreads each bit of a half over all of it: the last step of MurmurHash3. */
 export function mixed(value: number): number {

@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { isBought, type Row } from '../manifest-row.js';
-import { requestHash } from '../request-hash.js';
+import { hashWord, requestHash } from '../request-hash.js';
 import { FingerprintList } from './fingerprint-list.js';
 import { RequestFingerprint } from './request-fingerprint.js';
 import { quoteValue, stripControls } from '../quote-value.js';
@@ -42,14 +42,20 @@ export class SameTally {
  */
 export class SameRequests {
   readonly #list = new FingerprintList();
+  readonly #areHashed: boolean;
   readonly #fingerprint = new RequestFingerprint();
   /** For each repeated fingerprint: the line of the first row that has it, and 64 bits of that row's hash. */
   #firsts = new Uint32Array(0);
 
+  /** @param areHashed the hash of each row is known, and is that of the request that is sent: nothing else is computed of it */
+  constructor(areHashed = false) {
+    this.#areHashed = areHashed;
+  }
+
   /** First pass: called with every row, in order. */
   note(row: Row): void {
     if (!isCompared(row)) return;
-    const { high, low } = this.#fingerprint.of(row);
+    const { high, low } = this.#printOf(row);
     this.#list.add(high, low);
   }
 
@@ -63,16 +69,23 @@ export class SameRequests {
   /** Second pass: called with every row, in order. Returns the line of the first row with the same request; 0: there is none. */
   lineBefore(row: Row): number {
     if (!isCompared(row)) return 0;
-    const { high, low } = this.#fingerprint.of(row);
+    const { high, low } = this.#printOf(row);
     const place = this.#list.indexOf(high, low);
     if (place < 0) return 0;
     const { kind, endpoint, request } = row;
     const hash = requestHash({ kind, endpoint, request });
-    const facts = [row.line, Number.parseInt(hash.slice(0, 8), 16), Number.parseInt(hash.slice(8, 16), 16)];
+    const facts = [row.line, hashWord(hash, 0), hashWord(hash, 8)];
     const first = this.#firsts.subarray(words * place, words * (place + 1));
     const [line = 0, ...bits] = first;
     if (line === 0) first.set(facts);
     return bits[0] === facts[1] && bits[1] === facts[2] ? line : 0;
+  }
+
+  #printOf(row: Row): Pick<RequestFingerprint, 'high' | 'low'> {
+    if (!this.#areHashed) return this.#fingerprint.of(row);
+    const { hash, product } = row;
+    const high = hashWord(hash, 0);
+    return { high: product === undefined ? high : (high ^ product.repeat) >>> 0, low: hashWord(hash, 8) };
   }
 }
 

@@ -134,7 +134,8 @@ export class RowBuilder {
 
   #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): ReadCells {
     const { format, kind } = this.#settings;
-    const fromFailures = format === 'csv' && Boolean(record.values[layout.at.millrace]);
+    const { millrace } = layout.at;
+    const fromFailures = format === 'csv' && millrace >= 0 && Boolean(record.values[millrace]);
     const values = fromFailures ? unescapeFormulas(record.values) : record.values;
     const cells = new RowCells(values, layout, this.#fixed, format);
     if (this.#fixed.templates.length === 0) return { cells, used: nothing };

@@ -117,6 +117,7 @@ async function checkRows(
   const read = () => readInto(new KnownIds(known.rows));
   const plan = await planManifest(readInto(ids), {
     priceOf: (row) => options.prices.priceOf(row),
+    areHashed: rows !== undefined && manifest.settings.resolveImage === undefined,
     see: (item) => {
       survey.see(item);
       if (!item.valid) return;

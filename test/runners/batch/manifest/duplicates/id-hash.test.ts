@@ -11,8 +11,17 @@ function textOf(id: string): string {
 describe('IdHash', () => {
   it('is the same for text and for its ASCII bytes', () => {
     const bytes = Buffer.from('xx row-000017 yy');
-    const { high, low } = new IdHash().ofAscii(bytes, 3, 13);
+    const found = new IdHash();
+    expect(found.ofPlain(bytes, 3, 13)).toBe(true);
+    const { high, low } = found;
     expect(`${high.toString(16)} ${low.toString(16)}`).toBe(textOf('row-000017'));
+  });
+
+  it('takes no bytes that are not the code units of a text', () => {
+    for (const text of ['\\', 'a\\u0041', 'é', 'row-\u{1f600}']) {
+      const bytes = Buffer.from(text);
+      expect([text, new IdHash().ofPlain(bytes, 0, bytes.length)]).toEqual([text, false]);
+    }
   });
 
   it('tells ids apart that differ in case, in order, in length, in a lone surrogate', () => {
