@@ -18,16 +18,12 @@ export { shellWords } from './manifest/quote-value.js';
 export { assumePrice, createPriceBook, listPrices } from './ledger/price-book.js';
 export type { PriceBook, PriceTable } from './ledger/price-book.js';
 export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from './ledger/price-list.js';
-export { dayLedgerPath } from './ledger/day-ledger.js';
 
 // What rows cost by the values of columns.
 export { mostCostColumns } from './row/totals.js';
 
 // Pictures that are uploaded.
-export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
-export { openS3Store } from './uploads/open-s3-store.js';
 export { parseUploadTarget, type PictureHost } from './uploads/picture-host.js';
-export { UploadNotes } from './uploads/upload-notes.js';
 export { pictureFormat } from './artifacts/artifact-format.js';
 
 // Files of outputs.

@@ -26,6 +26,12 @@ export { newlySentText } from './start/check/newly-sent.js';
 export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';
 
+// What a run shares with other runs of this machine, and how it uploads its pictures.
+export { dayLedgerPath } from './ledger/day-ledger.js';
+export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
+export { openS3Store } from './uploads/open-s3-store.js';
+export { UploadNotes } from './uploads/upload-notes.js';
+
 // What happens in a run, and what it leaves.
 export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';

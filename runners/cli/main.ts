@@ -5,10 +5,10 @@ import type { StopSignal } from './io/cli-io.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** A plan of few rows, or a help, has ended by then: it would collect garbage for a tenth of its time. */
-const shortMs = 200;
+/** A plan of few rows, or a help, has ended after this time of CPU: it would collect garbage for a tenth of it. */
+const shortMs = 250;
 const isShort = process.argv[2] === 'plan' || process.argv.includes('--help');
-if (isShort) setTimeout(keepMemorySmall, shortMs).unref();
+if (isShort) keepMemorySmallAfter(shortMs);
 else keepMemorySmall();
 
 // The AWS SDK, which uploads load, warns of each Node that it will not support one day, also with --quiet.
@@ -16,6 +16,13 @@ process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 // A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+function keepMemorySmallAfter(ms: number): void {
+  const { user, system } = process.cpuUsage();
+  const left = ms - (user + system) / 1_000;
+  if (left <= 0) keepMemorySmall();
+  else setTimeout(keepMemorySmallAfter, Math.max(left, 1), ms).unref();
+}
 
 process.exitCode = await runCli(process.argv.slice(2), {
   stdin: process.stdin,

@@ -108,21 +108,22 @@ function keyOf(run: string, id: string): string {
   return JSON.stringify([run, id]);
 }
 
-const amount = z.number().nonnegative();
-const owned = { at: z.number(), run: z.string(), id: z.string() };
-
 /** One line of the shared ledger file. `at` in ms since the epoch, amounts in millionths of a dollar. */
-export const dayEntrySchema = z.discriminatedUnion('k', [
-  /** First line. The name changes each time the file is created or rewritten, so that a reader of an older one starts over. */
-  z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
-  z.object({ k: z.literal('reserve'), ...owned, amount }),
-  /** Ends the row's latest reservation. */
-  z.object({ k: z.literal('settle'), ...owned, amount }),
-  z.object({ k: z.literal('release'), ...owned }),
-  /** Written by a compaction: what was settled within one minute. */
-  z.object({ k: z.literal('spent'), at: z.number(), amount }),
-]);
-export type DayEntry = z.infer<typeof dayEntrySchema>;
+export function dayEntrySchema() {
+  const amount = z.number().nonnegative();
+  const owned = { at: z.number(), run: z.string(), id: z.string() };
+  return z.discriminatedUnion('k', [
+    /** First line. The name changes each time the file is created or rewritten, so that a reader of an older one starts over. */
+    z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
+    z.object({ k: z.literal('reserve'), ...owned, amount }),
+    /** Ends the row's latest reservation. */
+    z.object({ k: z.literal('settle'), ...owned, amount }),
+    z.object({ k: z.literal('release'), ...owned }),
+    /** Written by a compaction: what was settled within one minute. */
+    z.object({ k: z.literal('spent'), at: z.number(), amount }),
+  ]);
+}
+export type DayEntry = z.infer<ReturnType<typeof dayEntrySchema>>;
 
 /** A reservation that its run has not ended yet. */
 export interface Reservation {

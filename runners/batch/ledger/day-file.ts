@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { folderOf, type Disk } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
-import { readLines } from '../disk/read-file.js';
+import { readLines, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { DayBook, dayEntrySchema, type DayEntry } from './day-book.js';
 
@@ -13,6 +13,7 @@ const bytesPerEntry = 100;
 /** The file behind a day ledger. Every method must run under the ledger's lock. */
 export class DayFile {
   book = new DayBook();
+  private readonly schema = dayEntrySchema();
   /** How far the file has been read, and the name in its first line. */
   private readTo = 0;
   private name = '';
@@ -91,7 +92,7 @@ export class DayFile {
   private async isAnother(file: Parameters<typeof readLines>[0]): Promise<boolean> {
     if (this.readTo === 0) return false;
     for await (const { bytes, ended } of readLines(file, { chunkBytes: 256 })) {
-      const entry = ended ? parse(bytes) : undefined;
+      const entry = ended ? this.entryOf(bytes) : undefined;
       return entry?.k !== 'ledger' || entry.name !== this.name;
     }
     return true;
@@ -104,12 +105,16 @@ export class DayFile {
     })) {
       // Its writer died in the middle of this line, so it never counted on it.
       if (!ended) return;
-      const entry = parse(bytes);
+      const entry = this.entryOf(bytes);
       if (entry === undefined) throw this.damaged(offset);
       if (entry.k === 'ledger') this.name = entry.name;
       this.book.apply(entry);
       this.readTo = offset + bytes.length + 1;
     }
+  }
+
+  private entryOf(bytes: Buffer): DayEntry | undefined {
+    return this.schema.safeParse(valueOfJson(bytes.toString())).data;
   }
 
   private async cutTorn(file: AppendFile): Promise<void> {
@@ -135,14 +140,6 @@ export class DayFile {
       `The shared ledger ${this.path} is damaged at byte ${offset}, so what was spent in the last 24 hours is not known. Nothing was sent. ` +
       'Put back a good copy, or move the file away: then the 24 hours begin anew.';
     return new DayLedgerError(message);
-  }
-}
-
-function parse(bytes: Buffer): DayEntry | undefined {
-  try {
-    return dayEntrySchema.parse(JSON.parse(bytes.toString()));
-  } catch {
-    return undefined;
   }
 }
 

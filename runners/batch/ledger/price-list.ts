@@ -3,32 +3,38 @@ import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 
-const usd = z.number().nonnegative().max(100_000);
-const byResolution = z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usd);
+const usdSchema = () => z.number().nonnegative().max(100_000);
+const byResolutionSchema = () =>
+  z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usdSchema());
 
 /** A price a picture, a job or a second, in USD. */
-export const endpointPriceSchema = z.union(
-  [
-    z.strictObject({ usdPerPicture: byResolution }),
-    z.strictObject({ usdPerJob: usd }),
-    z
-      .strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() })
-      .refine(({ usdPerSecond, reserveSeconds = 0 }) => usdPerSecond * reserveSeconds <= maxPurchaseUsd),
-  ],
-  'one of {"usdPerPicture": {"1k": 0.1}}, {"usdPerJob": 0.1} and {"usdPerSecond": 0.001, "reserveSeconds": 60} is a price',
-);
+export function endpointPriceSchema() {
+  const usd = usdSchema();
+  return z.union(
+    [
+      z.strictObject({ usdPerPicture: byResolutionSchema() }),
+      z.strictObject({ usdPerJob: usd }),
+      z
+        .strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() })
+        .refine(({ usdPerSecond, reserveSeconds = 0 }) => usdPerSecond * reserveSeconds <= maxPurchaseUsd),
+    ],
+    'one of {"usdPerPicture": {"1k": 0.1}}, {"usdPerJob": 0.1} and {"usdPerSecond": 0.001, "reserveSeconds": 60} is a price',
+  );
+}
 
 /** A price file, in US dollars: what is not named keeps its default. */
-export const priceFileSchema = z.strictObject({
-  /** Edits on endpoints that are not named. */
-  edit: byResolution.optional(),
-  /** By endpoint id: a price a picture, a price a job, or a price a second of `executionTime`. */
-  endpoints: z.record(z.string(), endpointPriceSchema).optional(),
-  /** One call of a load-balanced route. */
-  route: usd.optional(),
-});
+export function priceFileSchema() {
+  return z.strictObject({
+    /** Edits on endpoints that are not named. */
+    edit: byResolutionSchema().optional(),
+    /** By endpoint id: a price a picture, a price a job, or a price a second of `executionTime`. */
+    endpoints: z.record(z.string(), endpointPriceSchema()).optional(),
+    /** One call of a load-balanced route. */
+    route: usdSchema().optional(),
+  });
+}
 /** A price file as it is written: USD by endpoint and resolution. */
-export type PriceFile = z.infer<typeof priceFileSchema>;
+export type PriceFile = z.infer<ReturnType<typeof priceFileSchema>>;
 
 /** Prices in millionths of a dollar. */
 export interface PriceList {
@@ -57,7 +63,7 @@ export function toPriceList(file: PriceFile = {}, name = 'published'): PriceList
   };
 }
 
-function toEndpointPrice(price: z.infer<typeof endpointPriceSchema>): EndpointPrice {
+function toEndpointPrice(price: z.infer<ReturnType<typeof endpointPriceSchema>>): EndpointPrice {
   if ('usdPerPicture' in price) return { perPicture: inMicroDollars(price.usdPerPicture) };
   if ('usdPerJob' in price) return { perJob: toMicroDollars(price.usdPerJob) };
   const { usdPerSecond, reserveSeconds } = price;
@@ -90,7 +96,7 @@ export function readPriceFile(text: string, name: string): PriceList {
   } catch (cause) {
     throw new MillraceError('price-file', `${name} is not JSON: ${(cause as Error).message}.`, { cause });
   }
-  const checked = priceFileSchema.safeParse(parsed);
+  const checked = priceFileSchema().safeParse(parsed);
   if (!checked.success) throw new MillraceError('price-file', `${name}: ${z.prettifyError(checked.error)}`);
   return toPriceList(checked.data, name);
 }

@@ -3,20 +3,24 @@ import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import type { Disk } from '../disk/disk.js';
 import { valueOfJson, readLines } from '../disk/read-file.js';
 
-const noteSchema = z.object({
-  /** As the manifest has it. */
-  path: z.string(),
-  bytes: z.int(),
-  mtimeMs: z.number(),
-  sha256: z.string(),
-  /** Its key in the store. */
-  name: z.string(),
-});
 /** One picture that was uploaded. */
-export type UploadNote = z.output<typeof noteSchema>;
+export type UploadNote = z.output<ReturnType<typeof noteSchema>>;
+
+function noteSchema() {
+  return z.object({
+    /** As the manifest has it. */
+    path: z.string(),
+    bytes: z.int(),
+    mtimeMs: z.number(),
+    sha256: z.string(),
+    /** Its key in the store. */
+    name: z.string(),
+  });
+}
 
 /** Which picture was uploaded as what, over all starts of a run: `uploads.jsonl` in its folder. */
 export class UploadNotes {
+  readonly #schema = noteSchema();
   readonly #notes = new Map<string, UploadNote>();
   #file: AppendFile | undefined;
   #last = Promise.resolve();
@@ -65,7 +69,7 @@ export class UploadNotes {
 
   #read(line: string): void {
     // A torn line is passed over: see above.
-    const { data } = noteSchema.safeParse(valueOfJson(line));
+    const { data } = this.#schema.safeParse(valueOfJson(line));
     if (data !== undefined) this.#notes.set(data.path, data);
   }
 }

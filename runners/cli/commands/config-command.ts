@@ -1,7 +1,7 @@
 import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
-import { parseOptions, startSchema } from '../options/parse-options.js';
+import { startOptions } from '../options/parse-options.js';
 import { maskedUrl } from '../options/parse-value.js';
 import { plainText } from '../messages/plain-text.js';
 
@@ -21,7 +21,7 @@ export async function configCommand({
   io,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
-  const options: Raw = parseOptions(startSchema('config'), raw);
+  const options: Raw = startOptions('config', raw);
   const settings = [
     keyIn(io, raw, from),
     ...configurableOptions().flatMap((option) => settingInForce(option, { given, raw, options, from }, io)),

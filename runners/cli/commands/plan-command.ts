@@ -2,23 +2,15 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
-import { holdManifestToPlan } from '../plan/hold-to-plan.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
-import {
-  parseOptions,
-  asksForAhead,
-  startSchema,
-  type PlanOptions,
-  type RunOptions,
-} from '../options/parse-options.js';
+import { asksForAhead, startOptions, type PlanOptions, type RunOptions } from '../options/parse-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
-import { planAndSave } from '../plan/save-plan.js';
 import {
   lowPriorityNote,
   plannedPrices,
@@ -40,7 +32,7 @@ export async function planCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, plan: saved } = await openPlan(name, given, io);
-  const options = await withAxesFile(parseOptions(startSchema('plan'), raw), io.cwd);
+  const options = await withAxesFile(startOptions('plan', raw), io.cwd);
   const prices = await plannedPrices(options, io.cwd);
   const format = options.format ?? (options.follow ? 'jsonl' : undefined);
   const source = await findManifest(manifestOf('plan', name, saved), format, io);
@@ -48,7 +40,9 @@ export async function planCommand({
   const { save } = options;
   const planned =
     save !== undefined
-      ? await planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
+      ? await (
+          await import('../plan/save-plan.js')
+        ).planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
       : await planSource(source, options, io, prices);
   if (!options.quiet) for (const line of lowPriorityNote(planned, options)) io.stderr.write(`${line}\n`);
   const difference = await differenceFrom(planned, { source, options, prices }, io);
@@ -73,8 +67,10 @@ export async function planCommand({
   refuseInvalid(planned, source, options, io);
   refuseSame(planned.same, options, source.name);
   const { path } = source;
-  if (saved !== undefined && path !== undefined)
+  if (saved !== undefined && path !== undefined) {
+    const { holdManifestToPlan } = await import('../plan/hold-to-plan.js');
     await holdManifestToPlan(saved, { source: { ...source, path }, options, prices });
+  }
   for (const line of checked?.problems ?? []) io.stderr.write(`${line}\n`);
   return checked?.exitCode ?? 0;
 }

@@ -16,7 +16,7 @@ import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
 import type { CommandCall } from '../io/cli-io.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
-import { parseOptions, startSchema } from '../options/parse-options.js';
+import { startOptions } from '../options/parse-options.js';
 import { readPrices } from '../options/configured-endpoints.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
 import { withAxesFile } from '../plan/planned-settings.js';
@@ -34,7 +34,7 @@ export async function runCommand({
   fault,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, plan } = await openPlan(name, given, io);
-  const options = await withAxesFile(parseOptions(startSchema('run'), raw), io.cwd);
+  const options = await withAxesFile(startOptions('run', raw), io.cwd);
   const repeat = repeatedOptions(raw, from, io.cwd);
   const prices = await readPrices(options.prices, io.cwd, options.endpoints);
   if (options.follow) return followRows(name, { options, repeat, prices, io, fault });

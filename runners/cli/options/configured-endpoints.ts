@@ -32,7 +32,7 @@ export function endpointSchema() {
     /** In USD: of a job or a picture, or as in a price file. */
     price: z
       .union(
-        [z.number().nonnegative().max(100_000), endpointPriceSchema],
+        [z.number().nonnegative().max(100_000), endpointPriceSchema()],
         'is no price: a number of dollars is',
       )
       .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))

@@ -19,12 +19,20 @@ export function commandOptions<C extends CommandName>(
   command: C,
   raw: Readonly<Record<string, unknown>>,
 ): OptionsOf<C> {
-  return parseOptions(z.object(shapeOf(command)) as unknown as z.ZodType<OptionsOf<C>>, raw);
+  return parseOptions(z.object(shapeOf(command, raw)) as unknown as z.ZodType<OptionsOf<C>>, raw);
 }
 
-/** A schema for each option of a command, with its default. */
-export function shapeOf(command: CommandName): Record<string, z.ZodType> {
-  return Object.fromEntries(optionsOf(command).map((option) => [option.name, schemaOf(option)]));
+/** A schema for each option of a command that has a value: it is given, has a default, or is missing. Making all hundred takes longer than all else. */
+function shapeOf(command: CommandName, raw: Readonly<Record<string, unknown>>): Record<string, z.ZodType> {
+  const flags = [z.boolean().default(false), z.boolean().default(true)] as const;
+  return Object.fromEntries(
+    optionsOf(command).flatMap((option) => {
+      const { name, row, required } = option;
+      if (row.value === undefined) return [[name, flags[row.isOn === true ? 1 : 0]]];
+      const hasValue = raw[name] !== undefined || row.fallback !== undefined || required === true;
+      return hasValue ? [[name, schemaOf(option)]] : [];
+    }),
+  );
 }
 
 /** What a value of an option may be, from the text of the command line or of a configuration file. */
@@ -50,18 +58,22 @@ export type RunOptions = StartOptions<'run'>;
 /** `plan` takes every option of `run`. */
 export type PlanOptions = StartOptions<'plan'>;
 
-/** The schema of a command's options. It is made where a command needs it: a schema of a hundred options takes a while. */
-export function startSchema<C extends 'run' | 'plan' | 'config'>(command: C): z.ZodType<StartOptions<C>> {
+/** The options of a command that starts or would start a run. Throws `UsageError`. */
+export function startOptions<C extends 'run' | 'plan' | 'config'>(
+  command: C,
+  raw: Readonly<Record<string, unknown>>,
+): StartOptions<C> {
   const schema = z.object({
-    ...shapeOf(command),
+    ...shapeOf(command, raw),
     endpoints: z.custom<ConfiguredEndpoints>().default({}),
     maxCostFrom: z.string().optional(),
   });
-  return schema.superRefine((options, context) =>
+  const refined = schema.superRefine((options, context) =>
     refuseTogether(options as unknown as RunOptions, (name, message) =>
       context.addIssue({ code: 'custom', path: [name], message }),
     ),
-  ) as unknown as z.ZodType<StartOptions<C>>;
+  );
+  return parseOptions(refined as unknown as z.ZodType<StartOptions<C>>, raw);
 }
 
 /** Whether such a plan says what a start would do, also where no run has begun: money is spoken of, or files to save. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../options/load-config.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
-import { readPlan, type SavedPlan, type PlanHead } from './saved-plan.js';
+import type { SavedPlan, PlanHead } from './saved-plan.js';
 import { isDeepStrictEqual } from 'node:util';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
@@ -23,6 +23,7 @@ export async function openPlan(
 ): Promise<PlannedStart> {
   const { plan: file, ...given } = raw;
   if (typeof file !== 'string') return loadConfig(given, manifest, io);
+  const { readPlan } = await import('./saved-plan.js');
   const plan = await readPlan(resolve(io.cwd, file), file);
   const { options, out } = plan.head;
   const configured = await loadConfig(given, manifest ?? plan.head.manifest.path ?? undefined, io);

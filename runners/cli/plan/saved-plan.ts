@@ -11,48 +11,54 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 
 /** The first line of a saved plan: what it was made of, and how. */
-export const planHeadSchema = z.object({
-  millrace: z.literal('plan'),
-  version: z.literal(1),
-  madeAt: z.string(),
-  manifest: z.object({
-    name: z.string(),
-    /** Absolute; `null` for stdin. */
-    path: z.string().nullable(),
-    format: z.enum(['csv', 'jsonl']),
-  }),
-  /** The folder of the run that it was planned for, absolute, where one was named: what stands there is not bought again. */
-  out: z.string().optional(),
-  /** The options that say what is sent, where and at what price, as they were in force. */
-  options: z.record(z.string(), z.json()),
-});
+export function planHeadSchema() {
+  return z.object({
+    millrace: z.literal('plan'),
+    version: z.literal(1),
+    madeAt: z.string(),
+    manifest: z.object({
+      name: z.string(),
+      /** Absolute; `null` for stdin. */
+      path: z.string().nullable(),
+      format: z.enum(['csv', 'jsonl']),
+    }),
+    /** The folder of the run that it was planned for, absolute, where one was named: what stands there is not bought again. */
+    out: z.string().optional(),
+    /** The options that say what is sent, where and at what price, as they were in force. */
+    options: z.record(z.string(), z.json()),
+  });
+}
 
 /** One line for each row to be done, in the manifest's order. */
-export const plannedRowSchema = z.object({
-  id: z.string(),
-  row: z.int(),
-  /** The hash of the request and its endpoint. Empty for an invalid row, which is not sent. */
-  hash: z.string(),
-  /** In millionths of a dollar; `null`: not known. 0 where nothing is bought. */
-  price: z.int().nullable(),
-});
+export function plannedRowSchema() {
+  return z.object({
+    id: z.string(),
+    row: z.int(),
+    /** The hash of the request and its endpoint. Empty for an invalid row, which is not sent. */
+    hash: z.string(),
+    /** In millionths of a dollar; `null`: not known. 0 where nothing is bought. */
+    price: z.int().nullable(),
+  });
+}
 
 /** The last line: a plan without it is cut short. */
-export const planFootSchema = z.object({
-  rows: z.int(),
-  invalid: z.int(),
-  /** SHA-256 of the manifest's bytes. */
-  manifest: z.string(),
-  /** In millionths of a dollar. */
-  estimated: z.int(),
-  unpriced: z.int(),
-  /** SHA-256 of the lines before this one. */
-  lines: z.string(),
-});
+export function planFootSchema() {
+  return z.object({
+    rows: z.int(),
+    invalid: z.int(),
+    /** SHA-256 of the manifest's bytes. */
+    manifest: z.string(),
+    /** In millionths of a dollar. */
+    estimated: z.int(),
+    unpriced: z.int(),
+    /** SHA-256 of the lines before this one. */
+    lines: z.string(),
+  });
+}
 
-export type PlanHead = z.output<typeof planHeadSchema>;
-export type PlannedRow = z.output<typeof plannedRowSchema>;
-export type PlanFoot = z.output<typeof planFootSchema>;
+export type PlanHead = z.output<ReturnType<typeof planHeadSchema>>;
+export type PlannedRow = z.output<ReturnType<typeof plannedRowSchema>>;
+export type PlanFoot = z.output<ReturnType<typeof planFootSchema>>;
 
 /** What must be the same in a start by the plan. */
 export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): PlannedRow {
@@ -83,17 +89,18 @@ export async function readPlan(path: string, name: string): Promise<SavedPlan> {
     else sum.update(`${last}\n`);
     last = line;
   }
-  const head = planHeadSchema.safeParse(valueOfJson(first ?? '')).data;
+  const head = planHeadSchema().safeParse(valueOfJson(first ?? '')).data;
   if (head === undefined) throw refused(name, 'is no plan that this millrace has saved');
-  const foot = planFootSchema.safeParse(valueOfJson(last)).data;
+  const foot = planFootSchema().safeParse(valueOfJson(last)).data;
   if (foot === undefined) throw refused(name, 'is cut short');
   if (foot.lines !== sum.digest('hex')) throw refused(name, 'is not as it was saved');
   return { name, head, foot, rows: () => rowsOf(path, name) };
 }
 
 async function* rowsOf(path: string, name: string): PlannedRows {
+  const schema = plannedRowSchema();
   for await (const line of linesOf(path, name)) {
-    const row = plannedRowSchema.safeParse(valueOfJson(line)).data;
+    const row = schema.safeParse(valueOfJson(line)).data;
     if (row !== undefined) yield row;
   }
 }

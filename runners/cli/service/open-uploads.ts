@@ -1,14 +1,7 @@
 import { join } from 'node:path';
 import { createKeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
-import {
-  createPictureHost,
-  localPicture,
-  nodeDisk,
-  openS3Store,
-  UploadNotes,
-  type PictureHost,
-  type ResolveImage,
-} from '../../batch/formats.js';
+import { nodeDisk, type PictureHost, type ResolveImage } from '../../batch/formats.js';
+import { createPictureHost, localPicture, openS3Store, UploadNotes } from '../../batch/internal.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { RunOptions } from '../options/parse-options.js';

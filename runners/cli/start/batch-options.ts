@@ -1,5 +1,5 @@
-import { dayLedgerPath, type PriceBook } from '../../batch/formats.js';
-import type { RunBatchOptions } from '../../batch/internal.js';
+import type { PriceBook } from '../../batch/formats.js';
+import { dayLedgerPath, type RunBatchOptions } from '../../batch/internal.js';
 import type { PricedBytes } from '../../batch/planning.js';
 import type { Subject } from 'rxjs';
 import type { CliIo, FaultContext } from '../io/cli-io.js';

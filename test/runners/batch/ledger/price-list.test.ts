@@ -31,5 +31,5 @@ describe('priceFileSchema', () => {
     [{ endpoints: { mine: { usdPerJob: 1, usdPerSecond: 1 } } }],
     [{ endpoints: { mine: { usdPerSecond: 1, reserveSeconds: 0 } } }],
     [[]],
-  ])('refuses %j', (given) => expect(priceFileSchema.safeParse(given).success).toBe(false));
+  ])('refuses %j', (given) => expect(priceFileSchema().safeParse(given).success).toBe(false));
 });

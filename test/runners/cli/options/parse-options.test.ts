@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
-import { parseOptions, startSchema } from '../../../../runners/cli/options/parse-options.js';
+import { startOptions } from '../../../../runners/cli/options/parse-options.js';
 
 function problemsOf(raw: Record<string, unknown>): readonly string[] {
   try {
-    parseOptions(startSchema('run'), raw);
+    startOptions('run', raw);
   } catch (error) {
     if (error instanceof UsageError) return error.problems;
     throw error;
@@ -14,7 +14,7 @@ function problemsOf(raw: Record<string, unknown>): readonly string[] {
 
 describe('parseOptions', () => {
   it('fills in the defaults that the help names', () => {
-    expect(parseOptions(startSchema('run'), {})).toMatchObject({
+    expect(startOptions('run', {})).toMatchObject({
       endpoints: {},
       add: false,
       each: {},
@@ -43,7 +43,7 @@ describe('parseOptions', () => {
   });
 
   it('reads every value in the unit in which it is used', () => {
-    const options = parseOptions(startSchema('run'), {
+    const options = startOptions('run', {
       timeout: '1h30m',
       maxCost: '$12.50',
       maxCostPerDay: '40',
@@ -113,7 +113,7 @@ describe('parseOptions', () => {
   });
 
   it.each(['20', '$20', '20.5'])('takes %s as dollars for --warn-at', (given) => {
-    expect(parseOptions(startSchema('run'), { warnAt: given }).warnAt).toEqual({
+    expect(startOptions('run', { warnAt: given }).warnAt).toEqual({
       usd: Number(given.replace('$', '')),
     });
   });
