@@ -11,9 +11,7 @@ import type { CommandName } from './options/table/table-row.js';
  */
 export async function runCli(argv: readonly string[], streams: CliIo): Promise<number> {
   const isScript = argv[0] === 'completion';
-  const io = isScript
-    ? streams
-    : { ...streams, stdout: wrapped(streams.stdout), stderr: wrapped(streams.stderr) };
+  const io = isScript ? streams : withWrappedLines(streams);
   let exitCode = 0;
   const fault: FaultContext = { secrets: [io.env['MILLRACE_API_KEY'] ?? ''] };
   const explain = async (error: unknown) =>
@@ -28,6 +26,12 @@ export async function runCli(argv: readonly string[], streams: CliIo): Promise<n
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     return explain(error);
   }
+}
+
+/** What is not needed of `streams` stays unopened. */
+function withWrappedLines(streams: CliIo): CliIo {
+  const [stdout, stderr] = [wrapped(streams.stdout), wrapped(streams.stderr)];
+  return Object.assign(Object.create(streams) as CliIo, { stdout, stderr });
 }
 
 interface CommandEntry {
