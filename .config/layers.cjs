@@ -157,7 +157,7 @@ const rooms = {
   ],
   'runners/cli/options': ['src', batchFormats, 'runners/emulator', ...cli('messages', 'io')],
   'runners/cli/service': [
-    ...['src', batchFormats, 'runners/emulator', 'runners/pictures'],
+    ...['src', batchFormats, ...batch('internal.ts'), 'runners/emulator', 'runners/pictures'],
     ...cli('messages', 'io', 'options'),
   ],
   'runners/cli/plan': [
