@@ -13,7 +13,7 @@ type Tally = Record<Tone, number>;
 export function outcomesChart(survey: Survey): Chart {
   const title = 'Results over time';
   const ends = emptyTally();
-  for (const { tone } of endsOf(survey.rows)) ends[tone]++;
+  eachEnd(survey.rows, (_, tone) => ends[tone]++);
   const ended = totalOf(ends);
   if (ended < 2) return { title, caption: '', svg: '' };
   // A later start may only have tried again what had failed: its time is no measure of the pace.
@@ -36,12 +36,12 @@ function drawBars(survey: Survey, caption: string, area: Area, count: number): s
   const axis = layTimeAxis(survey.spans, area);
   const bins = timeBins(axis, count).map((bin) => ({ ...bin, tally: emptyTally() }));
   let at = 0;
-  for (const end of endsOf(survey.rows)) {
-    while (at > 0 && end.at <= (bins[at - 1]?.to ?? -Infinity)) at--;
-    while (at < bins.length - 1 && end.at > (bins[at]?.to ?? Infinity)) at++;
+  eachEnd(survey.rows, (end, tone) => {
+    while (at > 0 && end <= (bins[at - 1]?.to ?? -Infinity)) at--;
+    while (at < bins.length - 1 && end > (bins[at]?.to ?? Infinity)) at++;
     const bin = bins[at];
-    if (bin !== undefined) bin.tally[end.tone]++;
-  }
+    if (bin !== undefined) bin.tally[tone]++;
+  });
   const most = Math.max(1, ...bins.map(({ tally }) => totalOf(tally)));
   const y = scaleLinear([0, most], [area.base, area.top]).nice(3);
   const ticks = y.ticks(3).filter(Number.isInteger);
@@ -67,8 +67,11 @@ function drawBar(bin: { x: number; width: number; tally: Tally }, y: (value: num
 }
 
 /** When each row ended, and how. */
-function* endsOf({ places, causes }: RowSurvey): Generator<{ at: number; tone: Tone }, void, void> {
-  for (const { at, cause } of places) if (at > 0) yield { at, tone: toneOf(causes[cause - 1]?.code) };
+function eachEnd({ places, causes }: RowSurvey, take: (at: number, tone: Tone) => void): void {
+  const tonesOf = [toneOf(undefined), ...causes.map(({ code }) => toneOf(code))];
+  places.eachEnd((at, cause) => {
+    if (at > 0) take(at, tonesOf[cause] ?? toneOf(undefined));
+  });
 }
 
 function totalOf(tally: Tally): number {

@@ -24,6 +24,7 @@ export class ObjectScanner {
   private readonly starts: Int32Array;
   private readonly ends: Int32Array;
   private bytes: Buffer = Buffer.alloc(0);
+  private start = 0;
   private end = 0;
   /** The last string has a backslash. */
   private isEscaped = false;
@@ -41,6 +42,7 @@ export class ObjectScanner {
   /** Reads `bytes[start, end)`. False: it is not one JSON object. Of a key that comes twice the last value counts. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
+    this.start = start;
     this.end = end;
     this.ends.fill(0);
     const at = this.space(start);
@@ -60,6 +62,12 @@ export class ObjectScanner {
   /** The value as it stands; the empty text where there is none. */
   raw(place: number): string {
     return this.has(place) ? this.bytes.toString('utf8', this.starts[place], this.ends[place]) : '';
+  }
+
+  /** Where the value stands, from the front of what was scanned. A length of 0: there is none. */
+  extentOf(place: number): { readonly at: number; readonly length: number } {
+    const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
+    return end === 0 ? { at: 0, length: 0 } : { at: start - this.start, length: end - start };
   }
 
   /** `undefined` where the value is no text. */

@@ -1,4 +1,5 @@
 import { lineKinds, numberRuns, type LineFacts, type PageReference } from '../page-data.js';
+import { valueOfJson } from '../../batch/disk/read-file.js';
 import { ObjectScanner } from '../read/object-scanner.js';
 import type { PageRowReader, PlacedLine } from './page-rows.js';
 import { remoteReference } from './picture-facts.js';
@@ -30,22 +31,23 @@ export class LineFiles {
     const lines = await this.reader.readLines(from, to);
     const kinds: string[] = [];
     const thumbs: (string | null)[] = [];
-    const references = new Map<string, PageReference>();
+    const noted: NotedReferences = { texts: new Set(), references: new Map() };
+    const made = await this.reader.rowsOf(lines.filter(isMade));
     const parts: Buffer[] = [];
     for (const line of lines) {
-      const { file, again } = line.place;
-      const isMade = again || line.bytes.length > longestLine || line.bytes.length === 0;
-      kinds.push(isMade ? lineKinds.made : file === 'results.jsonl' ? lineKinds.result : lineKinds.failure);
-      parts.push(isMade ? Buffer.from(JSON.stringify(await this.reader.rowOf(line))) : line.bytes, newline);
-      thumbs.push(isMade ? null : this.#thumbnailOf(line));
-      if (!isMade && (line.place.namesFiles || this.shelf.mayHaveCopies))
-        await this.#noteReferences(line, references);
+      const row = made.get(line);
+      const kind = line.place.file === 'results.jsonl' ? lineKinds.result : lineKinds.failure;
+      kinds.push(row === undefined ? kind : lineKinds.made);
+      parts.push(row === undefined ? line.bytes : Buffer.from(JSON.stringify(row)), newline);
+      thumbs.push(row === undefined ? this.#thumbnailOf(line) : null);
+      if (row === undefined && (line.place.namesFiles || this.shelf.mayHaveCopies))
+        await this.#noteReferences(line, noted);
     }
     const facts: LineFacts = {
       kinds: kinds.join(''),
       numbers: numberRuns(lines.map(({ place }) => place.row)),
       ...(thumbs.some((thumb) => thumb !== null) && { thumbs }),
-      references: [...references],
+      references: [...noted.references],
     };
     return [
       `${call}${embedJson(JSON.stringify(facts))},String.raw\``,
@@ -65,17 +67,37 @@ export class LineFiles {
     return this.shelf.thumbnail(path, this.#scanner.text(scanned.sha256)) ?? null;
   }
 
-  async #noteReferences({ place, bytes }: PlacedLine, known: Map<string, PageReference>): Promise<void> {
-    this.#scanner.scan(bytes, 0, bytes.length);
-    const images = this.#scanner.raw(place.file === 'results.jsonl' ? scanned.images : scanned.cells);
-    if (images === '') return;
-    for (const image of imagesOf({ images: JSON.parse(images) as unknown })) {
+  /** Many rows have the same pictures: what the line says of them is looked at once. */
+  async #noteReferences(line: PlacedLine, { texts, references: known }: NotedReferences): Promise<void> {
+    const images = this.#imagesIn(line);
+    if (images === '' || texts.has(images)) return;
+    texts.add(images);
+    for (const image of imagesOf({ images: valueOfJson(images) })) {
       const name = manifestImage(image, this.isLocal);
       if (known.has(name) || (remoteReference(name) !== undefined && !this.shelf.mayHaveCopies)) continue;
       const reference = await this.shelf.reference(name);
       if (reference.path !== undefined || reference.thumb !== undefined) known.set(name, reference);
     }
   }
+
+  #imagesIn({ place, bytes }: PlacedLine): string {
+    const { at, length } = place.images;
+    if (length > 0) return bytes.toString('utf8', at, at + length);
+    this.#scanner.scan(bytes, 0, bytes.length);
+    return this.#scanner.raw(place.file === 'results.jsonl' ? scanned.images : scanned.cells);
+  }
+}
+
+/** What is known of the pictures of the rows of a file. */
+interface NotedReferences {
+  /** As lines have them. */
+  readonly texts: Set<string>;
+  readonly references: Map<string, PageReference>;
+}
+
+/** The page cannot make the row from its line. */
+function isMade({ place, bytes }: PlacedLine): boolean {
+  return place.again || bytes.length > longestLine || bytes.length === 0;
 }
 
 const newline = Buffer.from('\n');

@@ -31,7 +31,7 @@ export class PageRowReader {
   async read(from: number, to: number): Promise<PageRow[]> {
     const places = this.#survey.rows.places.slice(from, to);
     const lines = await this.#reader.read(places);
-    return Promise.all(places.map((place, index) => pageRow(place, lines[index] ?? {}, this.#sources())));
+    return this.#pageRows(places.map((place, index) => ({ place, line: lines[index] ?? {} })));
   }
 
   /** The same rows as they stand in the files. */
@@ -41,19 +41,38 @@ export class PageRowReader {
     return places.map((place, index) => ({ place, bytes: lines[index] ?? Buffer.alloc(0) }));
   }
 
-  /** A row of them as the gallery shows it. */
-  rowOf({ place, bytes }: PlacedLine): Promise<PageRow> {
-    return pageRow(place, parseObject(bytes.toString()) ?? {}, this.#sources());
+  /** Some of them as the gallery shows them. */
+  async rowsOf(lines: readonly PlacedLine[]): Promise<ReadonlyMap<PlacedLine, PageRow>> {
+    const rows = await this.#pageRows(
+      lines.map(({ place, bytes }) => ({ place, line: parseObject(bytes.toString()) ?? {} })),
+    );
+    return new Map(rows.map((row, index) => [lines[index] as PlacedLine, row]));
   }
 
   close(): Promise<void> {
     return this.#reader.close();
   }
 
-  #sources(): Sources {
+  /** Their earlier pictures are read in one go. */
+  async #pageRows(lines: readonly ParsedLine[]): Promise<PageRow[]> {
     const { earlier, isRehearsal: isLocal } = this.#survey;
-    return { shelf: this.#shelf, reader: this.#reader, earlier, isLocal };
+    const places = lines.map(({ line }) => earlier.get(idOf(line)) ?? []);
+    const found = await this.#reader.read(places.flat());
+    let next = 0;
+    const before = places.map(({ length }) => found.slice(next, (next += length)));
+    const sources = { shelf: this.#shelf, isLocal };
+    return Promise.all(lines.map((line, index) => pageRow(line, before[index] ?? [], sources)));
   }
+}
+
+/** A row's line, and where it stands. */
+interface ParsedLine {
+  readonly place: RowPlace;
+  readonly line: JsonObject;
+}
+
+function idOf({ id }: JsonObject): string {
+  return typeof id === 'string' ? id : '';
 }
 
 /** A line of a row, and where it stands. */
@@ -79,17 +98,19 @@ export async function* pageRows(
 
 interface Sources {
   readonly shelf: RunPictures;
-  readonly reader: PlaceReader;
-  readonly earlier: Survey['earlier'];
   readonly isLocal: boolean;
 }
 
-async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Promise<PageRow> {
-  const { shelf, isLocal } = sources;
+/** @param superseded The row's earlier results, oldest first; `undefined` where a line has changed since it was surveyed. */
+async function pageRow(
+  { place, line }: ParsedLine,
+  superseded: readonly (JsonObject | undefined)[],
+  { shelf, isLocal }: Sources,
+): Promise<PageRow> {
   const { row: bare, images, image } = rowOfLine(line, place.file === 'results.jsonl', isLocal);
   const references = images.map((name) => shelf.reference(name));
   const picture = await shelf.result(image);
-  const before = await earlierOf(bare.id, sources);
+  const before = await earlierPictures(superseded, shelf);
   return {
     ...bare,
     row: place.row,
@@ -99,11 +120,12 @@ async function pageRow(place: RowPlace, line: JsonObject, sources: Sources): Pro
   };
 }
 
-async function earlierOf(id: string, { reader, earlier, shelf }: Sources): Promise<EarlierPicture[]> {
-  const places = earlier.get(id);
-  if (places === undefined) return [];
-  const lines = (await reader.read(places)).filter((line) => line !== undefined);
-  const pictures = await Promise.all(lines.map((line) => earlierPicture(line, shelf)));
+async function earlierPictures(
+  lines: readonly (JsonObject | undefined)[],
+  shelf: RunPictures,
+): Promise<EarlierPicture[]> {
+  const results = lines.filter((line) => line !== undefined);
+  const pictures = await Promise.all(results.map((line) => earlierPicture(line, shelf)));
   return pictures.filter((picture) => picture !== undefined).reverse();
 }
 

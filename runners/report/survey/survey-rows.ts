@@ -105,7 +105,8 @@ class RowTally {
     const row = originalRows.get(id) ?? line.number(result.row) ?? 0;
     const isSaved = savedPath({ path: line.text(result.path) }) !== undefined;
     const namesFiles = mayNameFiles(line.raw(result.images));
-    const found = { cause: 0, again, isSaved, namesFiles, at };
+    const images = line.extentOf(result.images);
+    const found = { cause: 0, again, isSaved, namesFiles, images, at };
     this.#places.add({ row, file: 'results.jsonl', offset, length, ...found });
   }
 
@@ -115,7 +116,8 @@ class RowTally {
     const cause = this.#groups.take(failureOf(value, facts, at)) + 1;
     const row = this.#rowOf(value, facts['row']);
     const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
-    const found = { cause, again: false, isSaved: false, namesFiles, at };
+    const images = { at: 0, length: 0 };
+    const found = { cause, again: false, isSaved: false, namesFiles, images, at };
     this.#places.add({ row, file: 'failures.jsonl', offset, length, ...found });
   }
 

@@ -9,6 +9,10 @@ function scanned(text: string): unknown[] | undefined {
   // What stands around the line must make no difference.
   const bytes = Buffer.from(`{"a":1}\n${text}\n,"b":2}`);
   if (!scanner.scan(bytes, 8, 8 + Buffer.byteLength(text))) return undefined;
+  for (const place of paths.keys()) {
+    const { at, length } = scanner.extentOf(place);
+    expect(bytes.toString('utf8', 8 + at, 8 + at + length)).toBe(scanner.raw(place));
+  }
   return paths.map((_, place) => [
     scanner.has(place) ? (JSON.parse(scanner.raw(place)) as unknown) : 'missing',
     scanner.text(place),

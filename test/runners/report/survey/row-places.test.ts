@@ -3,7 +3,7 @@ import { RowPlaces, type RowPlace } from '../../../../runners/report/survey/row-
 
 const place = (row: number, more: Partial<RowPlace> = {}): RowPlace => ({
   ...{ row, file: 'results.jsonl', offset: row * 2 ** 33, length: 100 + row, cause: 0, again: false },
-  ...{ isSaved: false, namesFiles: false, at: 0 },
+  ...{ isSaved: false, namesFiles: false, images: { at: 0, length: 0 }, at: 0 },
   ...more,
 });
 
