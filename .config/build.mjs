@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { bundlePage } from './bundle-page.mjs';
 import { joinChunks } from './join-chunks.mjs';
+import { leanModules } from './lean-modules.mjs';
 
 const require = createRequire(import.meta.url);
 const declarations = 'node_modules/.cache/declarations';
@@ -34,17 +35,6 @@ const common = {
   lineLimit: 200,
   legalComments: 'none',
   logLevel: 'warning',
-};
-
-/** commander starts programs of their own for some commands, and there are none here: what it would start them with is half of a help. */
-const noPrograms = {
-  name: 'no-programs',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
-      importer.includes('node_modules/commander/') ? { path, namespace: 'no-programs' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'no-programs' }, () => ({ contents: 'module.exports = {};' }));
-  },
 };
 
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'], {
@@ -87,11 +77,13 @@ async function bundleLibrary() {
 
 /** One file for what every call loads, and one for each command beside it, with the dependencies that every install has. */
 async function bundleCommandLine(outdir) {
+  const main = 'runners/cli/main.ts';
+  const check = 'runners/batch/start/check';
   const { metafile } = await build({
     ...common,
     metafile: true,
-    entryPoints: ['runners/cli/main.ts'],
-    plugins: [noPrograms],
+    entryPoints: { main, 'check-thread': `${check}/check-thread.ts` },
+    plugins: leanModules,
     // By its condition for node rxjs is CommonJS, all of which would be loaded: a fifth of a start that has nothing to do.
     alias: { rxjs: join(dirname(require.resolve('rxjs/package.json')), 'dist/esm/index.js') },
     outdir,
@@ -110,10 +102,15 @@ async function bundleCommandLine(outdir) {
       js: 'const require=(name)=>process.getBuiltinModule(name)??process.getBuiltinModule("node:module").createRequire(import.meta.url)(name);',
     },
   });
-  const main = 'runners/cli/main.ts';
   const outputs = await joinChunks(common, metafile.outputs, outdir, {
     first: { entries: [main], without: [main] },
-    manifest: { entries: ['runners/cli/io/explain-error.ts', 'runners/cli/commands/plan-command.ts'] },
+    manifest: {
+      entries: [
+        'runners/cli/io/explain-error.ts',
+        'runners/cli/commands/plan-command.ts',
+        `${check}/keep-manifest.ts`,
+      ],
+    },
     run: { entries: ['runners/cli/commands/run-command.ts'] },
   });
   writeFileSync('node_modules/.cache/command-line.json', JSON.stringify({ outputs }));

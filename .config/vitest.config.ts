@@ -14,6 +14,8 @@ const each = {
   // One more than there are cores: many tests wait for processes, databases and browsers.
   maxWorkers: availableParallelism() + 1,
   typecheck: { enabled: false },
+  // Compiled modules are kept from one run to the next, each by a hash of its text and of this configuration.
+  experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/test-modules' },
   // Locks on the paths of runs are kept there: those of tests do not belong to the person who runs them.
   env: { XDG_STATE_HOME: join(tmpdir(), 'millrace-test-state') },
 } as const;

@@ -9,7 +9,7 @@ export { createClient } from './endpoints/create-client.js';
 export type { Client } from './endpoints/client-on.js';
 export type { ClientOptions } from './endpoints/client-state.js';
 export type { QueueEndpointOptions } from './endpoints/client-on.js';
-export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/endpoint-types.js';
+export type { ChunkOf, EndpointTypes, InputOf, OutputOf } from './endpoints/queue-endpoint.js';
 export type {
   QueueEndpoint,
   StatusOptions,
@@ -91,12 +91,11 @@ export type { GotTransportOptions } from './transport/got/got-transport.js';
 export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
 
 // The words of the service, as schemas.
-export {
-  imageEditInputSchema,
-  imageEditOutputSchema,
-  looseImageEditInputSchema,
-} from './contract/image-edit.js';
-export type { ImageEditInput, ImageEditOutput } from './contract/image-edit.js';
+export { imageEditInputSchema } from './contract/image-edit.js';
+export { imageEditOutputSchema } from './contract/image-edit-output.js';
+export { looseImageEditInputSchema } from './contract/image-edit.js';
+export type { ImageEditInput } from './contract/image-edit.js';
+export type { ImageEditOutput } from './contract/image-edit-output.js';
 export { jobReplySchema } from './contract/service-replies.js';
 export type { JobReply } from './contract/service-replies.js';
 export { jobStates, isTerminal } from './contract/service-replies.js';

@@ -6,7 +6,7 @@
 
 export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
 export type { RunEvent, WarningCode } from './context/run-event.js';
-export type { RunStream } from './context/run-stream.js';
+export type { RunStream } from './context/run-event.js';
 export type { Ahead } from './start/check/ahead.js';
 export type { Summary } from './sinks/summary-file.js';
 

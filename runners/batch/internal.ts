@@ -15,6 +15,7 @@ export { gateFor, resolveOptions } from './start/resolve-options.js';
 export type { RunBatchOptions } from './context/run-options.js';
 export { checkIdentity } from './start/check/check-identity.js';
 export type { RunIdentity } from './journal/record.js';
+export { checkAhead } from './start/check/check-ahead.js';
 export { checkManifest } from './start/check/check-manifest.js';
 export {
   refuseBought,
@@ -25,6 +26,7 @@ export {
 export { newlySentText } from './start/check/newly-sent.js';
 export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';
+export type { BoughtRows } from './manifest/duplicates/same-requests.js';
 
 // What a run shares with other runs of this machine, and how it uploads its pictures.
 export { dayLedgerPath } from './ledger/day-ledger.js';

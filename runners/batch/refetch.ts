@@ -13,8 +13,7 @@ import { PictureNames } from './pictures/picture-names.js';
 import { saveOutputs } from './pictures/save-outputs.js';
 import { wantedOutputs } from './pictures/wanted-outputs.js';
 import { completedRecord, isBookedPurchase, purchaseOfReply, savedOutputs } from './row/records-of.js';
-import type { RunEvent } from './context/run-event.js';
-import { RunStream } from './context/run-stream.js';
+import { type RunEvent, RunStream } from './context/run-event.js';
 import type { Disk } from './disk/disk.js';
 import type { Projections } from './sinks/projections.js';
 

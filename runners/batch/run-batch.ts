@@ -2,12 +2,14 @@ import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createClient } from '../../src/endpoints/create-client.js';
 import { listenForCallbacks } from './callbacks/run-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
+import { peekJournal } from './journal/recovered-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
+import type { CheckAhead } from './context/resolved-options.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import type { Run } from './context/run.js';
 import type { PaidRow, Task } from './row/task.js';
 import { serviceOver } from './context/run-service.js';
-import { RunStream } from './context/run-stream.js';
+import { RunStream } from './context/run-event.js';
 import { savePictures } from './pictures/save-pictures.js';
 import { openRun } from './start/open-run.js';
 import { resolveOptions } from './start/resolve-options.js';
@@ -28,6 +30,8 @@ export interface RunStages {
   readonly buyRows: (run: Run, tasks: AsyncIterable<Task>) => Observable<PaidRow>;
   /** Saves pictures in a pool of their own, and ends their rows. */
   readonly savePictures: typeof savePictures;
+  /** What is done while the journal of earlier starts is read. @defaultValue nothing */
+  readonly checkAhead?: CheckAhead;
 }
 
 /** The stages of a run as they are: replace one with `{ ...runStages, buyRows: mine }`. */
@@ -45,12 +49,18 @@ export const runStages: RunStages = { takeRows, buyRows, savePictures };
  * ```
  */
 export function runBatch(options: RunBatchOptions, stages: RunStages = runStages): RunStream {
-  const { takeRows, buyRows, savePictures } = stages;
+  const { takeRows, buyRows, savePictures, checkAhead } = stages;
   const stops = new Stops();
   const events = withRun(stops, {
     resolve: () => resolveOptions(options),
     open: (opening) =>
-      openRun(opening, { openJournal, openService: serviceOver(createClient), listen: listenForCallbacks }),
+      openRun(opening, {
+        openJournal,
+        peekJournal,
+        openService: serviceOver(createClient),
+        listen: listenForCallbacks,
+        ...(checkAhead && { checkAhead }),
+      }),
     work: (run) =>
       concat(
         from(startEvents(run)).pipe(tap((event) => run.events.next(event))),

@@ -1,8 +1,7 @@
 import { lastValueFrom, merge } from 'rxjs';
 import { MillraceError } from '../../src/contract/millrace-error.js';
 import { isJobId } from '../../src/contract/request-parts.js';
-import { toMicroDollars } from '../../src/contract/micro-dollars.js';
-import { maxPurchaseUsd } from '../../src/contract/reported-cost.js';
+import { toMicroDollars, maxPurchaseUsd } from '../../src/contract/micro-dollars.js';
 import type { RowRecords } from './journal/journal.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { openSharedLedger } from './start/money/open-shared-ledger.js';

@@ -140,8 +140,8 @@ A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin w
 The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
 
 /**
- * The commands, and the options of those that the command line names: all of them for a completion. What a command does is loaded
- * when it runs. So the help comes at once.
+ * The command that is called, else all: with the options of those that the command line names, for a completion of each. What a command
+ * does is loaded when it runs. So the help comes at once.
  */
 function buildProgram(
   argv: readonly string[],
@@ -161,7 +161,9 @@ function buildProgram(
       outputError: (text, write) => write(withHint(text, argv)),
     })
     .addHelpText('after', closingWords);
-  for (const { name, about, args = [], after, load } of commands) {
+  const isScript = argv[0] === 'completion';
+  const called = isScript ? [] : commands.filter(({ name }) => name === argv[0]);
+  for (const { name, about, args = [], after, load } of called[0] === undefined ? commands : called) {
     const command = program.command(name).description(about);
     for (const [notation, meaning] of args) command.argument(notation, meaning);
     // The last two are the options and the command itself.
@@ -175,7 +177,8 @@ function buildProgram(
       const { profiled } = await import('./io/profiled.js');
       return ended(await profiled(name, work, io, fault));
     });
-    if (name !== 'completion' && (argv.includes(name) || argv[0] === 'completion')) addOptions(command, name);
+    if (name !== 'completion' && (isScript || argv.includes(name)))
+      addOptions(command, name, called[0] && argv);
     if (after !== undefined) command.addHelpText('after', after);
   }
   return program;
@@ -194,6 +197,4 @@ function withHint(text: string, argv: readonly string[]): string {
 }
 
 /** The width of a terminal that does not know its own, which reports 0, is that of most. */
-function widthOf(columns = 0): number {
-  return columns > 0 ? columns : 100;
-}
+const widthOf = (columns = 0): number => (columns > 0 ? columns : 100);

@@ -3,6 +3,7 @@ import { openPool } from './database/open-pool.js';
 import type { DatabaseOfRun } from './collector/run-note.js';
 import { runningEmbedded } from './embedded/run-server.js';
 import { readState, type RunState } from './table/run-state.js';
+import { findRun } from './table/runs.js';
 import { describeSilence, readWorkers, type WorkerState } from './table/worker-record.js';
 
 /** Where a run stands in its database, and its workers. */
@@ -30,10 +31,7 @@ export async function remoteStatus(
     const address = databaseAddress(url, 'url' in choice ? env : {});
     const { pool } = await openPool(address, { max: 1, name: 'millrace status' });
     try {
-      const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [
-        key,
-      ]);
-      const run = rows[0]?.run;
+      const run = await findRun({ pool }, key);
       if (run === undefined) return { database, problem: 'it does not know the run' };
       const workers = (await readWorkers(pool)).map((worker) => {
         const silence = describeSilence(worker);

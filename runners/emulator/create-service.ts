@@ -4,7 +4,7 @@ import { closableClock, systemClock } from './clock.js';
 import { createSampleFunction, sampleFilesId } from './samples/create-sample-function.js';
 import { createEditFunction } from './edit/create-edit-function.js';
 import { type EmulatorOptions, readSettings } from './settings/emulator-options.js';
-import { drawFaults } from './faults/draw-faults.js';
+import { drawFaults } from './faults/parse-faults.js';
 import { createRateLimiter } from './faults/rate-limit.js';
 import { checkFunctions, imageEditId, loadFunctions } from './settings/load-functions.js';
 import { defaultFunctions, type QueueFunction, type UserFunctions } from './settings/user-functions.js';

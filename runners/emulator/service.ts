@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Bill } from './bill.js';
 import type { Latency } from './settings/parse-latency.js';
 import type { Clock } from './clock.js';
-import type { DrawnFaults, ServiceRequest } from './faults/draw-faults.js';
+import type { DrawnFaults, ServiceRequest } from './faults/parse-faults.js';
 import type { UserFunctions } from './settings/user-functions.js';
 import type { PictureStore } from './picture-store.js';
 import type { EndpointQueue } from './queue/endpoint-queue.js';

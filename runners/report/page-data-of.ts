@@ -24,7 +24,7 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
     prices,
     classes: classesOf(survey),
     rows: classDigits(rows),
-    numbers: numberRuns(rowNumbers(rows)),
+    numbers: numberRuns(rows.places.numbers()),
     source,
     ...(latest !== undefined && { latest }),
   };
@@ -39,7 +39,9 @@ function manifestFolderOf({ folder, story }: Survey): string {
 
 function classesOf({ rows }: Survey): RowClass[] {
   let again = 0;
-  for (const place of rows.places) if (place.cause === 0 && place.again) again++;
+  rows.places.eachClass((cause, isAgain) => {
+    if (cause === 0 && isAgain) again++;
+  });
   return [
     { status: 'completed', label: 'Completed', count: rows.completed - again, cause: 0 },
     { status: 'completed', label: 'Bought again', count: again, cause: 0, again: true },
@@ -54,14 +56,15 @@ function classesOf({ rows }: Survey): RowClass[] {
 
 /** Two for each row. */
 function classDigits({ places, causes }: RowSurvey): string {
-  const digits = Array.from({ length: causes.length + 2 }, (_, place) => place.toString(36).padStart(2, '0'));
+  const digits = Array.from({ length: causes.length + 2 }, (_, place) =>
+    Buffer.from(place.toString(36).padStart(2, '0')),
+  );
   const text = Buffer.alloc(2 * places.length);
   let end = 0;
-  for (const { cause, again } of places)
-    end += text.write(digits[cause === 0 ? (again ? 1 : 0) : cause + 1] ?? '00', end, 'latin1');
+  places.eachClass((cause, again) => {
+    const [first = 0, second = 0] = digits[cause === 0 ? Number(again) : cause + 1] ?? [];
+    text[end++] = first;
+    text[end++] = second;
+  });
   return text.toString('latin1', 0, end);
-}
-
-function* rowNumbers({ places }: RowSurvey): Generator<number, void, void> {
-  for (const { row } of places) yield row;
 }

@@ -17,7 +17,7 @@ import {
 import { describeRun } from './messages/describe-run.js';
 import { viewByValue, type ByValueView } from './by-value-view.js';
 import { viewToDos, type ToDoView } from './to-do-view.js';
-import { statusLabel, toneOf, type Tone } from './messages/status-label.js';
+import { countedLabel, toneOf, type Tone } from './messages/status-label.js';
 
 /** What the templates show; all of it plain text but for `svg`. */
 export interface ReportView {
@@ -35,6 +35,8 @@ export interface ReportView {
   }[];
   readonly charts: readonly Chart[];
   readonly toDos: readonly ToDoView[];
+  /** A process works on the run: no command of these can begin before it has ended. */
+  readonly isRunning: boolean;
   /** What the gallery has to show: `42 pictures`; empty where it has nothing. */
   readonly review: string;
   readonly isRehearsal: boolean;
@@ -81,6 +83,7 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
       spreadChart('Time at work', rows.executions),
     ]),
     toDos: viewToDos(survey, isRunning),
+    isRunning,
     review: reviewWords(survey),
     isRehearsal: survey.isRehearsal,
     leftOut:
@@ -105,6 +108,9 @@ function factsOf({ story, folder, spans }: Survey): string[] {
   ].filter((fact) => fact !== '');
 }
 
+/** Of the bar, so that a single row is seen on a phone too. */
+const leastShare = 0.015;
+
 function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
   const byCode = new Map<FailureCode, number>();
   for (const { code, count } of rows.causes) byCode.set(code, (byCode.get(code) ?? 0) + count);
@@ -112,16 +118,18 @@ function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
   const parts = [
     { label: 'completed', tone: 'completed' as const, count: rows.completed, filter: 'completed' },
     ...[...byCode].map(([code, count]) => ({
-      label: statusLabel(code),
+      label: countedLabel(code, count),
       tone: toneOf(code),
       count,
       filter: code,
     })),
     { label: 'to go', tone: 'open' as const, count: toDo, filter: '' },
   ].filter(({ count }) => count > 0);
+  const widths = parts.map(({ count }) => Math.max(count / all, leastShare));
+  const unit = 100 / widths.reduce((sum, width) => sum + width, 0);
   let x = 0;
-  return parts.map(({ count, ...part }) => {
-    const width = (count / all) * 100;
+  return parts.map(({ count, ...part }, index) => {
+    const width = (widths[index] ?? 0) * unit;
     x += width;
     return { ...part, count: formatCount(count), share: formatShare(count, all), x: x - width, width };
   });

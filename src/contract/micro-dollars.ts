@@ -26,3 +26,62 @@ export const imageEditPrices = { '1k': 87_500, '2k': 130_000, '4k': 175_000 } as
   Resolution,
   MicroDollars
 >;
+
+/**
+ * The most that one purchase can cost, in USD, on the wire and in the journal, the ledgers and the files. A larger figure
+ * is in another unit or an error.
+ */
+export const maxPurchaseUsd = 1_000_000;
+
+/** A reported cost above this many times the expected price is in another unit: millionths or billionths of a dollar. */
+export const maxTimesEstimate = 1_000;
+
+const maxPurchase = toMicroDollars(maxPurchaseUsd);
+
+/**
+ * Whether a cost can be booked.
+ *
+ * @param estimate the expected price; `null`, `NaN` and 0: not known
+ */
+export function isBelievable(cost: MicroDollars, estimate: MicroDollars | null): boolean {
+  if (!(cost >= 0 && cost <= maxPurchase)) return false;
+  return estimate === null || !(estimate > 0) || cost <= estimate * maxTimesEstimate;
+}
+
+/** The price in USD that an output reports under `cost`, or `null`: none is reported, or it is no price (`disbelievedCost`). */
+export function reportedCostUsd(output: unknown): number | null {
+  const cost = costIn(output);
+  return typeof cost === 'number' && isBelievable(toMicroDollars(cost), null) ? cost : null;
+}
+
+/**
+ * A figure under `cost` that is not believed, as it was written: a negative or infinite one, one above `maxPurchaseUsd` or above
+ * `maxTimesEstimate` times the expected price, or a number that is written as text. `undefined`: the cost is believed, or
+ * none is reported.
+ */
+export function disbelievedCost(output: unknown, estimate: MicroDollars | null): string | undefined {
+  const cost = costIn(output);
+  if (typeof cost === 'string')
+    return isFigure(cost) ? JSON.stringify(cost.slice(0, maxTextLength)) : undefined;
+  if (typeof cost !== 'number') return undefined;
+  return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
+}
+
+/**
+ * Whether the service reports a cost for a job that did not complete. A figure that is not believed counts too: it is
+ * booked.
+ */
+export function isCharged(output: unknown): boolean {
+  return (reportedCostUsd(output) ?? 0) > 0 || disbelievedCost(output, null) !== undefined;
+}
+
+/** Longer text is not kept. */
+const maxTextLength = 100;
+
+function isFigure(text: string): boolean {
+  return text.trim() !== '' && !Number.isNaN(Number(text));
+}
+
+function costIn(output: unknown): unknown {
+  return typeof output === 'object' && output !== null && 'cost' in output ? output.cost : undefined;
+}

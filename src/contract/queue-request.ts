@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { checkHttpUrl } from './request-parts.js';
 
+// Apart from the parts of requests, which the page of a report checks addresses by: zod would double its script.
+
 const milliseconds = z.int().positive();
 
 /** Limits that live services take beside `input`. Durations in ms. */

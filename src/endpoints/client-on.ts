@@ -1,12 +1,7 @@
 import { Subject, type Observable } from 'rxjs';
 import { checkMembers, checkObject } from '../contract/check-option.js';
-import {
-  imageEditDefaults,
-  imageEditInputSchema,
-  imageEditOutputSchema,
-  type ImageEditInput,
-  type ImageEditOutput,
-} from '../contract/image-edit.js';
+import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';
+import { imageEditOutputSchema, type ImageEditOutput } from '../contract/image-edit-output.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
@@ -20,9 +15,9 @@ import {
   type ClientState,
 } from './client-state.js';
 import { createQueueEndpoint, type QueueSchemas } from './create-queue-endpoint.js';
-import type { ChunkOf, InputOf, OutputOf } from './endpoint-types.js';
-import type { QueueEndpoint } from './queue-endpoint.js';
+import type { ChunkOf, InputOf, OutputOf, QueueEndpoint } from './queue-endpoint.js';
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
+import { InvalidOptionError } from '../contract/millrace-error.js';
 
 /** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema will do. */
 export interface QueueEndpointOptions<
@@ -151,4 +146,27 @@ function typedQueue<
     if (schema !== undefined) checkMembers(name, schema, 'schema by Standard Schema', ['~standard']);
   const schemas = { input, output: output as StandardSchema<unknown, O> | undefined };
   return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
+}
+
+/** Options of a client of `millrace/core`, which has no transport of its own. */
+export interface CoreClientOptions extends ClientOptions {
+  transport: NonNullable<ClientOptions['transport']>;
+}
+
+const anywhere: Platform = {
+  createTransport: () => {
+    throw new InvalidOptionError(
+      'transport',
+      'is missing: millrace/core has none of its own, see millrace/fetch',
+    );
+  },
+};
+
+/**
+ * A client that needs nothing of Node.js.
+ *
+ * @throws InvalidOptionError for a key or a base URL that cannot be used, and without a transport
+ */
+export function createCoreClient(options: CoreClientOptions): Client {
+  return clientOn(options, anywhere);
 }

@@ -9,6 +9,7 @@ import type { RequestProbe, TracedCall } from '../operators/requests/request-rep
 import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
+import { DueQueue } from '../policy/due-queue.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
 import type { Gate } from '../policy/gates/gate.js';
 import { guardGate } from '../policy/guard-hooks.js';
@@ -103,6 +104,7 @@ export function clientState(options: ClientOptions, { transport, channels, open 
     probe: { requests: channels.request, traceparent },
     jobIds: options.jobIds ?? createJobIds(),
     scheduler,
+    deadlines: new DueQueue(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
   };

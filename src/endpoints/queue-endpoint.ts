@@ -3,6 +3,7 @@ import type { QueueFailureCode } from '../contract/failure-code.js';
 import type { Health, JobReply, Purged } from '../contract/service-replies.js';
 import type { Job, SyncJob } from '../operators/job.js';
 import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './call-options.js';
+import type { SchemaInput, SchemaOutput, StandardSchema } from '../contract/standard-schema.js';
 
 /**
  * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job; what buys work sends one POST,
@@ -107,3 +108,45 @@ export interface WatchOptions {
   /** From a reply to the next question, in ms. @defaultValue 5_000 */
   everyMs?: number;
 }
+
+/**
+ * Types by endpoint id, for endpoints that are called without a schema:
+ *
+ * @example
+ * ```ts
+ * declare module 'millrace' {
+ *   interface EndpointTypes {
+ *     upscale: { input: { url: string }; output: { url: string } };
+ *     narrate: { input: { text: string }; chunk: string };
+ *   }
+ * }
+ * client.queue('upscale').run({ url });
+ * ```
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by its users
+export interface EndpointTypes {}
+
+/** What an endpoint takes: by its schema, else by its id, else anything. */
+export type InputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
+  ? SchemaInput<S>
+  : K extends keyof EndpointTypes
+    ? EndpointTypes[K] extends { input: infer I }
+      ? I
+      : unknown
+    : unknown;
+
+/** What an endpoint gives: by its schema, else by its id, else anything. */
+export type OutputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
+  ? SchemaOutput<S>
+  : K extends keyof EndpointTypes
+    ? EndpointTypes[K] extends { output: infer O }
+      ? O
+      : unknown
+    : unknown;
+
+/** A chunk of an endpoint's stream: by its id, else anything. */
+export type ChunkOf<K extends string> = K extends keyof EndpointTypes
+  ? EndpointTypes[K] extends { chunk: infer C }
+    ? C
+    : unknown
+  : unknown;

@@ -1,4 +1,13 @@
-import { EMPTY, firstValueFrom, lastValueFrom, Observable, type UnaryFunction } from 'rxjs';
+import {
+  EMPTY,
+  firstValueFrom,
+  isObservable,
+  lastValueFrom,
+  Observable,
+  type Subscriber,
+  type TeardownLogic,
+  type UnaryFunction,
+} from 'rxjs';
 import type { FailureCode } from '../contract/failure-code.js';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
@@ -90,9 +99,11 @@ export type Watched = JobEvent<unknown> | { readonly type: 'refused' };
 export type ReplaceJob = <P>(job: Job<P>) => Job<P>;
 
 /** A stream of events in the shape of a job. */
-export function asJob<O>(events: Observable<JobEvent<O>>, facts: JobFacts<O>): Job<O> {
-  return new StreamedJob(events, facts);
+export function asJob<O>(events: Observable<JobEvent<O>> | Subscribe<O>, facts: JobFacts<O>): Job<O> {
+  return new StreamedJob(isObservable(events) ? (subscriber) => events.subscribe(subscriber) : events, facts);
 }
+
+type Subscribe<O> = (subscriber: Subscriber<JobEvent<O>>) => TeardownLogic;
 
 /** What is known of a job that this library made; `undefined` of any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
@@ -155,8 +166,8 @@ class StreamedJob<O> extends Observable<JobEvent<O>> {
   /** Behind them is the client, with its key: a job that is logged shows nothing of them. */
   readonly #facts: JobFacts<O>;
 
-  constructor(events: Observable<JobEvent<O>>, facts: JobFacts<O>) {
-    super((subscriber) => events.subscribe(subscriber));
+  constructor(subscribe: Subscribe<O>, facts: JobFacts<O>) {
+    super(subscribe);
     this.#facts = facts;
   }
 

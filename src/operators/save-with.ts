@@ -11,8 +11,8 @@ import {
   type ObservableInput,
 } from 'rxjs';
 import { checkFunction } from '../contract/check-option.js';
-import { MillraceError } from '../contract/millrace-error.js';
-import type { Outcome } from '../contract/outcome.js';
+import { InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
+import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { jobOperator, type JobOperator } from './job.js';
 
 /**
@@ -22,7 +22,7 @@ import { jobOperator, type JobOperator } from './job.js';
  *
  * A job stays a job. Its outcome is saved once for all subscribers, and also when they leave meanwhile. If `save` fails,
  * the stream errors with code `not-saved`, and the outcome is kept: the next subscriber saves it again and buys nothing, also
- * `retry` behind a fan-out.
+ * `retry` behind a fan-out. Behind a stream that is no job, as a fan-out itself, it errors with an {@link InvalidOptionError}.
  *
  * @param save a promise, a stream, or anything that rxjs takes for one
  *
@@ -42,11 +42,20 @@ export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unkno
   };
   return jobOperator<O>((events) =>
     events.pipe(
-      concatMap((event) =>
-        event.type === 'settled' ? concat(saved(event.outcome as Outcome<O>), of(event)) : of(event),
-      ),
+      concatMap((event) => {
+        if (isNoEvent(event)) throw new InvalidOptionError('saveWith', notBehindJob);
+        return event.type === 'settled' ? concat(saved(event.outcome as Outcome<O>), of(event)) : of(event);
+      }),
     ),
   );
+}
+
+const notBehindJob =
+  'stands behind a stream that is no job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
+
+/** A fan-out emits rows with their outcomes: where no type says so, none of them would be saved. */
+function isNoEvent(event: unknown): boolean {
+  return (Object(event) as Partial<JobEvent<unknown>>).type === undefined;
 }
 
 function savedOnce<O>(

@@ -1,16 +1,18 @@
 import {
   catchError,
-  concat,
   defer,
   EMPTY,
+  from,
   interval,
-  map,
+  Observable,
   throwError,
-  type Observable,
+  type Observer,
   type SchedulerLike,
+  type Subscriber,
 } from 'rxjs';
 import type { PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
+import { OneTeardown } from './one-teardown.js';
 
 /** The time between polls of a job whose schedule has failed or completed, in ms. */
 const fallbackPollMs = 5_000;
@@ -75,15 +77,16 @@ export function guardGate(gate: Gate): Gate {
  */
 export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
   return {
-    pollTimes: (job): Observable<void> => {
-      const given = defer(() => schedule.pollTimes(job)).pipe(
-        catchError((error: unknown) => {
-          reportUnhandled(error);
-          return EMPTY;
-        }),
-      );
-      return concat(given, interval(fallbackPollMs, scheduler).pipe(map(() => undefined)));
-    },
+    pollTimes: (job) =>
+      new Observable((subscriber) => {
+        const times = new GuardedTimes(subscriber, scheduler);
+        try {
+          from(schedule.pollTimes(job)).subscribe(times);
+        } catch (error) {
+          times.error(error);
+        }
+        return times;
+      }),
     observe(...reply) {
       try {
         schedule.observe(...reply);
@@ -92,4 +95,32 @@ export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike):
       }
     },
   };
+}
+
+/** The poll times of a job, and those that follow where they fail or complete. */
+class GuardedTimes extends OneTeardown implements Observer<void> {
+  private isOver = false;
+
+  constructor(
+    private readonly subscriber: Subscriber<void>,
+    private readonly scheduler: SchedulerLike,
+  ) {
+    super();
+  }
+
+  next(): void {
+    if (!this.isOver) this.subscriber.next();
+  }
+
+  error(error: unknown): void {
+    if (this.isOver || this.closed) return;
+    reportUnhandled(error);
+    this.complete();
+  }
+
+  complete(): void {
+    if (this.isOver || this.closed) return;
+    this.isOver = true;
+    this.add(interval(fallbackPollMs, this.scheduler).subscribe(() => this.subscriber.next()));
+  }
 }

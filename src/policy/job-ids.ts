@@ -40,22 +40,22 @@ export function createJobIds(limit = 10_000): JobIds {
  * oldest entry of one map for each new id leaves holes that every search for the oldest passes, 6 µs a job.
  */
 export class RecentJobs {
-  private recent = new Map<string, string>();
-  private older = new Map<string, string>();
+  #recent = new Map<string, string>();
+  #older = new Map<string, string>();
 
   constructor(private readonly limit: number) {}
 
   ownerOf(job: Pick<AnsweredId, 'endpoint' | 'jobId'>): string | undefined {
     const name = nameOf(job);
-    return this.recent.get(name) ?? this.older.get(name);
+    return this.#recent.get(name) ?? this.#older.get(name);
   }
 
   keep(job: AnsweredId): void {
-    if (this.recent.size >= this.limit) {
-      this.older = this.recent;
-      this.recent = new Map();
+    if (this.#recent.size >= this.limit) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
     }
-    this.recent.set(nameOf(job), job.key);
+    this.#recent.set(nameOf(job), job.key);
   }
 }
 

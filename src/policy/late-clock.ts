@@ -11,18 +11,18 @@ export interface Clock {
 export class LateClock implements Clock {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  private readonly later = new LateScheduler();
-  private chance: () => number = Math.random;
+  readonly #later = new LateScheduler();
+  #chance: () => number = Math.random;
 
   constructor({ scheduler, random }: Partial<Clock>) {
-    this.scheduler = scheduler ?? this.later;
-    this.random = random ?? (() => this.chance());
+    this.scheduler = scheduler ?? this.#later;
+    this.random = random ?? (() => this.#chance());
   }
 
   use({ scheduler, random }: Clock): void {
-    if (this.later.given !== undefined) return;
-    this.later.given = scheduler;
-    this.chance = random;
+    if (this.#later.given !== undefined) return;
+    this.#later.given = scheduler;
+    this.#chance = random;
   }
 }
 

@@ -53,18 +53,27 @@ const httpDate =
 
 /**
  * The wait in ms that a Retry-After header asks for, from seconds or a date; `undefined` when there is none, or none
- * that can be read. A date in the past counts as 0, a year as 10 minutes.
- * @param nowMs the time of the reply in ms since the epoch
+ * that can be read. A date counts from that of the reply: the clock here may be another. One in the past counts as 0, a
+ * year as 10 minutes.
+ * @param nowMs the time of the reply in ms since the epoch, for one without a date
  */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+export function retryAfterMs(
+  { 'retry-after': header, date }: Readonly<Record<string, string | undefined>>,
+  nowMs: number,
+): number | undefined {
   const text = header?.trim() ?? '';
-  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : untilDate(text, nowMs);
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : untilDate(text, timeOf(date) ?? nowMs);
   return waitMs === undefined ? undefined : Math.min(Math.max(waitMs, 0), maxRetryAfterMs);
 }
 
 function untilDate(text: string, nowMs: number): number | undefined {
+  const at = timeOf(text);
+  return at === undefined ? undefined : at - nowMs;
+}
+
+function timeOf(text = ''): number | undefined {
   if (!httpDate.test(text)) return undefined;
   // eslint-disable-next-line no-restricted-globals -- reads a date that is given, not the clock
   const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(at) ? undefined : at - nowMs;
+  return Number.isNaN(at) ? undefined : at;
 }

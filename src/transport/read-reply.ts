@@ -69,7 +69,7 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
   const json = parseJson(text, cutLevel(reply.status, asked.purpose));
   const answer = readAnswer(reply.status, json, asked);
   if (answer) return answer;
-  const retryAfter = retryAfterMs(reply.headers['retry-after'], asked.nowMs);
+  const retryAfter = retryAfterMs(reply.headers, asked.nowMs);
   return {
     status: reply.status,
     body: kindOfError(asked.purpose, json),

@@ -1,8 +1,7 @@
 import { switchMap, timer, type Observable, type ObservableInput } from 'rxjs';
 import type { Callback, CallbackResult, JobWebhook } from '../policy/job-webhook.js';
 import type { LateClock } from '../policy/late-clock.js';
-import { BackstopPolls } from './backstop-polls.js';
-import { CallbackHealth } from './callback-health.js';
+import { BackstopPolls, CallbackHealth } from './backstop-polls.js';
 import type { CalledPost, CallbackTokens } from './callback-tokens.js';
 
 /** A genuine callback about a job that is not under way in this process. */

@@ -16,6 +16,7 @@ import { noise } from './parts/noise.js';
 import { rowCost } from './parts/row-cost.js';
 import { sameRequestsCost } from './parts/same-requests.js';
 import { roomyFlags } from './parts/throughput.js';
+import { waiting } from './parts/waiting.js';
 import { webhooks } from './parts/webhooks.js';
 import { wholeRun } from './parts/whole-run.js';
 import { mergeResults, readResults, resultsPage } from './results-page.js';
@@ -69,7 +70,7 @@ function parts(): Record<string, () => Promise<Figure[]>> {
     roomy: () => throughputWith(roomyFlags),
     rows: async () => rowCost(await manifest('cost.csv', 20_000, edit), 20_000, rounds),
     import: () => importCost(rounds * 5),
-    start: async () => startUp(await manifest('ten.csv', 10, edit), rounds),
+    start: async () => startUp(await manifest('ten.csv', 10, edit), rounds * 3),
     same: async () => sameRequestsCost(await manifest('ids.csv', planRows, editWithId), planRows, rounds + 2),
     plan: async () => planMemory(await manifest('plan.csv', planRows, edit), planRows),
     rates: async () => rates(await manifest('rate.jsonl', 2_000, job), join(folder, 'rate')),
@@ -86,6 +87,7 @@ function parts(): Record<string, () => Promise<Figure[]>> {
     starts: async () =>
       startsOver(await manifest('starts.csv', rows, jobCells), rows, join(folder, 'starts'), rounds),
     run: async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
+    waiting: () => waiting(rounds),
   };
 }
 

@@ -46,7 +46,7 @@ it('gives steps that work as they stand, from the manifest to the last row, and 
   // The gallery's list of kept pictures comes out of a browser.
   const open = ['FILE', 'TEXT', 'pick'];
   const whole = commands.filter((words) => !words.some((word) => open.includes(word)));
-  expect(whole.map(([name]) => name)).toEqual(['plan', 'run', 'run', 'run', 'status', 'settle']);
+  expect(whole.map(([name]) => name)).toEqual(['plan', 'run', 'plan', 'run', 'run', 'status', 'settle']);
   for (const words of whole) {
     const { code, stderr } = await millrace(words, {
       cwd: work.folder,

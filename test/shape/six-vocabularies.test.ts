@@ -14,7 +14,7 @@ const others: Readonly<Record<string, string>> = {
   'src/operators/budget/create-budget.ts state': 'money',
   'src/policy/gates/refusal-trial.ts TrialStep': 'a rate that is found out',
   'src/policy/polling/endpoint-model.ts state': 'what the service is believed to do with a job',
-  'src/webhooks/callback-health.ts CallbackState': 'whether callbacks come',
+  'src/webhooks/backstop-polls.ts CallbackState': 'whether callbacks come',
   'src/transport/transport-error.ts FaultPhase': 'a request on the wire',
   'runners/batch/ledger/ledger.ts state': 'money',
   'runners/cli/service/check-service.ts state': 'an endpoint',

@@ -123,7 +123,8 @@ function heldRightly({ service, retried, lastStartAt = 0 }: Books, { failures, j
     if (isUnknown && !mayBe) broken.push(`${id} is unknown, and its answer came`);
     if (isUnknown && answered && !retried && !isRepaired)
       broken.push(`${id} is unknown, and the journal has its answer`);
-    if (isUnknown && (post.confirmedAt ?? Infinity) < lastStartAt)
+    // That of an earlier attempt says nothing of a last one that never left.
+    if (isUnknown && !neverLeft && (post.confirmedAt ?? Infinity) < lastStartAt)
       broken.push(`${id} is unknown, and a callback about it was taken`);
     if (!isUnknown && post.answered === 'doubt' && post.wasCalled !== true)
       broken.push(`${id} is not unknown, and its answer never came`);

@@ -35,7 +35,8 @@ export interface LastReply {
 
 /** The last reply to a poll of it; `costUsd` in place of its true cost. */
 export function endOf({ id, row, echo, startsAt, endsAt }: Job, costUsd = row.cost / 1e6): LastReply {
-  if (row.end === 'failed') return { id, status: 'FAILED', error: `out of memory: ${row.id}` };
+  // A job whose reference cannot be read is begun too where the answer to its POST is lost.
+  if (row.end !== 'completed') return { id, status: 'FAILED', error: `out of memory: ${row.id}` };
   const times = { delayTime: 20, executionTime: Math.round(endsAt - startsAt) };
   const cost = row.reportsCost ? { cost: costUsd } : {};
   const picture = row.base64

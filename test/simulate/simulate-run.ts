@@ -1,14 +1,19 @@
 import { lastValueFrom, Subject } from 'rxjs';
+import type { Disk } from '../../runners/batch/disk/disk.js';
 import { openJournal } from '../../runners/batch/journal/open-journal.js';
 import type { JournalRecord } from '../../runners/batch/journal/record.js';
 import { createPriceBook } from '../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../runners/batch/ledger/price-list.js';
+import type { CheckAhead } from '../../runners/batch/context/resolved-options.js';
 import {
   runBatch,
+  runStages,
   type RunBatchOptions,
   type RunEvent,
+  type RunStages,
   type StopOrder,
 } from '../../runners/batch/run-batch.js';
+import { keepManifest } from '../../runners/batch/start/check/keep-manifest.js';
 import { type DiskFault, ForgetfulDisk } from '../support/forgetful-disk.js';
 import { seeded } from '../support/seeded.js';
 import { journalJobs } from '../support/whose-answers.js';
@@ -71,10 +76,13 @@ const snapshotEvery = 4_000;
 const dayMs = 24 * 3_600_000;
 /** Nothing befalls a start, and a cap that the run remembers is lifted. */
 const peace: Fate = { options: { maxCostUsd: null, maxCostByUsd: null } };
-/** A run that has not come to its end by then goes round in circles. */
 /** Starts that find all rows ended; then rows are added. */
 const startsOver = 3;
-const mostPeacefulStarts = 6;
+/**
+ * A run that has not come to its end by then goes round in circles. Each start may leave one row more to the next one: a late callback
+ * names the job of a row that was in doubt.
+ */
+const mostPeacefulStarts = 12;
 
 /** Starts a run again and again, whatever befalls it, until nothing is left to be done; then compares all books. */
 export async function simulateRun(simulation: Simulation): Promise<Simulated> {
@@ -103,6 +111,7 @@ class World {
   /** What the journal has lost no cap can count. */
   private hasLostRecords = false;
   private lastStartAt = 0;
+  private keptAhead = Promise.resolve();
 
   constructor(private readonly simulation: Simulation) {
     const { seed, rows, format, wide } = simulation;
@@ -184,7 +193,7 @@ class World {
     this.lastStartAt = this.clock.now;
     const events: RunEvent[] = [];
     this.valueCaps.begin(fate.options?.maxCostByUsd?.['customer'] ?? undefined);
-    const run = runBatch(this.optionsFor(life, fate, stop));
+    const run = runBatch(this.optionsFor(life, fate, stop), this.stages());
     run.subscribe((event) => {
       if (!life.isDead) events.push(event);
     });
@@ -214,8 +223,11 @@ class World {
       apiKey: 'canary-key-77a1',
       concurrency: 6,
       disk,
-      journal: (folder) =>
-        openJournal(disk, folder, { now, snapshotEvery, repair: this.repairs, ...byValue }),
+      // Beside it what is kept of the manifest would be written at moments of its own, in each play at others.
+      journal: async (folder) => {
+        await this.keptAhead;
+        return openJournal(disk, folder, { now, snapshotEvery, repair: this.repairs, ...byValue });
+      },
       transport: this.service.transportFor(life),
       saveFrom: this.service.downloadFor(life),
       scheduler: life.scheduler,
@@ -231,6 +243,19 @@ class World {
       ...this.simulation.options,
       ...fate.options,
     };
+  }
+
+  /** Each second start keeps what the manifest holds before its journal is read, as the command line does beside a long one. */
+  private stages(): RunStages {
+    this.keptAhead = Promise.resolve();
+    if (this.exitCodes.length % 2 === 0) return runStages;
+    const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }) => {
+      // The manifest is meddled with once the start itself has read it.
+      const open: Disk['open'] = (name, ...how) => (name === path ? this.disk : disk).open(name, ...how);
+      this.keptAhead = keepManifest({ ...disk, open }, { out, path, settings }).catch(() => undefined);
+      return this.keptAhead;
+    };
+    return { ...runStages, checkAhead };
   }
 
   private webhooksFor(life: Life): NonNullable<RunBatchOptions['webhooks']> {

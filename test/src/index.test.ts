@@ -164,7 +164,7 @@ describe('the public face', () => {
       ['GotTransportOptions', './transport/got/got-transport.js'],
     ]);
     expect([...core!].filter(([name]) => !faces!.has(name))).toStrictEqual([
-      ['CoreClientOptions', './endpoints/core-client.js'],
+      ['CoreClientOptions', './endpoints/client-on.js'],
     ]);
   });
 

@@ -7,6 +7,8 @@ interface JsonSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 const { properties } = z.toJSONSchema(imageEditInputSchema) as { properties: Record<string, JsonSchema> };
@@ -28,11 +30,11 @@ export function csvOf(...rows: readonly Readonly<Record<string, unknown>>[]): st
   return lines.map((cells) => `${cells.map(cellText).join(',')}\n`).join('');
 }
 
-function sampleOf({ type, enum: values, pattern }: JsonSchema): unknown {
+function sampleOf({ type, enum: values, pattern, minimum = 0, maximum = 7 }: JsonSchema): unknown {
   if (values !== undefined) return values.at(-1);
   if (type === 'array') return ['http://example.test/a.png', 'http://example.test/b.png'];
   if (type === 'boolean') return true;
-  if (type === 'number' || type === 'integer') return 7;
+  if (type === 'number' || type === 'integer') return Math.max(minimum, Math.min(maximum, 7));
   const text = fc.stringMatching(new RegExp(pattern ?? '^make it [a-z]{3}$'));
   return fc.sample(text, { numRuns: 1, seed: 1 })[0];
 }

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { ClientContext } from '../../src/operators/requests/exchange.js';
 import { OpenJobs } from '../../src/operators/requests/open-jobs.js';
 import type { RequestKind } from '../../src/policy/gates/gate.js';
+import { DueQueue } from '../../src/policy/due-queue.js';
 import { createJobIds } from '../../src/policy/job-ids.js';
 import { openGate } from '../../src/policy/gates/built-in-gates.js';
 import { createRetryQuota } from '../../src/policy/retry-quota.js';
@@ -33,6 +34,7 @@ export function virtualContext(
     quota: createRetryQuota(),
     jobIds: createJobIds(),
     scheduler,
+    deadlines: new DueQueue(scheduler),
     open: new OpenJobs(),
     random: () => 1,
     secrets: ['canary-key-0123'],

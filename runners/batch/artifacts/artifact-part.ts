@@ -5,8 +5,7 @@ import { writeAll, type Disk, type DiskFile } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { ArtifactError } from './artifact-error.js';
 import { artifactFormat, headBytes, pictureFormat, textFormat } from './artifact-format.js';
-import type { FileVersion } from './file-version.js';
-import type { KeptPart } from './kept-part.js';
+import type { FileVersion, KeptPart } from './kept-part.js';
 import { PictureEnd } from './picture-end.js';
 
 /** A longer picture is refused. */

@@ -3,8 +3,7 @@ import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 import { fileChunks, withFile } from '../disk/read-file.js';
 import { artifactName, filesFolder, imagesFolder } from './artifact-name.js';
-import { FileVersion } from './file-version.js';
-import { KeptPart } from './kept-part.js';
+import { FileVersion, KeptPart } from './kept-part.js';
 import { ArtifactPart, type PartPlace, type WrittenPart } from './artifact-part.js';
 
 export interface ArtifactPlace extends PartPlace {

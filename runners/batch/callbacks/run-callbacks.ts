@@ -1,4 +1,6 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import * as z from 'zod';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
@@ -12,6 +14,7 @@ import {
   jobIdOf,
   type NamedJob,
   type NamedPost,
+  type CallbackSecret,
 } from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
 import type { RowRecords } from '../journal/journal.js';
@@ -20,7 +23,9 @@ import { isEnd } from '../row/row-status.js';
 import { isCalledBack, type TaskOf } from '../row/task.js';
 import { CalledRows } from './called-rows.js';
 import { openCallbackPort } from './open-callback-port.js';
-import { callbackSecret } from './callback-secret.js';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
 
 /** Opens the port for the callbacks of a run, before anything is sent. */
 export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, open, handOn }) => {
@@ -159,4 +164,33 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
+}
+
+const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
+/** A longer file is not ours. */
+const longestBytes = 4_096;
+/** Nobody else reads it. */
+const ownersAlone = 0o600;
+
+/**
+ * The secret of a run, which is made at its first start with callbacks and kept in its folder. Where the file is damaged there is a
+ * new one: callbacks to earlier addresses are refused then, and polls bring what they would have.
+ */
+async function callbackSecret(disk: Disk, out: string): Promise<CallbackSecret> {
+  const path = `${out}/.webhook.json`;
+  const known = await readSecret(disk, path);
+  if (known !== undefined) return known;
+  const made = { run: randomUUID(), secret: randomBytes(32).toString('base64url') };
+  await replaceFile(disk, path, `${JSON.stringify({ version: 1, ...made })}\n`, ownersAlone);
+  return made;
+}
+
+async function readSecret(disk: Disk, path: string): Promise<CallbackSecret | undefined> {
+  const found = await disk.stat(path);
+  if (found?.kind !== 'file' || found.size > longestBytes) return undefined;
+  try {
+    return secretSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
+  } catch {
+    return undefined;
+  }
 }

@@ -71,3 +71,6 @@ export interface ResolvedManifest {
   readonly bytes?: PricedBytes;
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
+
+/** What a start does while it reads its journal: it may keep what the manifest holds. Rejects never, and ends with the signal. */
+export type CheckAhead = (options: ResolvedOptions, signal: AbortSignal) => Promise<void>;

@@ -1,3 +1,4 @@
+import { finalize, Observable, ReplaySubject, share } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { SavedImage } from '../journal/record.js';
@@ -5,6 +6,7 @@ import type { Plan } from '../manifest/plan-manifest.js';
 import type { Summary } from '../sinks/summary-file.js';
 import type { Ahead } from '../start/check/ahead.js';
 import type { EndStatus } from '../row/row-status.js';
+import { iterate } from '../../../src/operators/iterate.js';
 
 /** What a run emits. `finished` is always the last event. Money in micro-dollars. */
 export type RunEvent =
@@ -91,3 +93,41 @@ export type WarningCode =
   | 'poll-law'
   | 'database'
   | 'workers';
+
+/** The events of one run, as a stream and for `for await`. All subscribers share it; a late one gets the last event first. */
+export class RunStream extends Observable<RunEvent> implements AsyncIterable<RunEvent> {
+  /** @param abandoned called when the last subscriber has left before the end */
+  constructor(events: Observable<RunEvent>, abandoned: () => void) {
+    const once = events.pipe(
+      share({
+        connector: () => new ReplaySubject<RunEvent>(1),
+        resetOnComplete: false,
+        resetOnError: false,
+        resetOnRefCountZero: false,
+      }),
+    );
+    let listeners = 0;
+    let hasEnded = false;
+    super((subscriber) => {
+      listeners++;
+      const listening = once.pipe(
+        finalize(() => {
+          if (--listeners === 0 && !hasEnded) abandoned();
+        }),
+      );
+      return listening.subscribe({
+        next: (event) => {
+          hasEnded ||= event.type === 'finished';
+          subscriber.next(event);
+        },
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+    });
+  }
+
+  /** The same events; leaving the loop is leaving the run. */
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined, undefined> {
+    return iterate(this);
+  }
+}

@@ -85,9 +85,9 @@ export interface RunBatchOptions {
    */
   readonly rate?: number | 'runpod';
   /**
-   * From a row's first request to its end. A row with an id that reaches it is polled first at the next start. A paid POST on
-   * the wire is the one request that is awaited beyond it, for the request's own time limits (a minute; of /runsync
-   * `runsyncTimeoutMs`): its answer may name the job. @defaultValue 3_600_000
+   * From when a row's job is taken up to its end; waiting for the rate counts. A row with an id that reaches it is polled first at
+   * the next start. A paid POST on the wire is the one request that is awaited beyond it, for the request's own time limits (a
+   * minute; of /runsync `runsyncTimeoutMs`): its answer may name the job. @defaultValue 3_600_000
    */
   readonly timeoutMs?: number;
   /** Client timeout of /runsync. (spec 8) @defaultValue 60_000 */
@@ -176,7 +176,7 @@ export interface RunBatchOptions {
   readonly maxPriceDriftPercent?: number;
   /**
    * Stops the run when the first price reported for rows of no known price shows that they cost more than this together, in USD.
-   * Not over a database. @defaultValue no limit
+   * Over a database each worker stops it at the first one that it sees. @defaultValue no limit
    */
   readonly maxUnpricedUsd?: number;
   /** Stops when so many rows of this start failed: a number, or a percentage of those to do (of those that ended, from 20 on). */

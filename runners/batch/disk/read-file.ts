@@ -131,40 +131,62 @@ export async function* readLines(
   }
 }
 
-/** The same in large pieces, for a reader that has millions of lines to look at. */
+/** The same in large pieces, for a reader that has millions of lines to look at. The next piece is read meanwhile. */
 export async function* readLineBlocks(
-  file: DiskFile,
+  file: Pick<DiskFile, 'read'>,
   { from = 0, to = Number.MAX_SAFE_INTEGER, chunkBytes = 1 << 20 }: ReadLinesOptions = {},
 ): AsyncGenerator<LineBlock, void, void> {
   let buffer: Buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  let spare: Buffer | undefined;
   let held = 0;
   let offset = from;
-  for (;;) {
+  const readOn = (): Promise<number> => {
     const room = Math.min(buffer.length - held, to - offset - held);
-    const count = room > 0 ? await file.read(buffer.subarray(held, held + room), offset + held) : 0;
-    const filled = held + count;
-    if (count === 0) {
-      if (filled > 0) yield { bytes: buffer.subarray(0, filled), offset };
-      return;
+    const count =
+      room > 0 ? file.read(buffer.subarray(held, held + room), offset + held) : Promise.resolve(0);
+    // It is awaited when the next piece is asked for, or not at all.
+    count.catch(() => undefined);
+    return count;
+  };
+  let reading = readOn();
+  try {
+    for (;;) {
+      const count = await reading;
+      const filled = held + count;
+      if (count === 0) {
+        if (filled > 0) yield { bytes: buffer.subarray(0, filled), offset };
+        return;
+      }
+      const whole = buffer.subarray(held, filled).lastIndexOf(newline) + 1 + held;
+      let block: LineBlock | undefined;
+      if (whole > held) {
+        block = { bytes: buffer.subarray(0, whole), offset };
+        const next = withRest(buffer.subarray(whole, filled), buffer.length, { spare, chunkBytes });
+        [spare, buffer] = [buffer, next];
+        offset += whole;
+        held = filled - whole;
+      } else {
+        held = filled;
+        if (held === buffer.length) buffer = grown(buffer);
+      }
+      reading = readOn();
+      if (block !== undefined) yield block;
     }
-    const whole = buffer.subarray(held, filled).lastIndexOf(newline) + 1 + held;
-    if (whole > held) {
-      yield { bytes: buffer.subarray(0, whole), offset };
-      offset += whole;
-      buffer = rest(buffer, whole, filled, chunkBytes);
-      held = filled - whole;
-    } else {
-      held = filled;
-      if (held === buffer.length) buffer = grown(buffer);
-    }
+  } finally {
+    // The file may be closed, and the buffer is no longer written to.
+    await reading.catch(() => 0);
   }
 }
 
-/** What follows the last newline goes to the front; a buffer that had grown for one long line is given back. */
-function rest(buffer: Buffer, start: number, end: number, chunkBytes: number): Buffer {
-  const fits = end - start < chunkBytes;
-  const next = buffer.length > chunkBytes && fits ? Buffer.allocUnsafeSlow(chunkBytes) : buffer;
-  buffer.copy(next, 0, start, end);
+/** What follows the last newline goes to the front of another buffer; one that had grown for one long line is given back. */
+function withRest(
+  rest: Buffer,
+  length: number,
+  { spare, chunkBytes }: { readonly spare: Buffer | undefined; readonly chunkBytes: number },
+): Buffer {
+  const wanted = rest.length < chunkBytes ? chunkBytes : length;
+  const next = spare?.length === wanted ? spare : Buffer.allocUnsafeSlow(wanted);
+  rest.copy(next);
   return next;
 }
 

@@ -2,7 +2,6 @@ import type { Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfStart } from './elsewhere.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
-import type { JobHashes } from './rows/hash-index.js';
 import type { RowStates } from './rows/row-states.js';
 import type { AskedAxis } from '../manifest/matrix/asked-axes.js';
 import type { PendingStatus, RowStatus } from '../row/row-status.js';
@@ -87,7 +86,10 @@ export interface Recovered {
   readonly lastRow: number;
   readonly rows: RowStates;
   /** All jobs that rows had; a start adds its own. */
-  readonly jobs: JobHashes;
+  readonly jobs: {
+    /** False where the job is known. */
+    add(endpoint: string, jobId: string): boolean;
+  };
   /** Rows that have not ended, those accepted first in front. */
   readonly pending: ReadonlyMap<string, PendingRow>;
   readonly totals: Totals;

@@ -2,7 +2,7 @@ import { endianness } from 'node:os';
 import { version } from '../../../src/contract/version.js';
 import { folderOf, type Disk, type DiskFile } from '../disk/disk.js';
 import { withFile } from '../disk/read-file.js';
-import { checksumOf, openSealed, type SealedFile } from '../disk/sealed-file.js';
+import { checksumOf, openSealed, readHeader, type SealedFile } from '../disk/sealed-file.js';
 import { Recovery, type KeptRecovery } from './recovery.js';
 import { statuses } from '../row/row-status.js';
 
@@ -72,6 +72,15 @@ const format = 10;
 
 /** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });
+
+/** How many bytes of a journal no snapshot of this version covers. Looks at no more than the snapshot's head. */
+export async function bytesBehindSnapshot(disk: Disk, journal: string): Promise<number> {
+  const size = (await disk.stat(journal))?.size ?? 0;
+  const path = snapshotPath(journal);
+  if ((await disk.stat(path)) === undefined) return size;
+  const { header } = await withFile(disk, path, (file) => readHeader<SnapshotHeader>(file));
+  return header.made === madeBy ? size - header.end : size;
+}
 
 /** Beside the journal. It may be removed at any time: the next start reads the whole journal then. */
 export function snapshotPath(journal: string): string {

@@ -1,5 +1,4 @@
-import { toUsd } from '../../../src/contract/micro-dollars.js';
-import { isBelievable } from '../../../src/contract/reported-cost.js';
+import { toUsd, isBelievable } from '../../../src/contract/micro-dollars.js';
 import type { DiskFile } from '../disk/disk.js';
 import { readAll } from '../disk/read-file.js';
 import type { PendingRow, RowRecords } from './journal.js';

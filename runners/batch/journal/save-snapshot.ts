@@ -1,9 +1,14 @@
 import type { Disk } from '../disk/disk.js';
-import { withFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { readHeader, sealed } from '../disk/sealed-file.js';
+import { sealed } from '../disk/sealed-file.js';
 import { journalPath } from './journal.js';
-import { bytesASnapshot, madeBy, type SnapshotHeader, snapshotPath } from './load-snapshot.js';
+import {
+  bytesASnapshot,
+  bytesBehindSnapshot,
+  madeBy,
+  type SnapshotHeader,
+  snapshotPath,
+} from './load-snapshot.js';
 import type { RecoveredFile } from './recover.js';
 import type { Recovery } from './recovery.js';
 import { readJournal } from './recovered-journal.js';
@@ -50,18 +55,10 @@ export async function refreshSnapshot(
 ): Promise<void> {
   const path = journalPath(folder);
   try {
-    const size = (await disk.stat(path))?.size ?? 0;
-    if (size < every || size - (await endOfLast(disk, path)) < every) return;
+    if ((await bytesBehindSnapshot(disk, path)) < every) return;
     onBegin?.();
     await saveSnapshot(disk, path, await readJournal(disk, path), every);
   } catch {
     // The journal is read whole by the next start.
   }
-}
-
-/** 0 when no snapshot can be read. */
-async function endOfLast(disk: Disk, journal: string): Promise<number> {
-  const path = snapshotPath(journal);
-  if ((await disk.stat(path)) === undefined) return 0;
-  return withFile(disk, path, async (file) => (await readHeader<SnapshotHeader>(file)).header.end);
 }

@@ -1,6 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowOrigin } from '../manifest/columns/column-value.js';
 import { ValueCaps, type CappedValue, type ValueCapsOptions } from './value-caps.js';
 
@@ -154,7 +153,7 @@ class MemoryLedger implements Ledger {
 
   snapshot(): LedgerSnapshot {
     const { spent, drift, unpriced, cap } = this;
-    return { ...this.sums, spent, drift, unpriced, ...(cap !== undefined && { cap }) };
+    return { spent, drift, unpriced, ...this.sums, ...(cap !== undefined && { cap }) };
   }
 
   private refuseSecond(id: string): void {

@@ -1,7 +1,11 @@
 import * as z from 'zod';
-import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import {
+  imageEditPrices,
+  type MicroDollars,
+  toMicroDollars,
+  maxPurchaseUsd,
+} from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
 
 const usdSchema = () => z.number().nonnegative().max(100_000);
 const byResolutionSchema = () =>

@@ -1,5 +1,4 @@
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { columnValue, type RowOrigin } from '../manifest/columns/column-value.js';
 
 /** A value of a column, with its cap. */

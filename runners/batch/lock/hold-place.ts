@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk, DiskEntry } from '../disk/disk.js';
-import { stateFolder } from '../disk/node-disk.js';
 import { journalPath } from '../journal/journal.js';
-import { LockError } from './lock-error.js';
-import { ownerSchema, readNote, type Owner } from './owner.js';
+import { LockError, ownerSchema, readNote, usualFolders, writeNote, type Owner } from './owner.js';
 import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
 
 export interface HoldPlaceOptions {
@@ -72,23 +69,6 @@ async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
   }
   await writeNote(disk, path, { ...owner, folder: real });
   return { release: () => giveUp(disk, place, journal) };
-}
-
-export function usualFolders(): string[] {
-  const user = process.getuid?.() ?? 'user';
-  return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
-}
-
-export async function writeNote(disk: Disk, path: string, note: object): Promise<void> {
-  const file = await disk.open(path, 'a+').catch(() => undefined);
-  try {
-    await file?.truncate(0);
-    await file?.write(Buffer.from(`${JSON.stringify(note)}\n`), 0);
-  } catch {
-    // The next one is refused without a name.
-  } finally {
-    await file?.close();
-  }
 }
 
 /**

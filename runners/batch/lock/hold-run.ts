@@ -4,8 +4,16 @@ import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal.js';
 import { holdPlace } from './hold-place.js';
 import { RunProgress } from './run-progress.js';
-import { lockFault, LockError } from './lock-error.js';
-import { isSameHost, type Host, type Owner, ownerPath, readOwner, thisHost } from './owner.js';
+import {
+  lockFault,
+  LockError,
+  isSameHost,
+  type Host,
+  type Owner,
+  ownerPath,
+  readOwner,
+  thisHost,
+} from './owner.js';
 import { farByte, tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
 
 export interface HoldRunOptions {

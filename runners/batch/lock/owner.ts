@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { homedir, hostname, tmpdir } from 'node:os';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
+import { stateFolder } from '../disk/node-disk.js';
 import { readFile } from '../disk/read-file.js';
+import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 
 /** The machine, or container, that a process runs on. */
 export interface Host {
@@ -55,6 +58,25 @@ export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
   return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
+}
+
+/** Writes such a file. Where it cannot be written, the next one is refused without a name. */
+export async function writeNote(disk: Disk, path: string, note: object): Promise<void> {
+  const file = await disk.open(path, 'a+').catch(() => undefined);
+  try {
+    await file?.truncate(0);
+    await file?.write(Buffer.from(`${JSON.stringify(note)}\n`), 0);
+  } catch {
+    // It is only for people.
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Where such files stand that lie outside of a run's folder, in order of preference. */
+export function usualFolders(): string[] {
+  const user = process.getuid?.() ?? 'user';
+  return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
 }
 
 /** The file that names a run's owner. */
@@ -126,4 +148,32 @@ function textOf(path: string): string {
   } catch {
     return '';
   }
+}
+
+/**
+ * `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed.
+ * `moved`: the folder went away under an earlier run, and was not put back. `copied`: the run has gone on elsewhere (these exit 74).
+ */
+type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved' | 'copied';
+
+export class LockError extends MillraceError {
+  static override readonly name: string = 'LockError';
+  declare readonly code: LockErrorCode;
+
+  constructor(
+    code: LockErrorCode,
+    message: string,
+    /** Who has the run, where that is known. */
+    readonly owner?: Owner,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** The disk refuses one of the files that a run is held by, before anything is sent. */
+export function lockFault(what: string, doing: 'opened' | 'written', cause: unknown): LockError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const text = `${what} cannot be ${doing}: ${reasonOf(code) ?? message}. Nothing was sent. ${remedyOf(code)} and run the same command again.`;
+  return new LockError('lock-io', text, undefined, { cause });
 }

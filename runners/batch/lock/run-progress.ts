@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
-import { usualFolders, writeNote, type HoldPlaceOptions } from './hold-place.js';
-import { LockError } from './lock-error.js';
-import { ownerSchema, readNote } from './owner.js';
+import type { HoldPlaceOptions } from './hold-place.js';
+import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
+import { noteRun, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal lies within. */
@@ -33,6 +33,7 @@ export class RunProgress {
   #lock: FileLock | undefined;
   #path: string | undefined;
   #repairs = 0;
+  #isNoted = false;
 
   constructor(
     private readonly folder: string,
@@ -63,8 +64,12 @@ export class RunProgress {
     throw copied(this.folder, note, path);
   }
 
-  /** To be called when the journal is durable. */
-  async note(): Promise<void> {
+  /**
+   * To be called when the journal is durable.
+   *
+   * @param from a start of the same manifest with another folder is told what this run has bought
+   */
+  async note(from: ManifestOf): Promise<void> {
     const { disk, owner } = this.options;
     const here = await journalIn(disk, this.folder).catch(() => undefined);
     if (here?.isWhole !== true) return;
@@ -72,6 +77,7 @@ export class RunProgress {
     if (path === undefined) return;
     const folder = await realPath(this.folder);
     const tail = await tailOf(disk, this.folder, here.size);
+    await this.#noteManifest(path, from, folder);
     await writeNote(disk, path, { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs });
   }
 
@@ -80,6 +86,13 @@ export class RunProgress {
     await this.#lock?.release();
     this.#lock = undefined;
     this.#path = undefined;
+  }
+
+  async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
+    if (this.#isNoted) return;
+    this.#isNoted = true;
+    const { disk, owner } = this.options;
+    await noteRun(disk, dirname(dirname(path)), { ...from, folder, at: owner.started });
   }
 
   /** The file of the note, locked; `undefined` where no folder can be written: the run goes on without. */

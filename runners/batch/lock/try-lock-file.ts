@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockFault, LockError } from './lock-error.js';
+import { lockFault, LockError } from './owner.js';
 
 /** A lock that is held. */
 export interface FileLock {

@@ -1,4 +1,5 @@
-import { concatMap, defer, EMPTY, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
+import { concatMap, defer, EMPTY, mergeMap, Observable, type OperatorFunction } from 'rxjs';
+import pLimit from 'p-limit';
 import { redact } from '../../../src/contract/redact.js';
 import type { ArtifactError } from '../artifacts/artifact-error.js';
 import type { ArtifactPlace } from '../artifacts/save-artifact.js';
@@ -8,7 +9,6 @@ import type { EndedRow } from '../sinks/ended-row.js';
 import { containFault, noteDiskFault } from '../stop/exit-of.js';
 import { endRow } from '../end/end-row.js';
 import { keepOutput, noteProblems, noteUnsure } from './note-picture.js';
-import { PicturePool } from './picture-pool.js';
 import { saveOutputs, type SavingEnd } from './save-outputs.js';
 import { wantedOutputs } from './wanted-outputs.js';
 import { completedRecord, failedRecord, purchaseOfReply, rowError, savedOutputs } from '../row/records-of.js';
@@ -117,4 +117,47 @@ function placeOf({ options: { disk, out }, pictures }: PurchaseContext, id: stri
 function settingsOf({ options, stops }: PurchaseContext) {
   const { saveFrom, scheduler, random, retries } = options;
   return { download: saveFrom, scheduler, random, maxRetries: retries, left$: stops.left('replied') };
+}
+
+/** The pool in which pictures are saved, apart from the paid slots. */
+export class PicturePool {
+  private readonly limit;
+  private readonly mostWaiting: number;
+  private held: (() => void)[] = [];
+
+  constructor(downloads: number) {
+    this.limit = pLimit(downloads);
+    this.mostWaiting = 4 * downloads;
+  }
+
+  /**
+   * Runs the work when its turn comes. What it gives is emitted; unsubscribing does not end it.
+   *
+   * @param taken Called once few enough are waiting: until then the row keeps its slot, and the fan-out holds back.
+   */
+  run<T>(work: () => Promise<T>, taken: () => void): Observable<T> {
+    return new Observable((subscriber) => {
+      const done = (): void => this.release();
+      this.limit(async () => {
+        this.release();
+        return work();
+      })
+        .finally(done)
+        .then(
+          (value) => {
+            subscriber.next(value);
+            subscriber.complete();
+          },
+          (error: unknown) => subscriber.error(error),
+        );
+      this.held.push(taken);
+      this.release();
+    });
+  }
+
+  private release(): void {
+    // Rows that are held back wait in the pool as well, and count for nothing here.
+    while (this.held.length > 0 && this.limit.pendingCount - this.held.length < this.mostWaiting)
+      this.held.shift()?.();
+  }
 }

@@ -14,9 +14,15 @@ import {
   replyRecord,
 } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { isRead } from '../row/task.js';
-import { unwritable } from '../sinks/line-json.js';
-import { takeOutputs, type TakenOutputs } from './take-outputs.js';
+import { isRead, type RowFacts } from '../row/task.js';
+import { unwritable } from '../sinks/line-text.js';
+import type { ArtifactFile } from '../artifacts/save-artifact.js';
+import { DiskFault } from '../disk/disk-fault.js';
+import type { OutputFile, SavedOutputs } from '../journal/record.js';
+import { noteNoPicture, noteOutput, noteProblems } from '../pictures/note-picture.js';
+import { saveOutputs } from '../pictures/save-outputs.js';
+import { leftFile, wantedOutputs, type WantedOutputs } from '../pictures/wanted-outputs.js';
+import { noteDiskFault } from '../stop/exit-of.js';
 
 /**
  * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. Over when the row's
@@ -67,9 +73,9 @@ function completedEnding(
   const ending = { row: facts.row, intent, reply, bought: { facts, cost } };
   const isElsewhere =
     imageUrl !== undefined || files.some(({ path, url }) => path === undefined && url !== undefined);
-  if ((isElsewhere && options.download) || isUnsaved === true) return { ...ending, records };
+  if ((isElsewhere && options.download) || isUnsaved === true) return { records, ...ending };
   const outcome = completedRecord(reply, { at, ...saved, files, ...purchaseOf({ ...progress, jobId }, at) });
-  return { ...ending, records: [...records, outcome] };
+  return { records: [...records, outcome], ...ending };
 }
 
 function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed): Ending {
@@ -85,4 +91,63 @@ function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed
 function boughtAgain({ records, ...ending }: Ending): Ending {
   const reopened = records.map(({ at, id }) => reopenRecord({ id }, { at, why: 'retry', to: 'buy' }));
   return { ...ending, records: [...records, ...reopened] };
+}
+
+/** The output of a completed job, with the pictures and files taken out that it holds as text. */
+interface TakenOutputs {
+  readonly output: unknown;
+  /** Where the picture lies. */
+  readonly imageUrl?: string | undefined;
+  /** What is saved already. */
+  readonly saved: SavedOutputs;
+  /** The files that were asked for, saved or not. */
+  readonly files: readonly OutputFile[];
+  /** Those that were saved just now. */
+  readonly made: readonly ArtifactFile[];
+  /** Something is in the output still: the disk failed, or another process saves it. */
+  readonly isUnsaved?: true;
+}
+
+/** Saves the pictures and files that are in the reply itself, before the reply is journalled: their text may be long. */
+function* takeOutputs(
+  context: PurchaseContext,
+  facts: RowFacts,
+  output: unknown,
+): Steps<never, TakenOutputs> {
+  const { paths, areSaved } = context.pictures;
+  const wanted = wantedOutputs({ output }, { kind: facts.kind, paths });
+  const { picture, files } = wanted;
+  if (picture === undefined && files.length === 0) noteNoPicture(context, facts);
+  const left = { output, imageUrl: picture?.url, saved: {}, files: files.map(leftFile), made: [] };
+  noteProblems(context, facts, left.files);
+  const isEncoded = [picture, ...files.map(({ found }) => found)].some((one) => one?.bytes !== undefined);
+  if (!isEncoded) return left;
+  if (!areSaved) return { ...left, isUnsaved: true };
+  return (yield* lastOf(saveEncoded(context, facts, { wanted, left }))) ?? { ...left, isUnsaved: true };
+}
+
+async function saveEncoded(
+  context: PurchaseContext,
+  facts: RowFacts,
+  { wanted, left }: { readonly wanted: WantedOutputs; readonly left: TakenOutputs },
+): Promise<TakenOutputs> {
+  const { disk, out } = context.options;
+  const made: ArtifactFile[] = [];
+  const place = { disk, folder: out, id: facts.id, collides: context.pictures.names.collides(facts.id) };
+  const keep = (file: ArtifactFile, saved: OutputFile | NonNullable<SavedOutputs['image']>) => {
+    made.push(file);
+    noteOutput(context, facts, file, saved);
+    return Promise.resolve();
+  };
+  try {
+    const end = await saveOutputs({ output: left.output }, wanted, { place, keep });
+    if (end === 'left') return { ...left, isUnsaved: true };
+    const { output, ...saved } = end.reply;
+    return { ...left, output, saved, files: end.files, made };
+  } catch (error) {
+    if (!(error instanceof DiskFault)) throw error;
+    // The reply is paid for: it is journalled as it came, if it can be, and its picture is taken out of it later.
+    noteDiskFault(context, error);
+    return { ...left, isUnsaved: true };
+  }
 }

@@ -52,26 +52,26 @@ function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number
   return isOver || (status === 'sent' && sent === attempts && !isRead(facts));
 }
 
-/** A row that was left before its POST keeps no money. */
+/** A row that was left before its POST keeps no money. Of one whose job has ended nothing is given back: it is written to its end. */
 function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: RowInFlight): void {
   const { status, isOver } = progress;
-  if (status === 'open' && !isOver && !isRead(task.row)) money.ledger.release(id);
+  if (isOver) return;
+  if (status === 'open' && !isRead(task.row)) money.ledger.release(id);
   if (status !== 'replied' && !isEnd(status)) rowLeft?.(id);
 }
 
 /**
  * Emits when the run stops and the row can be gone on with by a later start: before its POST, or once its id is journalled. A
- * reply on its way is paid for and is awaited, unless nothing is any more. A row whose job has ended is never left: its outcome
- * may be in the journal, and then its lines have to follow.
+ * reply on its way is paid for and is awaited, unless nothing is any more. A row whose job has ended goes on to its end all the
+ * same: its outcome may be in the journal, and then its lines have to follow.
  */
-function isLeft(row: RowInFlight, { leaving$ }: Stops): Observable<unknown> {
-  return leaving$.pipe(
-    filter((leaving) => leaving !== undefined),
+function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
+  return stopping$.pipe(
     switchMap((leaving) => row.progress$.pipe(filter((progress) => isLeftIn(progress, leaving)))),
   );
 }
 
-function isLeftIn({ status, isOver, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
+function isLeftIn({ status, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
   // What is free to repeat is left at once.
-  return !isOver && leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
+  return leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
 }

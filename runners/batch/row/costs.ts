@@ -1,6 +1,11 @@
-import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import {
+  toMicroDollars,
+  type MicroDollars,
+  disbelievedCost,
+  isBelievable,
+  reportedCostUsd,
+} from '../../../src/contract/micro-dollars.js';
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
-import { disbelievedCost, isBelievable, reportedCostUsd } from '../../../src/contract/reported-cost.js';
 import type { CostSource } from '../journal/record.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RowPurchase } from './row-in-flight.js';

@@ -29,7 +29,8 @@ export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;
   const { at, attempt, price, takes, jobId } = intended;
   return {
-    ...{ k: 'intent', at, id, row: row.row, hash, kind, endpoint, mode, attempt, price },
+    k: 'intent',
+    ...{ at, id, row: row.row, hash, kind, endpoint, mode, attempt, price },
     ...(resolution !== undefined && { resolution }),
     ...(takes && { takes }),
     ...(jobId !== undefined && { jobId }),
@@ -59,7 +60,8 @@ export function purchaseFacts(
   { attempt, jobId, settledAt }: { attempt: number; jobId?: string | undefined; settledAt: number },
 ): PurchaseFacts {
   return {
-    ...{ row, attempt, endpoint, settledAt },
+    row,
+    ...{ attempt, endpoint, settledAt },
     ...(jobId && { jobId }),
     ...(resolution !== undefined && { resolution }),
   };
@@ -80,7 +82,8 @@ export function replyRecord(
   const { at, output, cost, source, disbelieved, imageUrl } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;
   return {
-    ...{ k: 'reply', at, id: facts.id, ...(jobId !== '' && { jobId }), cost, source },
+    k: 'reply',
+    ...{ at, id: facts.id, ...(jobId !== '' && { jobId }), cost, source },
     ...(disbelieved !== undefined && { disbelieved }),
     ...(delayTimeMs !== undefined && { delayTime: delayTimeMs }),
     ...(executionTimeMs !== undefined && { executionTime: executionTimeMs }),
@@ -105,7 +108,8 @@ export function completedRecord(
   const { id, cost, source, statusCalls, submittedAt } = reply;
   const { at, purchase } = facts;
   return {
-    ...{ k: 'outcome', at, id, cost, source, statusCalls, submittedAt, status: 'completed' },
+    k: 'outcome',
+    ...{ at, id, cost, source, statusCalls, submittedAt, status: 'completed' },
     ...savedOutputs(facts),
     ...(purchase && { purchase }),
   };
@@ -142,7 +146,8 @@ export interface FailedFacts extends Cost, SavedOutputs {
 export function failedRecord(id: string, error: RowError, facts: FailedFacts): OutcomeRecord {
   const { at, cost, source, disbelieved, statusCalls, submittedAt, jobId, imageUrl, purchase, row } = facts;
   return {
-    ...{ k: 'outcome', at, id, cost, source, statusCalls },
+    k: 'outcome',
+    ...{ at, id, cost, source, statusCalls },
     ...(disbelieved !== undefined && { disbelieved }),
     ...(submittedAt !== undefined && { submittedAt }),
     status: 'failed',

@@ -47,9 +47,11 @@ export class RowInFlight {
     const isPolled = task.what === 'poll';
     this.id = row.id;
     this.progress$ = new BehaviorSubject<RowProgress>({
-      ...{ status: isPolled ? 'accepted' : 'open', isOver: false, facts: row, attempts },
+      status: isPolled ? 'accepted' : 'open',
       request: (isPolled ? undefined : task.wire) ?? row.request,
-      ...{ price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
+      // With all of its fields from the beginning: each field more would take a shape of its own in memory.
+      ...{ isOver: false, facts: row, attempts, price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
+      ...{ intent: undefined, jobId: undefined, submittedAt: undefined, reply: undefined },
       ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
     });
   }

@@ -1,4 +1,4 @@
-import { isBelievable } from '../../../src/contract/reported-cost.js';
+import { isBelievable } from '../../../src/contract/micro-dollars.js';
 import { isCostByHand } from '../journal/record.js';
 import { columnValue } from '../manifest/columns/column-value.js';
 import { Accounts, nothing } from './accounts.js';

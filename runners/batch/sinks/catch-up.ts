@@ -2,7 +2,7 @@ import type { Journal } from '../journal/journal.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, RecordOf, ReplyRecord } from '../journal/record.js';
 import { RowStates } from '../journal/rows/row-states.js';
 import { purchaseKey } from './cost-line.js';
-import { lineId } from './line-json.js';
+import { lineId } from './line-text.js';
 import { LineBatch } from './line-batch.js';
 import type { RunFiles } from './run-files.js';
 

@@ -1,8 +1,7 @@
 import type { Disk } from '../disk/disk.js';
 import { costHeader, heldPurchase } from './cost-line.js';
-import { joinQuoted } from './csv-line.js';
+import { joinQuoted, lineJson, lineId } from './line-text.js';
 import { failureColumns, failureSheetRow } from './failure-line.js';
-import { lineJson, lineId } from './line-json.js';
 import type { LineBatch } from './line-batch.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 import { type ResultLine, resultColumns, resultSheetRow } from './result-line.js';

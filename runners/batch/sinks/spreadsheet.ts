@@ -1,5 +1,5 @@
 import type { Disk } from '../disk/disk.js';
-import { csvLine } from './csv-line.js';
+import { csvLine } from './line-text.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 
 /** A row of a spreadsheet, by column. */

@@ -38,17 +38,23 @@ export interface HeldJournal extends Journal {
   readonly noteProgress: () => Promise<void>;
 }
 
-/** @param openFile opens the journal in the run's folder, where the options name no other */
+/**
+ * @param openFile opens the journal in the run's folder, where the options name no other
+ * @param meanwhile called before it is opened, and awaited behind that
+ */
 export async function holdJournal(
   { options, events, closers }: Opening,
   openFile: OpenJournal,
+  meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<HeldJournal> {
   const { out, prices } = options;
   const held = await options.hold(out);
   closers.push(() => held.release());
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
+  const done = meanwhile();
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
+  await done;
   refuseOtherColumns(options, journal);
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
@@ -57,7 +63,9 @@ export async function holdJournal(
   // A rehearsal may be copied: nothing is bought in it.
   const progress = identity.local ? undefined : held.progress;
   await progress?.check(journal.recovered.repairs, options.repair);
-  const noteProgress = async (): Promise<void> => progress?.note();
+  const { path } = options.manifest;
+  const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
+  const noteProgress = async (): Promise<void> => progress?.note(from);
   closers.splice(-1, 0, noteProgress);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return Object.assign(journal, { identity, noteProgress });

@@ -12,6 +12,7 @@ import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary } from '../sinks/summary-file.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
+import type { PeekJournal } from './check/bought-before.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
@@ -20,7 +21,7 @@ import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay, type DayMoney } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
-import type { ResolvedOptions } from '../context/resolved-options.js';
+import type { CheckAhead, ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import { FullValues } from '../stop/full-values.js';
 import { whyHalted } from '../stop/stop-causes.js';
@@ -49,8 +50,9 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   await refuseFolder(disk, out);
   const listener = await listening(opening, ports);
   const isBegun = await hasBegun(disk, out);
-  const early = isBegun ? await holdJournal(opening, ports.openJournal) : undefined;
-  const checked = await checkManifest(options, early, stops);
+  const meanwhile = () => whileOpening(opening, ports.checkAhead);
+  const early = isBegun ? await holdJournal(opening, ports.openJournal, meanwhile) : undefined;
+  const checked = await checkManifest(options, early, { stops, peekJournal: ports.peekJournal });
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
@@ -63,6 +65,21 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
   return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService });
+}
+
+/** Ends with the start, or once that is to stop: nothing is kept then. */
+function whileOpening(
+  { options, stops, closers }: Opening,
+  checkAhead: CheckAhead = () => Promise.resolve(),
+): Promise<void> {
+  const leaving = new AbortController();
+  const stopping = stops.stopping$.subscribe(() => leaving.abort());
+  const done = checkAhead(options, leaving.signal).finally(() => stopping.unsubscribe());
+  closers.push(() => {
+    leaving.abort();
+    return done;
+  });
+  return done;
 }
 
 /** The port for callbacks is open before anything is sent. */
@@ -90,8 +107,11 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
 /** What implements a run: chosen where a run is wired. */
 export interface RunPorts {
   readonly openJournal: OpenJournal;
+  readonly peekJournal: PeekJournal;
   /** Opens the service once the manifest is checked. */
   readonly openService: OpenService;
+  /** Absent: nothing is done while the journal is opened. */
+  readonly checkAhead?: CheckAhead;
   /** Absent where callbacks are not taken. */
   readonly listen?: ListenForCallbacks;
 }

@@ -1,8 +1,7 @@
 import { NEVER, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { maxPurchaseUsd } from '../../../src/contract/reported-cost.js';
+import { toMicroDollars, maxPurchaseUsd } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';

@@ -17,7 +17,7 @@ export class Stops {
   /** States of the rows that are left so far; `undefined` while rows are taken. */
   readonly leaving$ = new BehaviorSubject<ReadonlySet<UnendedStatus> | undefined>(undefined);
   /** Emits these states once there are any, and whenever more are left. */
-  readonly stopping$ = this.leaving$.pipe(filter((leaving) => leaving !== undefined));
+  readonly stopping$ = this.leaving$.asObservable().pipe(filter((leaving) => leaving !== undefined));
   private readonly causes: StopCause[] = [];
 
   get isStopping(): boolean {

@@ -18,6 +18,8 @@ export class PricedBytes {
   leftOut: readonly LeftOut[] = [];
   #sections: SectionFinder | undefined;
   readonly #sums = new Column(Uint32Array);
+  /** The last block of the first reading: its sum is made once somebody asks for it, which nobody does of a short plan. */
+  #unsummed: { readonly index: number; readonly block: Uint8Array } | undefined;
   #length: number | undefined;
   #endsInLine = false;
   #growth: Growth | undefined;
@@ -32,7 +34,7 @@ export class PricedBytes {
     const length = this.#length;
     if (length === undefined) return undefined;
     const blocks = Math.floor(length / blockBytes) + 1;
-    return { length, sums: Array.from({ length: blocks }, (_, block) => this.#sums.get(block)) };
+    return { length, sums: Array.from({ length: blocks }, (_, block) => this.#sumOf(block)) };
   }
 
   /** Where sections of whole rows begin, as far as the first reading has come. */
@@ -76,13 +78,24 @@ export class PricedBytes {
     for (let index = 0; ; index++) {
       const block = await readBlock(path, file, length, blockBytes);
       if (block.length > 0) this.#endsInLine = !isBreak(block.at(-1));
-      this.#sums.set(index, crc32(block));
+      this.#sumLast();
+      this.#unsummed = { index, block };
       length += block.length;
       sections.take(block);
       if (block.length > 0) yield block;
       if (block.length < blockBytes) break;
     }
     this.#length = length;
+  }
+
+  #sumOf(block: number): number {
+    this.#sumLast();
+    return this.#sums.get(block);
+  }
+
+  #sumLast(): void {
+    if (this.#unsummed !== undefined) this.#sums.set(this.#unsummed.index, crc32(this.#unsummed.block));
+    this.#unsummed = undefined;
   }
 
   async *#again(
@@ -95,7 +108,7 @@ export class PricedBytes {
       if (this.leftOut.some(({ from, to }) => from <= at && to >= at + wanted)) continue;
       const block = await readBlock(path, file, at, wanted);
       if (block.length < wanted) throw new ManifestChangedError(name, 'the file is shorter than it was');
-      if (crc32(block) !== this.#sums.get(at / blockBytes))
+      if (crc32(block) !== this.#sumOf(at / blockBytes))
         throw new ManifestChangedError(name, 'the file is no longer what it was: it was edited or replaced');
       yield* without(block, at, this.leftOut);
     }

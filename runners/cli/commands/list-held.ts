@@ -1,7 +1,6 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
-import { readCosts, type Purchase } from '../../report/read/read-costs.js';
-import { readSentTimes } from '../../report/read/read-sent-times.js';
+import { readCosts, type Purchase, readSentTimes } from '../../report/read/read-costs.js';
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
@@ -28,6 +27,13 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
       : waysToSettle(ways, await serviceWords(folder, command?.options ?? [], io))),
     ...againText(command),
   ];
+}
+
+/** What each row in doubt may have cost, at most, in millionths of a dollar; 0 where no price is known. */
+export async function heldPrices(folder: string): Promise<ReadonlyMap<string, number>> {
+  const prices = new Map<string, number>();
+  for (const { id, cost } of await heldPurchases(folder)) prices.set(id, Math.max(cost, prices.get(id) ?? 0));
+  return prices;
 }
 
 interface Ways {

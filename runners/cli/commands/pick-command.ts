@@ -2,15 +2,19 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { chosenFileName } from '../../report/pick/chosen-list.js';
-import { pickPictures, type Picked } from '../../report/pick/pick-pictures.js';
-import { type ChosenPictures, readChosen } from '../../report/pick/read-chosen.js';
+import {
+  pickPictures,
+  type Picked,
+  type ChosenPictures,
+  readChosen,
+} from '../../report/pick/pick-pictures.js';
 import { readFirstStart } from '../../report/survey/run-story.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { downloadsOf, savedFiles } from '../options/browser-downloads.js';
+import { downloadsOf, savedFiles } from '../options/find-manifest.js';
 
 interface ChosenList extends ChosenPictures {
   readonly path: string;

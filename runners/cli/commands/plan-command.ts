@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listPrices, type Plan, type PriceBook } from '../../batch/formats.js';
+import { listPrices, nodeDisk, runsOfManifest, type Plan, type PriceBook } from '../../batch/formats.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
@@ -54,7 +54,7 @@ export async function planCommand({
     );
   } else if (!options.quiet) {
     const table = `  prices       ${priceTableText(prices.table())}`;
-    const price = `  price        ${priceText(planned.cost)}`;
+    const price = `  price        ${priceText(planned.cost, options.local)}`;
     const lines = [
       ...planText(planned, source.name),
       table,
@@ -96,17 +96,26 @@ async function differenceFrom(
   const found = await planDifference(source, options, io, prices);
   if (found === undefined) return undefined;
   const { differenceJson, differenceText } = await import('../messages/ahead-text.js');
-  return { text: differenceText(found, shownPath(found.out, io.cwd)), json: differenceJson(found) };
+  return {
+    text: differenceText(found, shownPath(found.out, io.cwd), options.local),
+    json: differenceJson(found),
+  };
 }
 
-/** Whether there is no folder yet, nor one that the manifest is from. Then what compares runs is not loaded: it is most of a small plan. */
+/** Hosts are looked at where the rest is. */
+const anyHost = { baseUrl: '', lbBaseUrl: '' };
+
+/** Whether there is no folder yet, nor one that the manifest is from, nor another run of it. Then what compares runs is not loaded: it is most of a small plan. */
 async function isOfNoRun(source: ManifestSource, options: RunOptions, io: CliIo): Promise<boolean> {
   if (source.path === undefined) return true;
   if (isOfFailures(source.path)) return false;
   const found = await stat(outFolder(source, options.out, options.local, io.cwd)).catch(
     (error: unknown) => (error as NodeJS.ErrnoException).code,
   );
-  return found === 'ENOENT';
+  return (
+    found === 'ENOENT' &&
+    (options.local || (await runsOfManifest(nodeDisk, { manifest: source.path, ...anyHost })).length === 0)
+  );
 }
 
 /** A manifest that is to be corrected first is not worth a request. */

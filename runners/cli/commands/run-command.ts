@@ -12,7 +12,7 @@ import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun, repeatedOptions } from '../start/batch-options.js';
 import { printOutcome, type Warning } from '../start/print-outcome.js';
 import { assumePrice, nodeDisk } from '../../batch/formats.js';
-import { gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
+import { checkAhead, gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
 import type { CommandCall } from '../io/cli-io.js';
 import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
@@ -129,7 +129,7 @@ async function attendRun(run: StartedRun): Promise<number> {
           stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
           confirm,
         },
-        { ...runStages, takeRows: takeRowsOf(run) },
+        { ...runStages, takeRows: takeRowsOf(run), checkAhead },
       ).pipe(tap(look)),
     );
     view.close();

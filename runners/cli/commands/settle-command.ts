@@ -8,7 +8,7 @@ import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { databaseOfFolder, goOnText } from '../start/what-is-left.js';
-import { listHeld } from './list-held.js';
+import { heldPrices, listHeld } from './list-held.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
@@ -33,8 +33,47 @@ export async function settleCommand({
   const [first] = rows;
   if (first !== undefined && 'jobId' in first.settlement)
     await askForJob(folder, first.id, first.settlement.jobId, { options, io, fault });
+  await agreeToAmount(folder, rows, options, io);
   await write(folder, rows, options, io);
   return 0;
+}
+
+/** How many times its price a row may have cost without a question. */
+const plausibleTimes = 10;
+const plausibleUsd = 25;
+
+/** A cost that is written down cannot be taken back: an amount that is far from the price may have lost its decimal point. */
+async function agreeToAmount(
+  folder: string,
+  rows: readonly RowSettlement[],
+  options: SettleArguments,
+  io: CliIo,
+): Promise<void> {
+  if (options.paid === undefined) return;
+  const amount = toMicroDollars(options.paid);
+  const prices = await heldPrices(folder);
+  for (const { id } of rows) {
+    const price = prices.get(id) ?? 0;
+    if (amount <= (price > 0 ? price * plausibleTimes : toMicroDollars(plausibleUsd))) continue;
+    const than =
+      price > 0
+        ? `row ${JSON.stringify(id)} was to cost ${formatMoney(price)}`
+        : `the price of row ${JSON.stringify(id)} is not known`;
+    const text = plainText(
+      `--paid: ${formatMoney(amount)} is much, ${than}, and a cost that is written down cannot be taken back`,
+      500,
+    );
+    return agree(text, 'Settle it so?', options, io);
+  }
+}
+
+/** Asks, unless `--yes` has agreed already. Throws `UsageError` where the answer is no, or it cannot ask. */
+async function agree(text: string, question: string, { yes }: SettleArguments, io: CliIo): Promise<void> {
+  if (yes) return;
+  const why = text === '' ? [] : [text];
+  if (!canAsk(io))
+    throw new UsageError([...why, 'nothing is settled: it cannot ask here'], 'agree to it with --yes');
+  if ((await ask([...why, question].join('. '), io)) !== 'yes') throw new UsageError(['nothing is settled']);
 }
 
 /** The rows that are named, all settled in the same way. */
@@ -87,10 +126,7 @@ async function settleByStatement(
   if (lines.length === 0) lines.push('no row is in doubt: there is nothing to settle');
   io.stdout.write(`${lines.join('\n')}\n`);
   if (rows.length > 0) {
-    if (!options.yes && !canAsk(io))
-      throw new UsageError(['nothing is settled: it cannot ask here'], 'agree to it with --yes');
-    const question = `Settle ${countOf(rows.length, 'row')} so?`;
-    if (!options.yes && (await ask(question, io)) !== 'yes') throw new UsageError(['nothing is settled']);
+    await agree('', `Settle ${countOf(rows.length, 'row')} so?`, options, io);
     await write(folder, rows, options, io, true);
   }
   return open.length > 0 ? 1 : 0;

@@ -4,7 +4,7 @@ import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 import { nodeDisk } from '../../batch/formats.js';
-import { lastLiveState } from '../../report/watch/live-state.js';
+import { lastLiveState, readLiveState, type LiveState } from '../../report/watch/live-state.js';
 import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
@@ -18,7 +18,7 @@ export async function statusCommand({ args: [name], raw, io }: CommandCall<[stri
   const text = json
     ? JSON.stringify(remote === undefined ? found : { ...found, distributed: remote })
     : [
-        ...statusText(found, shownPath(folder, io.cwd), Date.now()),
+        ...statusText(found, shownPath(folder, io.cwd), Date.now(), await liveState(folder, found)),
         ...(remote === undefined ? [] : remoteText(remote, Date.now())),
         ...(await leftOf(folder, found, io)),
       ].join('\n');
@@ -32,6 +32,10 @@ async function withRows(folder: string, found: RunStatus): Promise<RunStatus> {
   const planned = summary === undefined ? (await lastLiveState(nodeDisk, folder))?.rows : undefined;
   if (planned === undefined || planned <= rows.total) return found;
   return { ...found, rows: { ...rows, total: planned, toDo: planned - rows.completed - rows.failed } };
+}
+
+async function liveState(folder: string, { isRunning }: RunStatus): Promise<LiveState | undefined> {
+  return isRunning ? readLiveState(nodeDisk, folder, Date.now()) : undefined;
 }
 
 /** What a person can do about a run that nobody works on. */

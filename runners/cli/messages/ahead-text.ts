@@ -28,16 +28,14 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ...fact('this start', listed(parts)),
     ...capText(ahead),
     ...aheadByText(ahead),
-    ...(local
-      ? fact('price', `${priceText(price)}; this is a rehearsal, nothing is spent`)
-      : fact('may cost', priceText(price))),
+    ...fact(local ? 'price' : 'may cost', priceText(price, local)),
   ];
 }
 
 function againParts({ retried, redone }: Ahead): (string | false)[] {
   return [
     retried > 0 && `${formatCount(retried)} failed before`,
-    redone > 0 && `${formatCount(redone)} ${redone === 1 ? 'has' : 'have'} changed`,
+    redone > 0 && `${formatCount(redone)} bought before`,
   ];
 }
 
@@ -53,15 +51,30 @@ function axesText({ axes }: Ahead): string[] {
 
 const boughtShown = 5;
 
-/** Rows that the run has bought already, for rows that are not in the manifest. */
+/** Rows that ask for what was bought already: by the run for rows that are not in the manifest, or in other folders. */
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
-  const { rows, cost, first } = bought;
+  const { rows, cost, first, elsewhere } = bought;
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; each is bought again: ${priceText(cost)}`;
+  const goOn = elsewhere && `To go on with what was begun, name its folder: ${outOf(elsewhere)}`;
+  if (goOn !== undefined) return fact('bought', plainText(`${what}. ${goOn}`, 2000));
   return fact(
     'bought',
-    `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids; each is bought again: ${priceText(cost)}`,
+    what,
     describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map((line) => plainText(line)),
   );
+}
+
+/** @param elsewhere folders of other runs */
+export function boughtWhere(elsewhere: readonly string[] | undefined): string {
+  if (elsewhere === undefined) return 'the run has bought already under other ids';
+  const [run = '', ...others] = elsewhere;
+  return `was bought already, in ${run}${others.length > 0 ? ` and ${countOf(others.length, 'other folder')}` : ''}`;
+}
+
+/** The option by which a start goes on in a folder. */
+export function outOf([run = '']: readonly string[]): string {
+  return shellWords('--out', run);
 }
 
 const sources = {
@@ -105,7 +118,7 @@ export interface PlanDifference {
 }
 
 /** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
-export function differenceText(found: PlanDifference, shownOut: string): string[] {
+export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
   const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
   const { toSend, doubled, toPoll, toDownload, toHold, later, changed } = ahead;
   const again = listed([
@@ -143,7 +156,7 @@ export function differenceText(found: PlanDifference, shownOut: string): string[
     ...aheadByText(ahead),
     ...fact(
       'this start',
-      `may cost ${priceText({ ...ahead.price, estimated: ahead.fits.estimated })}${takesText(takesMs)}`,
+      `${local ? '' : 'may cost '}${priceText({ ...ahead.price, estimated: ahead.fits.estimated }, local)}${takesText(takesMs)}`,
     ),
     ...newlySentText(ahead.newlySent).map((text) => `  warning: ${plainText(text)}`),
     ...notes,
@@ -181,6 +194,7 @@ export function differenceJson(found: PlanDifference): object {
           rows: bought.rows,
           cost: usdOf(bought.cost),
           first: bought.first.map(({ id, line }) => ({ id, line })),
+          ...(bought.elsewhere && { elsewhere: bought.elsewhere }),
         },
       }),
       ...(saves && { saves }),

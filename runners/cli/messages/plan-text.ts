@@ -114,7 +114,8 @@ function sameText(same: Plan['same']): string[] {
 }
 
 /** A price in a few words, with what is not in it. */
-export function priceText({ estimated, unpriced }: Plan['cost']): string {
+export function priceText({ estimated, unpriced }: Plan['cost'], isRehearsal = false): string {
+  if (isRehearsal) return `rehearsal, nothing spent; a real run: ${priceText({ estimated, unpriced })}`;
   const open = unpriced > 0 ? `${countOf(unpriced, 'row')} of no known price` : '';
   if (open === '') return formatMoney(estimated);
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;

@@ -8,8 +8,20 @@ import type { RemoteStatus } from '../../distributed/remote-status.js';
 /** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
-/** Where a run stands, for people. `now` in ms since the epoch. */
-export function statusText(status: RunStatus, name: string, now: number): string[] {
+/** What the process that works on a run writes of itself each second. */
+interface LivePart {
+  readonly rowsPerMinute?: number;
+  readonly leftMs?: number;
+  /** Why nothing moves. */
+  readonly cause?: string;
+}
+
+/**
+ * Where a run stands, for people. `now` in ms since the epoch.
+ *
+ * @param live what the process that works on the run says of itself
+ */
+export function statusText(status: RunStatus, name: string, now: number, live?: LivePart): string[] {
   const { sent, accepted, replied } = status.pending;
   const pending = [
     sent > 0 &&
@@ -19,13 +31,15 @@ export function statusText(status: RunStatus, name: string, now: number): string
   ];
   return [
     `${name}: ${stateText(status, now)}`,
-    ...outcomeText(status, status.isRehearsal),
+    // Calls about rows on the way are counted with their ends.
+    ...outcomeText(accepted + replied > 0 ? { ...status, statusCalls: 0 } : status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
     ...fact('on the way', listed(pending)),
     ...fact('ids in doubt', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
-    ...fact('pace', rateText(status, now)),
+    ...fact('waiting', status.isRunning ? plainText(live?.cause ?? '', 300) : ''),
+    ...fact('pace', live === undefined ? averageText(status, now) : liveRateText(live)),
     ...fact('at most', limitsText(status)),
     ...(isNews(status) ? [`  ${plainText(status.reason ?? '', 2000)}`] : []),
   ];
@@ -75,19 +89,29 @@ function unreachedText({ isRunning, summary }: RunStatus): string {
   return isRunning ? plainText(summary?.thisStart.unreached ?? '', 300) : '';
 }
 
-function rateText({ isRunning, rows, summary, times }: RunStatus, now: number): string {
+function liveRateText({ rowsPerMinute, leftMs }: LivePart): string {
+  if (rowsPerMinute === undefined) return '';
+  const left = leftMs === undefined ? '' : `, about ${formatDuration(leftMs)} left`;
+  return `${rowsAMinute(rowsPerMinute)}${left}`;
+}
+
+/** Of a process that does not say: whether anything moves is not known, so no time left is named. */
+function averageText({ isRunning, summary, times }: RunStatus, now: number): string {
   const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
   const ended = summary?.thisStart.ended ?? 0;
   if (!isRunning || ended === 0 || elapsedMs < enoughMs) return '';
-  const left = rows.toDo > 0 ? `, about ${formatDuration((rows.toDo / ended) * elapsedMs)} left` : '';
-  return `${formatCount((ended * 60_000) / elapsedMs)} rows a minute${left}`;
+  return `${rowsAMinute((ended * 60_000) / elapsedMs)} on average`;
+}
+
+function rowsAMinute(count: number): string {
+  return `${countOf(Math.round(count), 'row')} a minute`;
 }
 
 /** The limits of the latest start: given, or found out. */
 function limitsText({ summary }: RunStatus): string {
   const { concurrency, rate } = summary?.thisStart ?? {};
   if (concurrency === undefined) return '';
-  const requests = rate === undefined ? '' : `, ${formatCount(Math.round(rate))} requests a second`;
+  const requests = rate === undefined ? '' : `, ${countOf(Math.round(rate), 'request')} a second`;
   return `${countOf(concurrency, 'row')} in flight${requests}`;
 }
 

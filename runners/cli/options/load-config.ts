@@ -111,12 +111,12 @@ export interface ConfigFile {
 
 type ConfiguredValue = string | readonly string[] | boolean;
 
-const bySetting = new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
+const bySetting = () => new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
 
 /** It is made where there is a file: hundreds of schemas are a tenth of the time that a short command takes. */
 function fileSchema() {
   return z.strictObject({
-    ...Object.fromEntries([...bySetting].map(([setting, option]) => [setting, settingSchema(option)])),
+    ...Object.fromEntries([...bySetting()].map(([setting, option]) => [setting, settingSchema(option)])),
     endpoints: z
       .record(
         z.string().refine((name) => checkEndpointId(name) === undefined, 'is no name for an endpoint'),
@@ -157,7 +157,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
   return {
     path,
     endpoints,
-    options: [...bySetting].flatMap(([setting, option]) => {
+    options: [...bySetting()].flatMap(([setting, option]) => {
       const value = (options as Record<string, ConfiguredValue | undefined>)[setting];
       return value === undefined ? [] : [[option, value] as const];
     }),
@@ -185,6 +185,6 @@ function describe(issue: z.core.$ZodIssue, path: string): string[] {
   const where = [path, ...issue.path.map(String)].join(': ');
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
-    issue.path.length === 0 ? [...bySetting.keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
+    issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
   return issue.keys.map((key) => `${where}: ${key}: there is no such setting: ${allowed.join(', ')} are`);
 }

@@ -102,9 +102,14 @@ type Flat<T> = { [N in keyof T]: T[N] };
 
 const unusedHeading = 'Taken as run takes them; a plan does not depend on them:';
 
-/** Declares the options of a command, in the groups in which its help shows them. Values are checked later. */
-export function addOptions(command: Command, name: CommandName): Command {
-  const options = optionsOf(name);
+/**
+ * Declares the options of a command, in the groups in which its help shows them. Values are checked later.
+ *
+ * @param argv a command line: where each flag of it is an option of the command, no other option is declared, of which there are a hundred
+ */
+export function addOptions(command: Command, name: CommandName, argv?: readonly string[]): Command {
+  const all = optionsOf(name);
+  const options = (argv && namedBy(argv, all)) ?? all;
   const isLong = options.length > 20;
   const sorted = [...options.filter(({ unused }) => !unused), ...options.filter(({ unused }) => unused)];
   for (const option of sorted) {
@@ -123,6 +128,15 @@ export function addOptions(command: Command, name: CommandName): Command {
     command.addOption(undoing);
   }
   return command;
+}
+
+/** The options that the flags of a command line name, and those that it requires; `undefined`: a flag is none of theirs. */
+function namedBy(argv: readonly string[], options: readonly ListedOption[]): ListedOption[] | undefined {
+  const flags = new Set(argv.filter((word) => /^-./.test(word)).map((word) => word.split('=', 1)[0] ?? ''));
+  const isNamed = ({ name, required }: ListedOption): boolean =>
+    [flagOf(name), noFlagOf(name)].map((flag) => flags.delete(flag)).includes(true) || required === true;
+  const named = options.filter(isNamed);
+  return flags.size === 0 ? named : undefined;
 }
 
 /** The meaning, and in brackets where the value comes from without the option. A command's own meaning says that itself. */

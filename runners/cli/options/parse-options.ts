@@ -6,33 +6,30 @@ import type { CommandName } from './table/table-row.js';
 import type { ConfiguredEndpoints } from './configured-endpoints.js';
 import { emulatorPage } from './table/service-page.js';
 
-/** The options of one command, checked: every wrong one is named at once, each with what is allowed. Throws `UsageError`. */
-export function parseOptions<T>(schema: z.ZodType<T>, raw: Readonly<Record<string, unknown>>): T {
-  // Zod compiles a schema for values that come again; options come once.
-  const parsed = schema.safeParse(raw, { jitless: true });
-  if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map(describe));
-}
-
-/** The options of a command as the table has them. Throws `UsageError`. */
+/** The options of a command as the table has them: every wrong one is named at once, each with what is allowed. Throws `UsageError`. */
 export function commandOptions<C extends CommandName>(
   command: C,
   raw: Readonly<Record<string, unknown>>,
 ): OptionsOf<C> {
-  return parseOptions(z.object(shapeOf(command, raw)) as unknown as z.ZodType<OptionsOf<C>>, raw);
+  const problems: string[] = [];
+  // One schema of all options takes as long as all else of a short command.
+  const values = optionsOf(command).flatMap((option) => {
+    const value = valueOf(option, raw[option.name], problems);
+    return value === undefined ? [] : [[option.name, value]];
+  });
+  if (problems.length > 0) throw new UsageError(problems);
+  return Object.fromEntries(values) as OptionsOf<C>;
 }
 
-/** A schema for each option of a command that has a value: it is given, has a default, or is missing. Making all hundred takes longer than all else. */
-function shapeOf(command: CommandName, raw: Readonly<Record<string, unknown>>): Record<string, z.ZodType> {
-  const flags = [z.boolean().default(false), z.boolean().default(true)] as const;
-  return Object.fromEntries(
-    optionsOf(command).flatMap((option) => {
-      const { name, row, required } = option;
-      if (row.value === undefined) return [[name, flags[row.isOn === true ? 1 : 0]]];
-      const hasValue = raw[name] !== undefined || row.fallback !== undefined || required === true;
-      return hasValue ? [[name, schemaOf(option)]] : [];
-    }),
-  );
+/** The value of an option that is given, has a default or is a switch. */
+function valueOf({ name, row, required }: ListedOption, given: unknown, problems: string[]): unknown {
+  if (row.value === undefined) return given ?? row.isOn === true;
+  const text = given ?? row.fallback;
+  if (text === undefined && required !== true) return undefined;
+  // Zod compiles a schema for values that come again; options come once.
+  const parsed = row.value(optionValue).safeParse(text, { jitless: true });
+  for (const { message } of parsed.error?.issues ?? []) problems.push(`${flagOf(name)}: ${message}`);
+  return parsed.data;
 }
 
 /** What a value of an option may be, from the text of the command line or of a configuration file. */
@@ -41,11 +38,6 @@ export function schemaOf({ row, required }: Pick<ListedOption, 'row' | 'required
   if (value === undefined) return z.boolean().default(row.isOn === true);
   if (row.fallback !== undefined) return value(optionValue).prefault(row.fallback);
   return required === true ? value(optionValue) : value(optionValue).optional();
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const [name] = issue.path;
-  return name === undefined ? issue.message : `${flagOf(String(name))}: ${issue.message}`;
 }
 
 /** What `run`, `plan` and `config` go by: their options, and what only a configuration file can name. */
@@ -63,17 +55,12 @@ export function startOptions<C extends 'run' | 'plan' | 'config'>(
   command: C,
   raw: Readonly<Record<string, unknown>>,
 ): StartOptions<C> {
-  const schema = z.object({
-    ...shapeOf(command, raw),
-    endpoints: z.custom<ConfiguredEndpoints>().default({}),
-    maxCostFrom: z.string().optional(),
-  });
-  const refined = schema.superRefine((options, context) =>
-    refuseTogether(options as unknown as RunOptions, (name, message) =>
-      context.addIssue({ code: 'custom', path: [name], message }),
-    ),
-  );
-  return parseOptions(refined as unknown as z.ZodType<StartOptions<C>>, raw);
+  const { endpoints = {}, maxCostFrom } = raw as Partial<StartOptions<C>>;
+  const options = { ...commandOptions(command, raw), endpoints, maxCostFrom };
+  const problems: string[] = [];
+  refuseTogether(options as unknown as RunOptions, (name, why) => problems.push(`${flagOf(name)}: ${why}`));
+  if (problems.length > 0) throw new UsageError(problems);
+  return options;
 }
 
 /** Whether such a plan says what a start would do, also where no run has begun: money is spoken of, or files to save. */

@@ -20,6 +20,7 @@ export function parseDuration(text: string): { ms: number } | { problem: string 
 
 /** A duration in its largest whole unit: `90s`, `6d`. */
 export function inUnits(ms: number): string {
+  if (ms === 0) return '0s';
   if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;

@@ -1,5 +1,12 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
-import { isEnd, nodeDisk, shellWords, type PriceBook, type RowStatus } from '../../batch/formats.js';
+import {
+  isEnd,
+  nodeDisk,
+  runsOfManifest,
+  shellWords,
+  type PriceBook,
+  type RowStatus,
+} from '../../batch/formats.js';
 import {
   checkIdentity,
   checkManifest,
@@ -45,13 +52,26 @@ export async function planDifference(
   await refuseFolder(nodeDisk, out);
   const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
   const journal = await peekJournal(nodeDisk, out, byValue);
-  if (journal !== undefined) await checkIdentity(journal, identityOf(options, io), out);
-  if (journal === undefined && !asksForAhead(options) && notes.length === 0) return undefined;
+  const identity = identityOf(options, io);
+  if (journal !== undefined) await checkIdentity(journal, identity, out);
+  const isAlone =
+    notes.length === 0 && (await runsOfManifest(nodeDisk, { manifest: path, ...identity })).length === 0;
+  if (journal === undefined && !asksForAhead(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
-  const resolved = resolveOptions({ manifest, out, prices, ...choicesOf(options), ...capOf(options) });
-  const { ahead, pending } = await checkManifest(resolved, journal, { isStopping: false });
+  const resolved = resolveOptions({
+    manifest,
+    out,
+    prices,
+    identity,
+    ...choicesOf(options),
+    ...capOf(options),
+  });
+  const { ahead, pending } = await checkManifest(resolved, journal, {
+    stops: { isStopping: false },
+    peekJournal,
+  });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);

@@ -53,14 +53,14 @@ export async function planSource(
 /** Calls `plan` with a file of the manifest. A plan reads it twice: stdin is kept in a temporary file meanwhile. */
 export async function withManifestFile<T>(
   { path }: ManifestSource,
-  { stdin }: Pick<CliIo, 'stdin'>,
+  io: Pick<CliIo, 'stdin'>,
   plan: (path: string) => Promise<T>,
 ): Promise<T> {
   if (path !== undefined) return plan(path);
   const folder = await mkdtemp(join(tmpdir(), 'millrace-plan-'));
   try {
     const file = join(folder, 'manifest');
-    await pipeline(stdin, createWriteStream(file, { mode: 0o600 }));
+    await pipeline(io.stdin, createWriteStream(file, { mode: 0o600 }));
     return await plan(file);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -6,8 +6,14 @@ import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
 
-/** The state of a row in flight: its own, and that of its job while the service has it. */
-type FlightState = Extract<RowStatus, 'sent' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
+/** A silence shorter than this takes no rate away, in ms. */
+const silenceMs = 5_000;
+/** From this age on it is shown that the service has said nothing lately of a job, in ms. */
+const oldMs = 1_500;
+
+/** The state of a row in flight: its own, and that of its job once the service has named it. */
+type FlightState =
+  Extract<RowStatus, 'sent' | 'accepted' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
 
 type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
@@ -20,13 +26,15 @@ export class ProgressFold {
   private rows: number | undefined;
   private others = 0;
   private endedBefore = 0;
-  private readonly ended = { completed: 0, failed: 0, unknown: 0 };
+  private readonly ended = { completed: 0, failed: 0, unknown: 0, undownloaded: 0 };
   private unsent = 0;
-  private readonly flight = new Map<string, FlightState>();
-  private readonly counts = { sent: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0 };
+  private readonly flight = new Map<string, { readonly state: FlightState; seenAt: number }>();
+  private readonly counts = { sent: 0, accepted: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0 };
   private readonly waits = new Map<WaitReason, number>();
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
+  /** When a row last ended, else when the start began. */
+  private endedAt: number;
   private elsewhere = { inFlight: 0, saving: 0 };
   private readonly rate: RowRate;
 
@@ -36,6 +44,7 @@ export class ProgressFold {
     private readonly isRehearsal = false,
   ) {
     this.movedAt = startedAt;
+    this.endedAt = startedAt;
     this.rate = new RowRate(startedAt);
   }
 
@@ -50,8 +59,9 @@ export class ProgressFold {
       if ((event.status === 'unknown' || event.status === 'invalid-row') && !this.flight.has(event.id))
         this.unsent += 1;
       this.leave(event.id);
-      this.ended[event.status === 'completed' || event.status === 'unknown' ? event.status : 'failed'] += 1;
+      this.ended[endedAs(event.status)] += 1;
       this.rate.note(this.done() - this.unsent, at);
+      this.endedAt = at;
       this.moved(at);
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
@@ -63,35 +73,47 @@ export class ProgressFold {
   }
 
   view(at: number): ProgressView {
-    const { sent, IN_QUEUE: queued, IN_PROGRESS: working, replied } = this.counts;
-    const inFlight = sent + queued + working + this.elsewhere.inFlight;
+    const { sent, accepted, IN_QUEUE: queued, IN_PROGRESS: working, replied } = this.counts;
+    const inFlight = sent + accepted + queued + working + this.elsewhere.inFlight;
     const saving = replied + this.elsewhere.saving;
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
-    const { movedAt, waits, unreached } = this;
-    const standing = { movedAt, waits, unreached, inFlight, queued, working, saving };
+    const { movedAt, endedAt, waits, unreached } = this;
+    const isQueueOld = this.isOld('IN_QUEUE', at);
+    const isWorkOld = this.isOld('IN_PROGRESS', at);
+    const places = { inFlight, sending: sent, accepted, queued, isQueueOld, working, isWorkOld, saving };
+    const standing = { movedAt, endedAt, waits, unreached, ...places };
     const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
     // While nothing moves, a pace would only sink.
-    const rowsPerMinute =
-      cause === undefined ? this.rate.rowsPerMinute(this.done() - this.unsent, at) : undefined;
+    const rowsPerMinute = cause === undefined ? this.rateAt(at) : undefined;
     return {
       rows: this.rows,
       others: this.others,
       endedBefore: this.endedBefore,
       ...this.ended,
-      ...{ inFlight, queued, working, saving },
+      ...places,
       concurrency: this.concurrency,
       rowsPerMinute,
       // A run that stops leaves rows undone.
-      leftMs:
-        rowsPerMinute === undefined || left <= 0 || this.stopping
-          ? undefined
-          : (left / rowsPerMinute) * 60_000,
+      leftMs: rowsPerMinute === undefined || this.stopping ? undefined : this.leftAt(at, left, rowsPerMinute),
       money: this.money,
       stillMs: at - this.movedAt,
       cause,
       isRehearsal: this.isRehearsal,
       stopping: this.stopping,
     };
+  }
+
+  /** As it was at the last end: it sinks with each second after. None once that is longer ago than a row takes. */
+  private rateAt(at: number): number | undefined {
+    const rate = this.rate.rowsPerMinute(this.done() - this.unsent, this.endedAt);
+    if (rate === undefined) return undefined;
+    const rowMs = (this.concurrency * 60_000) / rate;
+    return at - this.endedAt > Math.max(silenceMs, rowMs) ? undefined : rate;
+  }
+
+  private leftAt(at: number, rows: number, rowsPerMinute: number): number | undefined {
+    const leftMs = (rows / rowsPerMinute) * 60_000 - (at - this.endedAt);
+    return leftMs > 0 ? leftMs : undefined;
   }
 
   private takeElsewhere({ inFlight, saving, pausedMs }: RowsElsewhere, at: number): void {
@@ -104,7 +126,7 @@ export class ProgressFold {
     if (step.type === 'waiting') {
       this.waits.set(step.why, Math.max(this.waits.get(step.why) ?? 0, at + step.forMs));
     } else if (step.type === 'submitting') this.enter(id, 'sent', at);
-    else if (step.type === 'accepted') this.enter(id, 'IN_QUEUE', at);
+    else if (step.type === 'accepted') this.enter(id, 'accepted', at);
     else if (step.type === 'status') {
       if (step.status !== 'COMPLETED')
         this.enter(id, step.status === 'IN_QUEUE' ? 'IN_QUEUE' : 'IN_PROGRESS', at);
@@ -114,18 +136,29 @@ export class ProgressFold {
   }
 
   private enter(id: string, state: FlightState, at: number): void {
-    if (this.flight.get(id) === state) return;
+    const row = this.flight.get(id);
+    if (row?.state === state) {
+      row.seenAt = at;
+      return;
+    }
     this.leave(id);
-    this.flight.set(id, state);
+    this.flight.set(id, { state, seenAt: at });
     this.counts[state] += 1;
     if (state !== 'sent') this.moved(at);
   }
 
   private leave(id: string): void {
-    const state = this.flight.get(id);
-    if (state === undefined) return;
+    const row = this.flight.get(id);
+    if (row === undefined) return;
     this.flight.delete(id);
-    this.counts[state] -= 1;
+    this.counts[row.state] -= 1;
+  }
+
+  /** Whether the service has not said anything for a while of a job that it said this of. */
+  private isOld(wanted: FlightState, at: number): boolean {
+    for (const { state, seenAt } of this.flight.values())
+      if (state === wanted && at - seenAt > oldMs) return true;
+    return false;
   }
 
   private moved(at: number): void {
@@ -135,8 +168,14 @@ export class ProgressFold {
   }
 
   private done(): number {
-    return this.ended.completed + this.ended.failed + this.ended.unknown;
+    const { completed, failed, unknown, undownloaded } = this.ended;
+    return completed + failed + unknown + undownloaded;
   }
+}
+
+function endedAs(status: RowStatus): 'completed' | 'failed' | 'unknown' | 'undownloaded' {
+  if (status === 'completed' || status === 'unknown') return status;
+  return status === 'download' ? 'undownloaded' : 'failed';
 }
 
 /** How far back the rate looks, in ms. */

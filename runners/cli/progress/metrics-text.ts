@@ -86,9 +86,9 @@ export function metricsText(figures: Figures, run: string, isRunning: boolean): 
   return `${lines.join('\n')}\n`;
 }
 
-/** A row in flight that the service has not reported as queued or working counts as sent. */
-function phasesOf({ inFlight, queued, working, saving }: Figures['progress']) {
-  return { sent: inFlight - queued - working, queued, working, saving };
+/** A job that the service has not been asked about counts as queued; rows of other processes count as sent. */
+function phasesOf({ inFlight, accepted, queued, working, saving }: Figures['progress']) {
+  return { sent: inFlight - accepted - queued - working, queued: accepted + queued, working, saving };
 }
 
 function rowsOf(summary: Figures['summary']): Sample[] {

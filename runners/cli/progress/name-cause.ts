@@ -10,10 +10,14 @@ const flickerMs = 2_000;
 export interface Standing {
   /** When something last moved: a row began, was taken up by a worker, or ended. */
   readonly movedAt: number;
+  /** When a row last ended, else when the start began. */
+  readonly endedAt: number;
   /** Until when requests of each kind of wait are held back. */
   readonly waits: ReadonlyMap<WaitReason, number>;
   readonly inFlight: number;
+  readonly accepted: number;
   readonly queued: number;
+  readonly isQueueOld: boolean;
   readonly working: number;
   readonly saving: number;
   /** Why the latest request did not reach the service. */
@@ -30,10 +34,13 @@ export function nameCause(standing: Standing, at: number): string | undefined {
   if (ordered !== undefined || stillMs < patienceMs) return ordered;
   const still = formatDuration(stillMs);
   const health = standing.health === undefined ? '' : `; ${standing.health}`;
-  if (standing.queued > 0 && standing.working === 0) return `queue not moving for ${still}${health}`;
-  if (standing.working > 0) return `jobs at work, none has ended for ${still}${health}`;
+  const sinceEnd = formatDuration(at - standing.endedAt);
+  if (standing.working > 0) return `jobs at work, none has ended for ${sinceEnd}${health}`;
+  if (standing.accepted > 0 || standing.isQueueOld)
+    return `no job seen to begin or end for ${still}${health}`;
+  if (standing.queued > 0) return `queue not moving for ${still}${health}`;
   if (standing.inFlight > 0) return `no reply for ${still}`;
-  return standing.saving > 0 ? `saving results, none has ended for ${still}` : undefined;
+  return standing.saving > 0 ? `saving results, none has ended for ${sinceEnd}` : undefined;
 }
 
 function nameWait({ waits, unreached }: Standing, at: number): string | undefined {

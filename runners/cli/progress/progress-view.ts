@@ -12,12 +12,22 @@ export interface ProgressView {
   readonly failed: number;
   /** Rows that are held because they may have been accepted. */
   readonly unknown: number;
+  /** Rows that have completed and whose file was not downloaded: they have not failed. */
+  readonly undownloaded: number;
   /** Rows that have been begun and have not ended, those being saved not counted. */
   readonly inFlight: number;
+  /** Of those in flight: sent and not answered. */
+  readonly sending: number;
+  /** Of those in flight: at the service, which has not said yet whether they wait there or are worked on. */
+  readonly accepted: number;
   /** Of those in flight: at the service, waiting for a worker. */
   readonly queued: number;
+  /** Some of these have not been asked about for a while: a worker may have taken them up. */
+  readonly isQueueOld: boolean;
   /** Of those in flight: at the service, being worked on. */
   readonly working: number;
+  /** Some of these have not been asked about for a while, or without an answer. */
+  readonly isWorkOld?: boolean;
   /** Rows whose reply is there: their picture is being saved, or their lines in the files are. */
   readonly saving: number;
   readonly concurrency: number;

@@ -29,7 +29,7 @@ export function renderProgress(view: ProgressView, paper: Paper): string[] {
 }
 
 function renderHead(view: ProgressView, width: number, paper: Paper): string {
-  const done = view.endedBefore + view.completed + view.failed + view.unknown;
+  const done = doneOf(view);
   if (view.rows === undefined) return cut('reading the manifest', width);
   const share = view.rows === 0 ? 1 : done / view.rows;
   const counts = `${formatCount(done)} of ${countOf(view.rows, 'row')}`;
@@ -47,12 +47,14 @@ function drawBar(share: number, width: number, { colors, unicode }: Paper): stri
 
 function countSegments(view: ProgressView, colors: Colors): Segment[] {
   const phases = listed([
-    view.queued > 0 && `${view.queued} queued`,
-    view.working > 0 && `${view.working} working`,
+    view.queued > 0 && `${view.queued} ${view.isQueueOld ? 'last seen queued' : 'queued'}`,
+    view.working > 0 && `${view.working} ${view.isWorkOld === true ? 'last seen working' : 'working'}`,
+    view.accepted > 0 && `${view.accepted} queued or working`,
   ]);
   return [
     { text: `${formatCount(view.completed)} completed`, paint: colors.green },
     { text: `${formatCount(view.failed)} failed`, ...(view.failed > 0 && { paint: colors.red }) },
+    ...(view.undownloaded > 0 ? [{ text: `${formatCount(view.undownloaded)} not downloaded` }] : []),
     ...(view.unknown > 0 ? [{ text: `${formatCount(view.unknown)} in doubt`, paint: colors.yellow }] : []),
     { text: `${view.inFlight} in flight${phases === '' ? '' : ` (${phases})`}` },
     ...(view.saving > 0 ? [{ text: `${formatCount(view.saving)} being saved` }] : []),
@@ -78,7 +80,9 @@ function rateSegments(view: ProgressView): Segment[] {
         ]),
     ...(leftMs === undefined ? [] : [{ text: `${formatDuration(leftMs)} left` }]),
     { text: spentWords(view) },
-    ...(money.unknown > 0 ? [{ text: `${formatMoney(money.unknown)} in doubt` }] : []),
+    ...(money.unknown > 0 && view.isRehearsal !== true
+      ? [{ text: `${formatMoney(money.unknown)} in doubt` }]
+      : []),
     {
       text: `concurrency ${view.inFlight > view.concurrency ? 'lowered to ' : ''}${view.concurrency}`,
     },
@@ -122,14 +126,19 @@ function cut(text: string, width: number): string {
   return text.length > width ? text.slice(0, width) : text;
 }
 
+function doneOf({ endedBefore, completed, failed, unknown, undownloaded }: ProgressView): number {
+  return endedBefore + completed + failed + unknown + undownloaded;
+}
+
 /** The display as one plain line, for logs and mails: no control characters, nothing that is redrawn. */
 export function progressLine(view: ProgressView): string {
   if (view.rows === undefined) return 'reading the manifest';
-  const done = view.endedBefore + view.completed + view.failed + view.unknown;
+  const done = doneOf(view);
   const rows = `${formatCount(done)} of ${countOf(Math.max(view.rows, done), 'row')}`;
   const counts = [
     `${formatCount(view.completed)} completed`,
     view.failed > 0 && `${formatCount(view.failed)} failed`,
+    view.undownloaded > 0 && `${formatCount(view.undownloaded)} not downloaded`,
     view.unknown > 0 && `${formatCount(view.unknown)} in doubt`,
     `${view.inFlight} in flight`,
     view.endedBefore > 0 && `${formatCount(view.endedBefore)} done before`,

@@ -112,8 +112,8 @@ export function watchHealth({ view, ask, note, scheduler }: HealthWatch): Subscr
     .subscribe(note);
 }
 
-function waitsInQueue({ queued, working, stillMs }: ProgressView): boolean {
-  return queued > 0 && working === 0 && stillMs >= stillForMs;
+function waitsInQueue({ accepted, queued, working, stillMs }: ProgressView): boolean {
+  return accepted + queued > 0 && working === 0 && stillMs >= stillForMs;
 }
 
 const everyMs = 1_000;
@@ -148,11 +148,12 @@ export function keepLiveState(
 }
 
 function liveState(view: ProgressView): LiveState {
-  const { rows, others, inFlight, queued, working, saving, rowsPerMinute, leftMs, cause, stopping } = view;
+  const { rows, others, rowsPerMinute, leftMs, cause, stopping } = view;
+  const { inFlight, sending, accepted, queued, isQueueOld, working, isWorkOld = false, saving } = view;
   return {
     at: Date.now(),
     ...(rows !== undefined && { rows: rows + others }),
-    ...{ inFlight, queued, working, saving, isStopping: stopping },
+    ...{ inFlight, sending, accepted, queued, isQueueOld, working, isWorkOld, saving, isStopping: stopping },
     ...(rowsPerMinute !== undefined && { rowsPerMinute }),
     ...(leftMs !== undefined && { leftMs }),
     ...(cause !== undefined && { cause }),

@@ -1,9 +1,17 @@
 import type { RunStages } from '../../batch/index.js';
 import type { Plan, PriceBook, SameRows } from '../../batch/formats.js';
-import { isRead, stopCauses, type Ahead, type RowFacts, type Run, type Task } from '../../batch/internal.js';
+import {
+  isRead,
+  stopCauses,
+  type Ahead,
+  type BoughtRows,
+  type RowFacts,
+  type Run,
+  type Task,
+} from '../../batch/internal.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { aheadText } from '../messages/ahead-text.js';
+import { aheadText, boughtWhere, outOf } from '../messages/ahead-text.js';
 import { planText, priceText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -13,7 +21,7 @@ import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
 import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
-import { countOf, formatMoney, listed } from '../messages/plain-text.js';
+import { countOf, formatMoney, listed, plainText } from '../messages/plain-text.js';
 
 /** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
@@ -54,6 +62,7 @@ export async function agreeToPlan(
 /** Rows that ask for what is bought for another row, of the manifest or of earlier starts. */
 function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRows, 'rows' | 'cost'> {
   if (bought === undefined) return same;
+  if (bought.elsewhere !== undefined) return bought;
   const { estimated, unpriced } = bought.cost;
   return {
     rows: same.rows + bought.rows,
@@ -129,8 +138,8 @@ export async function confirmPrice(
 
 /**
  * Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask, rows of one manifest go
- * on, as the plan names them; what the run has bought already, at a known price, is not bought again by itself: an export that makes new ids each
- * night would buy everything each night. `--yes` agrees to it.
+ * on, as the plan names them; what was bought already, at a known price, is not bought again by itself: an export that makes new ids each
+ * night, or a folder that is named after the day, would buy everything each night. `--yes` agrees to it.
  */
 export async function confirmSame(
   ahead: Pick<Ahead, 'same' | 'bought'>,
@@ -144,7 +153,9 @@ export async function confirmSame(
     if (ahead.bought !== undefined && ahead.bought.cost.estimated > 0) throw boughtAlready(ahead.bought, io);
     return 'go';
   }
-  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for (${formatMoney(cost.estimated)})`;
+  const what =
+    ahead.bought?.elsewhere === undefined ? 'another row asks for' : boughtWhere(ahead.bought.elsewhere);
+  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what ${plainText(what, 500)} (${formatMoney(cost.estimated)})`;
   return askToGo(`${again}. Buy them too?`, io, stopped);
 }
 
@@ -158,11 +169,16 @@ async function askToGo(
   return answer === 'yes' ? 'go' : answer;
 }
 
-function boughtAlready({ rows, cost }: SameRows, io: Pick<CliIo, 'stdin' | 'stderr'>): UsageError {
-  const what = `${countOf(rows, 'row asks', 'rows ask')} for what the run has bought already under other ids (${formatMoney(cost.estimated)})`;
+function boughtAlready(
+  { rows, cost, elsewhere }: BoughtRows,
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+): UsageError {
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)} (${formatMoney(cost.estimated)})`;
+  const instead =
+    elsewhere === undefined ? 'give the rows their earlier ids' : `go on there with ${outOf(elsewhere)}`;
   return new UsageError(
-    [`${what}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`],
-    'give the rows their earlier ids, or buy them again with --yes; nothing was sent',
+    [plainText(`${what}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`, 2000)],
+    `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,
   );
 }
 

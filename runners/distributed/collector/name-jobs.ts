@@ -1,9 +1,13 @@
+import { lastValueFrom } from 'rxjs';
+import type { Run } from '../../batch/context/run.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
+import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction } from '../database/transaction.js';
-import { claimJobs, type RowJob } from '../table/claim-jobs.js';
+import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
 import type { RunDatabase } from '../table/run-database.js';
+import type { RemoteRun } from './remote-run.js';
 
 /** Jobs written in one transaction. */
 const batchJobs = 1_000;
@@ -37,6 +41,24 @@ export async function nameJobs(
   }
   await write();
   return done;
+}
+
+/**
+ * Takes in the callbacks that no worker has taken in, once no worker has a row: one that names the job of a held row has the next start
+ * ask for it. It stays in the database, as the answer to that. All others are dropped where no row is left that they could be about.
+ */
+export async function nameCalled(
+  { callbacks, stops, toDo }: Run,
+  { ask, database, run }: RemoteRun,
+): Promise<void> {
+  if (callbacks === undefined) return;
+  const { pool } = database;
+  callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
+  const handed = await ask(() => readHanded(pool, run));
+  for (const callback of handed) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
+  if (stops.isStopping || toDo.rows > 0) return;
+  const over = handed.filter(({ row }) => !callbacks.named.has(row)).map(({ digest }) => digest);
+  await ask(() => dropHanded(pool, run, over));
 }
 
 /** The endpoints of rows that are read. */

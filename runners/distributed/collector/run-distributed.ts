@@ -10,7 +10,7 @@ import {
 import type { HandOn } from '../../batch/context/callback-port.js';
 import { createLedger } from '../../batch/ledger/ledger.js';
 import type { Run } from '../../batch/context/run.js';
-import { RunStream } from '../../batch/context/run-stream.js';
+import { RunStream } from '../../batch/context/run-event.js';
 import { handOnTo } from '../callbacks/called-worker.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';

@@ -25,8 +25,7 @@ import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopStart } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
-import { nameCalled } from './name-called.js';
-import { nameJobs } from './name-jobs.js';
+import { nameCalled, nameJobs } from './name-jobs.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
@@ -137,6 +136,7 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
 function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
   const { paths } = run.pictures;
+  const { unagreed } = run.money;
   const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
     options;
   const { maxPriceDriftPercent, lowPriority = false } = options;
@@ -153,6 +153,7 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
     ...(cap && { cap: toMicroDollars(cap.usd) }),
     ...(capsByUsd && { capsByUsd }),
     ...(maxPriceDriftPercent !== undefined && { maxPriceDriftPercent }),
+    ...(unagreed && { unagreed }),
     prices: priceTerms(run),
     endpoints: ahead.endpoints,
     hasRoutes: plan.byKind.route > 0,

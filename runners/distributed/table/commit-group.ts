@@ -14,6 +14,7 @@ import {
   takeRows,
   type Claim,
   type Granted,
+  type RowPlace,
   type RowsChange,
   type TableRow,
 } from './rows.js';
@@ -26,7 +27,7 @@ export interface Group {
   /** A row has failed with them: the run may have to stop. */
   readonly hasFailed: boolean;
   /** Rows that leave the database. */
-  readonly ended: readonly string[];
+  readonly ended: readonly RowPlace[];
   /** Rows whose purchase has ended, and that stay. */
   readonly freed: readonly string[];
   /** Jobs that rows claim. */
@@ -40,14 +41,17 @@ export interface NextGroup {
   readonly number: number;
   /** Each call returns the same: where the connection broke, the same group is written again. */
   readonly draw: () => Group;
+  /**
+   * Takes in which of its jobs other rows have, with the ids of those rows, before that is committed. Returns the records that follow
+   * from it: they are written with the group.
+   */
+  readonly answer: (owners: ReadonlyMap<RowJob, string>) => Promise<readonly NewRecord[]>;
 }
 
 /** What has become of a group. */
 export interface Committed {
   /** The number before that of its first record. */
   readonly after: number;
-  /** Jobs that other rows have, with the ids of those rows. */
-  readonly owners: ReadonlyMap<RowJob, string>;
   readonly claimed: readonly TableRow[];
   /** How many rows were left because their values are full. */
   readonly left: number;
@@ -73,13 +77,14 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     if (before !== undefined) return recovered(rows, seat, group, before);
     const { records, ended, freed, jobs, claim } = group;
     const after = ledger.seq;
-    await ledger.values.read([...new Set([...records.map(({ item }) => item), ...ended])]);
-    const [, , , owners, dealt] = await Promise.all([
-      insertRecords(on, run, ledger, records),
+    await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
+    const [, dealt] = await Promise.all([
+      // First: their slots are free for the rows that are dealt.
       endRows(rows, ended),
-      reserveForRows(rows, freed, 0),
-      claimJobs(on, run, jobs),
       claim === undefined ? [] : dealRows(rows, claim),
+      insertRecords(on, run, ledger, records),
+      reserveForRows(rows, freed, 0),
+      jobs.length > 0 && insertAccepted(rows, jobs, next),
     ]);
     const taken = claim === undefined ? undefined : await takeRows(rows, claim, dealt);
     const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
@@ -89,8 +94,18 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
-    return { after, owners, claimed, left, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
+    return { after, claimed, left, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
   });
+}
+
+/** A job is in the books with its claim: a row that was answered with it waits for one commit, not for two. */
+async function insertAccepted(
+  { on, run, ledger }: RowsChange,
+  jobs: readonly RowJob[],
+  next: NextGroup,
+): Promise<void> {
+  const owners = await claimJobs(on, run, jobs);
+  on.withCommit(insertRecords(on, run, ledger, await next.answer(owners)));
 }
 
 /** Notes whether the worker would take more rows. Returns whether others that would can, by what has changed. */
@@ -109,16 +124,15 @@ function leavesRoom(
   return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
 }
 
-/** The group was committed: what it did is read back. Jobs that a row claimed then are its own. */
+/** The group was committed: what it did is read back. Its jobs were answered before. */
 async function recovered(
   { on, run, ledger }: RowsChange,
   { worker }: Seat,
-  { jobs, claim }: Group,
+  { claim }: Group,
   after: number,
 ): Promise<Committed> {
-  const owners = new Map([...(await claimJobs(on, run, jobs))].filter(([job, owner]) => owner !== job.key));
   const claimed = claim === undefined ? [] : await rowsOfWorker(on, run, worker);
-  return { after, owners, claimed, left: 0, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
+  return { after, claimed, left: 0, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
 }
 
 /** A row, and what is to be reserved for it; `null`: no price is known. */

@@ -34,6 +34,8 @@ export async function insertRecords(
   records: readonly NewRecord[],
 ): Promise<void> {
   if (records.length === 0) return;
+  const after = ledger.seq;
+  ledger.seq += records.length;
   for (const { item, booked } of records) {
     ledger.spent += booked.spent;
     ledger.unknown += booked.unknown;
@@ -45,13 +47,12 @@ export async function insertRecords(
      from unnest($3::uuid[], $4::boolean[], $5::text[]) with ordinality as new (item, is_last, record, place)`,
     [
       run,
-      ledger.seq,
+      after,
       records.map(({ item }) => item),
       records.map(({ isLast }) => isLast),
       records.map(({ text }) => text),
     ],
   );
-  ledger.seq += records.length;
 }
 
 /** The next records behind number `after`, in their order. */

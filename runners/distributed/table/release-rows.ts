@@ -60,7 +60,10 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
   await insertRecords(on, run, ledger, records);
-  await endRows(rows, items);
+  await endRows(
+    rows,
+    held.map(({ item, task }) => ({ item, place: task.what })),
+  );
   await addRows(rows, again);
 }
 

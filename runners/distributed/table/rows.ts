@@ -72,17 +72,24 @@ function queued({ item, task }: Pick<TableRow, 'item' | 'task'>): QueuedRow {
   return { item, priority: task.row.priority ?? 0 };
 }
 
+/** A row that a worker has, and what it was taken for. */
+export interface RowPlace {
+  /** Its name in the queue. */
+  readonly item: string;
+  readonly place: Place;
+}
+
 /** Deletes rows that a worker has, whose slots are free at once, and frees their part of the budget. */
-export async function endRows({ on, run, ledger }: RowsChange, items: readonly string[]): Promise<void> {
-  if (items.length === 0) return;
-  // At once: rows are dealt meanwhile.
-  ledger.inFlight -= items.length;
-  const { rows } = await on.query<{ item: string; place: Place; reserved: number }>(
-    'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, place, reserved::float8',
-    [run, items],
+export async function endRows({ on, run, ledger }: RowsChange, ended: readonly RowPlace[]): Promise<void> {
+  if (ended.length === 0) return;
+  // Before anything is waited for: rows are dealt meanwhile.
+  ledger.inFlight -= ended.length;
+  ledger.polled -= ended.filter(({ place }) => place === 'poll').length;
+  const { rows } = await on.query<{ item: string; reserved: number }>(
+    'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, reserved::float8',
+    [run, ended.map(({ item }) => item)],
   );
-  for (const { item, place, reserved } of rows) {
-    if (place === 'poll') ledger.polled -= 1;
+  for (const { item, reserved } of rows) {
     ledger.reserved -= reserved;
     ledger.values.add(item, -reserved);
   }

@@ -10,7 +10,7 @@ export interface RunTerms {
   readonly concurrency: number | 'auto';
   /** Requests a second to the service, over all workers together. Absent: no limit. */
   readonly rate?: number;
-  /** One row, from its first request of this start to its end. */
+  /** One row, from when this start takes its job up to its end. */
   readonly timeoutMs: number;
   readonly runsyncTimeoutMs: number;
   /** The same by endpoint id, where it is another. */
@@ -34,6 +34,8 @@ export interface RunTerms {
   readonly capsByUsd?: Readonly<Record<string, number>>;
   /** A reported price that exceeds the book's by more than this many per cent stops the run. */
   readonly maxPriceDriftPercent?: number;
+  /** How many rows have no known price, and what they may cost together: a worker stops the run at the first price that is above. */
+  readonly unagreed?: { readonly rows: number; readonly mostUsd: number };
   readonly prices: PriceTerms;
   /** The queue endpoints of this start's rows, and whether rows go to routes. */
   readonly endpoints: readonly string[];
@@ -61,6 +63,7 @@ const known: Readonly<Record<keyof RunTerms, true>> = {
   },
   ...{ executionTimeoutsMs: true, onUnknown: true, pollCostMs: true, lowPriority: true, webhookUrl: true },
   ...{ download: true, saveOutput: true, cap: true, capsByUsd: true, maxPriceDriftPercent: true },
+  unagreed: true,
   ...{ prices: true, endpoints: true, hasRoutes: true },
 };
 

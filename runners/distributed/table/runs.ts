@@ -28,7 +28,7 @@ export interface StartBefore {
 }
 
 /** The number of the run with this key; `undefined`: there is none. */
-export async function findRun({ pool }: RunDatabase, key: string): Promise<number | undefined> {
+export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
   return rows[0]?.run;
 }

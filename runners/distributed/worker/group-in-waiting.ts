@@ -1,18 +1,23 @@
 import type { RowJob } from '../table/claim-jobs.js';
 import type { Committed, Group } from '../table/commit-group.js';
+import type { NewRecord } from '../table/records.js';
 import type { Claim } from '../table/rows.js';
 import { endsOf, type HeldRow, type WaitingRecord } from './waiting-record.js';
 
 /** A job that a row claims. */
-interface AskedJob {
+export interface AskedJob {
   readonly job: RowJob;
   readonly resolve: (owner: string | undefined) => void;
   readonly reject: (error: unknown) => void;
+  /** The answer that the row was given. Its group may have to be written again. */
+  answer?: { readonly owner: string | undefined };
 }
 
 /** A group, and whom it is about. */
 export interface Drawn {
   readonly batch: readonly WaitingRecord[];
+  /** What the answers to its jobs have led to. */
+  readonly accepted: WaitingRecord[];
   readonly jobs: readonly AskedJob[];
   /** Rows that leave without a record. */
   readonly left: readonly HeldRow[];
@@ -78,17 +83,29 @@ export class GroupInWaiting {
     this.left.clear();
     const leaving = [...new Set([...ended, ...left])];
     const group: Group = {
-      records: batch.map((one) => ({
-        ...{ item: one.row.item, text: one.text, booked: one.booked },
-        isLast: last.has(one),
-      })),
+      records: batch.map((one) => newRecord(one, last.has(one))),
       hasFailed: batch.some(({ record }) => record.k === 'outcome' && record.status === 'failed'),
-      ended: leaving.map(({ item }) => item),
+      ended: leaving,
       freed: freed.map(({ item }) => item),
       jobs: jobs.map(({ job }) => job),
       claim: this.claimFor(held - leaving.length, leaving.length),
     };
-    return { batch, jobs, left, leaving, freed, group };
+    return { batch, accepted: [], jobs, left, leaving, freed, group };
+  }
+
+  /** Adds the records that follow from the answers to the group's jobs: they book nothing, and no row leaves with them. */
+  drawAccepted({ accepted, jobs }: Drawn): readonly NewRecord[] {
+    const rows = new Set(jobs.map(({ job }) => job.key));
+    const stay: WaitingRecord[] = [];
+    for (const one of this.records) {
+      const { record, row, booked } = one;
+      // Of each row the next record alone: they stay in their order.
+      const isNext = rows.delete(row.id) && record.k === 'accepted' && booked.spent + booked.unknown === 0;
+      (isNext ? accepted : stay).push(one);
+      if (isNext) this.asking.delete(row.id);
+    }
+    this.records = stay;
+    return accepted.map((one) => newRecord(one, false));
   }
 
   /** The group could not be written: all but its records waits again. */
@@ -122,4 +139,8 @@ export class GroupInWaiting {
     this.unclaimed = 0;
     return this.options.claim(stay);
   }
+}
+
+function newRecord({ row: { item }, text, booked }: WaitingRecord, isLast: boolean): NewRecord {
+  return { item, text, booked, isLast };
 }

@@ -18,6 +18,8 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { RowsBooked } from '../../batch/row/row-after.js';
 import { isAway } from '../database/database-error.js';
 import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
+import type { RowJob } from '../table/claim-jobs.js';
+import type { NewRecord } from '../table/records.js';
 import type { LateJob } from '../table/release-rows.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
@@ -190,23 +192,41 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     let drawn: Drawn | undefined;
     const draw = () => (drawn ??= waiting.draw(this.rows, batch)).group;
     try {
-      const committed = await options.commit({ number: ++this.groups, draw });
+      const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
+      const committed = await options.commit({ number: ++this.groups, draw, answer });
       this.commitMs = options.scheduler.now() - begunAt;
       this.isAlone = committed.isAlone;
-      if (drawn !== undefined) this.answer(drawn, committed);
+      if (drawn !== undefined) this.committed(drawn, committed);
     } catch (error) {
       if (drawn !== undefined) waiting.putBack(drawn);
-      await this.afterFailure(drawn?.batch ?? [], error);
+      await this.afterFailure(drawn === undefined ? [] : [...drawn.batch, ...drawn.accepted], error);
     }
   }
 
-  private answer({ batch, jobs, leaving, freed, group }: Drawn, committed: Committed): void {
+  /** Rows whose jobs are known write that at once. A group that is written again must have the same answers. */
+  private async answered(
+    drawn: Drawn | undefined,
+    owners: ReadonlyMap<RowJob, string>,
+  ): Promise<readonly NewRecord[]> {
+    const { jobs = [] } = drawn ?? {};
+    for (const asked of jobs) {
+      const owner = owners.get(asked.job);
+      if (asked.answer !== undefined && asked.answer.owner !== owner)
+        throw new JournalError('journal-io', `job ${asked.job.jobId} was free, and another row has it now`);
+      asked.answer = { owner };
+      asked.resolve(owner);
+    }
+    // The rows go on with their answers first.
+    await Promise.resolve();
+    return drawn === undefined ? [] : this.waiting.drawAccepted(drawn);
+  }
+
+  private committed({ batch, accepted, leaving, freed, group }: Drawn, committed: Committed): void {
     for (const row of freed) row.reserved = undefined;
-    for (const [index, { done }] of batch.entries()) {
+    for (const [index, { done }] of [...batch, ...accepted].entries()) {
       done.next(committed.after + index + 1);
       done.complete();
     }
-    for (const { job, resolve } of jobs) resolve(committed.owners.get(job));
     for (const { id } of leaving) this.held.delete(id);
     this.waiting.claimed(group.claim !== undefined, committed);
     this.take(committed);
@@ -216,7 +236,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const fresh = claimed.filter(({ task }) => !this.held.has(task.row.id));
     for (const { item, task, reserved } of fresh) {
       const { id } = task.row;
-      this.held.set(id, { id, item, reserved, attempt: task.attempts });
+      this.held.set(id, { id, item, place: task.what, reserved, attempt: task.attempts });
       if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);
@@ -225,8 +245,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   /** One record that the table refuses keeps no other from it. */
   private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     const rows = new Set(batch.map(({ row }) => row));
-    if (error instanceof SeatLost || error instanceof RunGone || isAway(error) || rows.size === 0)
-      return void this.fail(batch, error);
+    const isOver = [SeatLost, RunGone, JournalError].some((kind) => error instanceof kind) || isAway(error);
+    if (isOver || rows.size === 0) return void this.fail(batch, error);
     if (rows.size > 1) {
       const half = new Set([...rows].slice(0, rows.size / 2));
       await this.commit(batch.filter(({ row }) => half.has(row)));

@@ -4,12 +4,11 @@ import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import { headOf, type RowRecord } from '../../batch/row/record-head.js';
 import { isEnd, nextStatus } from '../../batch/row/row-status.js';
+import type { RowPlace } from '../table/rows.js';
 
 /** A row that a worker has. */
-export interface HeldRow {
+export interface HeldRow extends RowPlace {
   readonly id: string;
-  /** Its name in the queue. */
-  readonly item: string;
   /** Of its last POST. */
   attempt: number;
   /** Its part of the budget; `undefined`: its purchase has ended, and another one has to ask. */

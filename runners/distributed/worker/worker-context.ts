@@ -98,7 +98,7 @@ function serviceOf(parts: Parts, log: RunLog) {
 }
 
 /** The database decides what fits under the caps: what a row has reserved lies there, with the row. */
-function moneyOf({ prices, cap }: RunTerms, journal: TableJournal): RunMoney {
+function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): RunMoney {
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
   const ledger = createLedger({
@@ -107,6 +107,7 @@ function moneyOf({ prices, cap }: RunTerms, journal: TableJournal): RunMoney {
   });
   const full = new Map<string, CappedValue>();
   return {
+    unagreed,
     ...{ ledger, full: new FullValues(), prices: assumed === undefined ? book : assumePrice(book, assumed) },
     shared: {
       reserve: async (id, price) => {

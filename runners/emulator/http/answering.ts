@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { ServiceRequest } from '../faults/draw-faults.js';
+import type { ServiceRequest } from '../faults/parse-faults.js';
 import type { Fault } from '../faults/fault.js';
 import { applyFault } from '../faults/apply-fault.js';
 import { type Answer, errorAnswer, Refusal, sendAnswer } from './http-answer.js';

@@ -1,14 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
+import * as z from 'zod';
 import type { Fault, Operation } from '../faults/fault.js';
-import { type Answer, jsonAnswer, Refusal } from '../http/http-answer.js';
+import { type Answer, jsonAnswer, Refusal, readBody } from '../http/http-answer.js';
 import { answering, type Handle } from '../http/answering.js';
 import type { Call, Service } from '../service.js';
-import { acceptJob } from './accept-job.js';
 import type { EndpointQueue } from './endpoint-queue.js';
-import { hasEnded, type Job, jobFault, jobReplyText, waitForJob } from './service-job.js';
-import { waitBoundsMs } from '../../../src/contract/limits.js';
+import { hasEnded, type Job, jobFault, jobReplyText, waitForJob, type JobLimits } from './service-job.js';
+import { waitBoundsMs, maxRequestBytes } from '../../../src/contract/limits.js';
 import type { Clock } from '../clock.js';
+import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 
 /** The calls of queue-based endpoints. (spec 4.1, 4.3) */
 export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
@@ -112,4 +114,77 @@ async function streamReply(job: Job, clock: Clock): Promise<Answer> {
   const chunks = job.chunks.map((chunk) => `{"output":${chunk}}`).join(',');
   job.chunks = [];
   return jsonAnswer(`{"status":"${job.status}","stream":[${chunks}]}`);
+}
+
+/**
+ * Makes a job of the request's body and puts it into its queue. Ids are never of the seeded chance: a job of an earlier
+ * start must not be taken for one of this.
+ * @throws Refusal 404, 400, 429; then there is no job
+ */
+async function acceptJob(
+  service: Service,
+  call: Call,
+  operation: Job['operation'],
+  faults: readonly Fault[],
+): Promise<Job> {
+  const endpoint = call.req.param('endpoint') ?? '';
+  const queue = service.queues.get(endpoint);
+  if (!queue)
+    throw new Refusal(404, 'endpoint not found', `there is no endpoint ${JSON.stringify(endpoint)}`);
+  const { value, bytes } = await readBody(call.env.incoming, maxRequestBytes[operation]);
+  const submission = readSubmission(value);
+  if (queue.health().jobs.inQueue >= service.maxQueued)
+    throw new Refusal(429, 'too many requests', `more than ${service.maxQueued} jobs are queued`);
+  const job: Job = {
+    id: operation === 'run' ? `${randomUUID()}-u1` : `sync-${randomUUID()}-e1`,
+    endpoint,
+    operation,
+    input: submission.input,
+    bytes,
+    limits: submission.policy ?? {},
+    webhook: submission.webhook,
+    faults,
+    status: 'IN_QUEUE',
+    submittedAt: service.clock.now(),
+    executions: 0,
+    costMicroDollars: 0,
+    chunks: [],
+    watchers: new Set(),
+  };
+  queue.submit(job);
+  return job;
+}
+
+/** The body of /run and /runsync; further fields are ignored, as live services do. */
+interface Submission {
+  input: Record<string, unknown>;
+  policy?: JobLimits | undefined;
+  webhook?: string | undefined;
+}
+
+const ms = z.int().positive();
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const submissionSchema: z.ZodType<Submission> = z.object({
+  input: z.custom<Record<string, unknown>>(isObject, 'must be an object'),
+  policy: z
+    .object({ executionTimeout: ms.optional(), ttl: ms.optional(), lowPriority: z.boolean().optional() })
+    .optional(),
+  webhook: z
+    .string()
+    .refine((url) => checkHttpUrl(url) === undefined, 'must be an http or https URL')
+    .optional(),
+});
+
+/**
+ * Checks the body of a submission. (spec 2.2)
+ * @throws Refusal 400 that names the field
+ */
+function readSubmission(body: unknown): Submission {
+  const read = submissionSchema.safeParse(body);
+  if (read.success) return read.data;
+  const issue = read.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? 'the body' : issue.path.join('.');
+  throw new Refusal(400, 'invalid input format', `${where}: ${issue?.message ?? 'is no submission'}`);
 }

@@ -1,5 +1,4 @@
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { reportedCostUsd } from '../../../src/contract/reported-cost.js';
+import { toMicroDollars, reportedCostUsd } from '../../../src/contract/micro-dollars.js';
 import { jsonText } from '../http/http-answer.js';
 import { parseMilliseconds } from '../settings/parse-latency.js';
 import type { QueueFunction } from '../settings/user-functions.js';

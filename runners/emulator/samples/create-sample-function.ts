@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { PictureStore, StoredFormat } from '../picture-store.js';
 import type { QueueFunction } from '../settings/user-functions.js';
-import { sampleVideo } from './sample-video.js';
 
 /** The queue endpoint that answers with files of other kinds than pictures. */
 export const sampleFilesId = 'sample-files';
@@ -109,3 +108,28 @@ function sampleZip(name: string, content: Buffer): Buffer {
   end.writeUInt32LE(local.length, 12);
   return Buffer.concat([local, entry, Buffer.from('PK\x05\x06', 'latin1'), end]);
 }
+
+/** A ball that crosses a window: a WebM of a second, 96 by 64 pixels, recorded from a canvas. */
+export const sampleVideo = Buffer.from(
+  'GkXfo59ChoEBQveBAULygQRC84EIQoKEd2VibUKHgQRChYECGFOAZwEAAAAAAAWlEU2bdLlNu4tTq4QVSalmU6yBbk27i1OrhBZUrmtT' +
+    'rIGTTbuLU6uEH0O2dVOsgcFNu4xTq4QcU7trU6yCBZPsrgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' +
+    'AAAVSalmoCrXsYMPQkBEiYREZQmaTYCGQ2hyb21lV0GGQ2hyb21lFlSua6mup9eBAXPFhx3e/veHVA2DgQFV7oEBhoVWX1ZQOOCKsIFg' +
+    'uoFAU8CBAR9DtnUBAAAAAAAExueBAKBAuaFAhIEAAADQBQCdASpgAEAABwcIhYWImYSIJYIC7M8xGUNweKRYVcDS27aGal+H4T/tIPcV' +
+    'suWE+nmcRP3eYP7d/V5cRhwFTBsxFhVkfFU32KyTGgE/sWlbyxH7YK9eW9VguwnGesxcGJXUe4U3Do3nHvNyDWCY7E6cQ2VLFrjANknm' +
+    'Yl5JgHWhr6at7oEBpahQAwCdASpgAEAACocIhYWImYSIOAIABkwnzp06dOnTp06dN8D+664AoN+hvoEAYwBRAwAYETwAGAAeUu/0ACnw' +
+    'M6Fq8EFqJWG1lrV+8P7d/V5cRhxAr7JL1rmWWH/mww8J1vepiM4y6AAAdaGZppfugQGlktEBACoRwAAYABhYL/QACIUoAPuBAKBAgKHf' +
+    'gQDIABEEABoQ9AAew2nuGuBwv8J7o1cEA5SHJoVw3sMOPhxTZD+g/uLBJiOteW6yMoQ6cE6OSe6eSRwessPawmFcbGkHLfNyE+xLHrGq' +
+    'DCGdbJ2Xlur1OKoWIDYgAAB1oZmml+6BAaWS0QEAKhG8ABgAGFgv9AAIhSgA+4FjoNqhuYEBLABRAwAYEOQAGAAdS/f0ACO8e7UU50wH' +
+    'ivkV2d2OAP7k7/k7wSC9h6p8Xf51CHoAGF1V+pEQAHWhmaaX7oEBpZLRAQAqEZgAGAAYWC/0AAiFKAD7gcig56HFgQGUAHEDABYQwAAY' +
+    'DQkLH2JbkBAJ3CYx6CrvIsyElYutIP7oKbTVfryONwOu8UugDPoA8IhrjCXKy78NMFEumEUdILgAdaGZppfugQGlktEBACoRbAAYABhY' +
+    'L/QACIUoAPuCASyg+KHWgQH4ALEDABQQnAAa9NR/AQlhk/xIDItdedAix/KBHwtvHNgA/urLHoVa//r5isSmOrvil1N/Tsko1UXv4pEx' +
+    '0wQhgJAauk7FMjKkIK6UHM60eVyBYAB1oZmml+6BAaWS0QEAKhFMABgAGFgv9AAIhSgA+4IBlKD1odOBAl0AsQMAFhCEABjuzAl/4OEN' +
+    'f6MA8yqkB0CHS3Qjgvr1mAD+7Lby8P2f/QqIz6alFQuxovRSfh64Ah1F0CToueTVx3wOtkvBjGX9QvhLnAqgAHWhmaaX7oEBpZLRAQAq' +
+    'ESAAGAAYWC/0AAiFKAD7ggH4oO+hzYECwQAxAwAWEGwAGAAeUf/0ACfVrrzoEWEba4Y+lAwA/u5yJ12Yp/8b4NzeJQxUe1OfjbMdu7aN' +
+    'J286sAmuRz+m14lnpJlgZqZYSBwAdaGZppfugQGlktEBACoRLBRgAGFgv9AAIhSgAPuCAl2g/qHcgQMlAHEDABYQWAAYC49ezBMvLXgg' +
+    'FnVWCDWSygbq+gY+AP7vc6WpJDxf/sXFvOVHuekjijb8HdYgj/6rZTANui+hfTL47bgBpnGeRds+Gw2aDIRYDb6qYaGU0gB1oZmml+6B' +
+    'AaWS0QEAKhEMABgAGFgv9AAIhSgA+4ICwaD6odiBA5QAUQMAFhBMABgEOABsXT7RhGvHAbebwok7CZgcCeDIX4u1Phw6nH3YzGYKej4g' +
+    'PX079fA0GDvNVzkJvTYHQUmL+YBREEyVSIl3hThwnKHoTRIxJQAAdaGZppfugQGlktEBACoQ8AAYABhYL/QACIUoAPuCAyUcU7trjbuL' +
+    's4EAt4b3gQHxgcE=',
+  'base64',
+);

@@ -1,9 +1,8 @@
 import { type Latency, parseLatency } from './parse-latency.js';
 import type { Clock } from '../clock.js';
 import { EmulatorOptionError } from './emulator-option-error.js';
-import type { FaultOf } from '../faults/draw-faults.js';
+import { type FaultOf, parseFaults } from '../faults/parse-faults.js';
 import type { FaultRule } from '../faults/fault.js';
-import { parseFaults } from '../faults/parse-faults.js';
 import { parseRateLimit, type RateLimit } from '../faults/rate-limit.js';
 import type { UserFunctions } from './user-functions.js';
 

@@ -4,8 +4,7 @@ import { allOf } from '../survey/sum-money.js';
 import type { Survey } from '../survey/survey-run.js';
 import { formatSum } from '../messages/format-amounts.js';
 import { escapeHtml } from '../messages/escape-html.js';
-import { drawPlot, narrow, round, valueAxis, type Chart } from './plot.js';
-import { layTimeAxis } from './time-axis.js';
+import { drawPlot, narrow, round, valueAxis, type Chart, layTimeAxis } from './plot.js';
 
 interface Point {
   readonly x: number;

@@ -3,8 +3,17 @@ import type { RowSurvey } from '../survey/survey-rows.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan } from '../messages/format-amounts.js';
 import { toneOf, toneNames, type Tone } from '../messages/status-label.js';
-import { drawPlot, narrow, round, valueAxis, wide, type Area, type Chart } from './plot.js';
-import { layTimeAxis, timeBins } from './time-axis.js';
+import {
+  drawPlot,
+  narrow,
+  round,
+  valueAxis,
+  wide,
+  type Area,
+  type Chart,
+  layTimeAxis,
+  timeBins,
+} from './plot.js';
 
 const tones = ['completed', 'paid', 'failed', 'held'] as const satisfies readonly Tone[];
 type Tally = Record<Tone, number>;

@@ -1,4 +1,100 @@
+import { scaleLinear, scaleTime } from 'd3-scale';
+import type { Span } from '../survey/run-story.js';
 import { escapeHtml } from '../messages/escape-html.js';
+
+export interface TimeAxis {
+  x(at: number): number;
+  /** The stretches of work as they lie on the page. */
+  readonly stretches: readonly (Span & { readonly x0: number; readonly x1: number })[];
+  /** Labels, and a mark where time is left out between two stretches. */
+  readonly svg: string;
+}
+
+/** Time at work is drawn to scale; the pauses between two starts are a narrow gap, however long they were. */
+export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAxis {
+  const gap = spans.length > 1 ? Math.min(14, ((area.to - area.from) * 0.25) / (spans.length - 1)) : 0;
+  const worked = spans.reduce((sum, { from, to }) => sum + Math.max(1, to - from), 0);
+  const perMs = (area.to - area.from - gap * (spans.length - 1)) / worked;
+  let x0 = area.from;
+  const stretches = spans.map(({ from, to }) => {
+    const stretch = { from, to: Math.max(to, from + 1), x0, x1: x0 + Math.max(1, to - from) * perMs };
+    x0 = stretch.x1 + gap;
+    return stretch;
+  });
+  const scale = scaleLinear(
+    stretches.flatMap(({ from, to }) => [from, to]),
+    stretches.flatMap((stretch) => [stretch.x0, stretch.x1]),
+  ).clamp(true);
+  const breaks = stretches
+    .slice(1)
+    .map((stretch, index) => breakSign(stretches[index] ?? stretch, stretch, area));
+  return { x: (at) => round(scale(at)), stretches, svg: [...labels(stretches, area), ...breaks].join('') };
+}
+
+/** The beginning of each stretch, and round times after it as far as there is room. No time stands twice. */
+function labels(stretches: TimeAxis['stretches'], area: Area): string[] {
+  let free = -Infinity;
+  let shown = '';
+  return stretches.flatMap((stretch) => {
+    const scale = scaleTime([new Date(stretch.from), new Date(stretch.to)], [stretch.x0, stretch.x1]);
+    const ticks = scale
+      .ticks(Math.max(2, Math.floor((stretch.x1 - stretch.x0) / 75)))
+      .filter((tick) => tick.getMilliseconds() === 0);
+    const inSeconds = ticks.length === 0 || ticks.some((tick) => tick.getSeconds() > 0);
+    return [startOf(stretch.from, inSeconds), ...ticks].flatMap((at) => {
+      const [x, text] = [Math.max(scale(at), stretch.x0), clock(at, inSeconds)];
+      if (text === shown || x < free || x > area.to - 12) return [];
+      shown = text;
+      free = x + (inSeconds ? 66 : 54);
+      return labelUnder(x, text, area);
+    });
+  });
+}
+
+/** The second or the minute that had begun. */
+function startOf(at: number, inSeconds: boolean): Date {
+  return new Date(at - (at % (inSeconds ? 1000 : 60_000)));
+}
+
+/** Two short strokes, and how long the pause was for whoever points at them. */
+function breakSign(before: Span & { x1: number }, after: Span & { x0: number }, { base }: Area): string {
+  const x = round((before.x1 + after.x0) / 2);
+  const title = `<title>nothing ran from ${dated(before.to)} to ${dated(after.from)}</title>`;
+  const stroke = (at: number): string => `<path d="M${round(at - 2)} ${base + 5}l4 -10"/>`;
+  return `<g class="break">${title}<rect x="${round(x - 3.5)}" y="${base - 5}" width="7" height="10"/>${stroke(x - 2.5)}${stroke(x + 2.5)}</g>`;
+}
+
+function clock(at: Date, seconds: boolean): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  return seconds ? `${time}:${two(at.getSeconds())}` : time;
+}
+
+function dated(at: number): string {
+  return new Date(at).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+}
+
+/** As many equal bins as fit, laid over the stretches of work by their length. */
+export function timeBins(
+  axis: TimeAxis,
+  count: number,
+): { from: number; to: number; x: number; width: number }[] {
+  const drawn = axis.stretches.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0);
+  return axis.stretches.flatMap(({ from, to, x0, x1 }) => {
+    const bins = Math.max(1, Math.round((count * (x1 - x0)) / drawn));
+    return Array.from({ length: bins }, (_, index) => ({
+      from: from + ((to - from) * index) / bins,
+      to: from + ((to - from) * (index + 1)) / bins,
+      x: x0 + ((x1 - x0) * index) / bins,
+      width: (x1 - x0) / bins,
+    }));
+  });
+}
 
 /** The drawing area of every chart: drawn at the size at which it is usually seen, so that its text keeps its size. */
 export interface Area {

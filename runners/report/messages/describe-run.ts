@@ -7,10 +7,11 @@ export function describeRun(survey: Survey, isRunning = false): string {
   const ended = rows.places.length;
   const all = ended + toDo;
   const failed = ended - rows.completed - heldRows - undownloaded;
+  const spent = spentWords(survey);
   const sentences = [
     isRunning
-      ? `Running: ${formatCount(ended)} of ${countOf(all, 'row')} done${moneyWords(survey)}`
-      : `${completedWords(rows.completed, all)}${rows.completed > 0 ? tookWords(survey) : ''}${moneyWords(survey)}`,
+      ? `Running: ${formatCount(ended)} of ${countOf(all, 'row')} done${spent === '' ? '' : `, ${spent} so far`}`
+      : `${completedWords(rows.completed, all)}${rows.completed > 0 ? tookWords(survey) : ''}${spent === '' ? '' : ` for ${spent}`}`,
     isRehearsal ? 'Rehearsal, nothing spent' : '',
     failed === 0 ? '' : `${formatCount(failed)} failed`,
     undownloadedWords(undownloaded, isRehearsal),
@@ -31,10 +32,10 @@ function tookWords({ workedMs }: Survey): string {
   return workedMs > 0 ? ` in ${formatSpan(workedMs)}` : '';
 }
 
-function moneyWords({ money, isRehearsal }: Survey): string {
+function spentWords({ money, isRehearsal }: Survey): string {
   const { reported, estimated } = money.total;
   if (reported + estimated === 0 || isRehearsal) return '';
-  return ` for ${estimated > 0 ? 'about ' : ''}${formatSum(reported + estimated)}`;
+  return `${estimated > 0 ? 'about ' : ''}${formatSum(reported + estimated)}`;
 }
 
 /** The files of a rehearsal end with its emulator. */

@@ -55,10 +55,11 @@ type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
 export function groupFailures(): FailureGroups {
   const places = new Map<string, number>();
   const groups: Growing[] = [];
+  const wordingOf = rememberedCauses();
   return {
     take(failure) {
       const { code, httpStatus, message, paid = failureCodes[code].paid } = failure;
-      const wording = causeOf(message ?? '', failure.id);
+      const wording = wordingOf(message ?? '', failure.id);
       const cause = `${code} ${paid} ${httpStatus ?? ''} ${wording}`;
       const isFull = places.size >= maxGroups && !places.has(cause);
       const key = isFull ? `${code} ${paid} others` : cause;
@@ -79,6 +80,18 @@ export function groupFailures(): FailureGroups {
     },
     list: () => [...groups].sort((one, other) => other.count - one.count),
     inOrder: () => groups,
+  };
+}
+
+/** `causeOf`, worked out once for messages that are the same for many rows: it takes 25 µs. */
+function rememberedCauses(): (message: string, id: string) => string {
+  const known = new Map<string, string>();
+  return (message, id) => {
+    if (id.length >= shortestId && message.includes(id)) return causeOf(message, id);
+    const wording = known.get(message) ?? causeOf(message);
+    if (known.size >= maxGroups) known.clear();
+    known.set(message, wording);
+    return wording;
   };
 }
 

@@ -9,25 +9,40 @@ const labels: Record<EndStatus, string> = {
   'job-cancelled': 'job cancelled',
   'job-timed-out': 'job timed out',
   charged: 'failed and paid',
-  'route-not-found': 'no such route',
-  'route-failed': 'route failed',
+  'route-not-found': 'without a route',
+  'route-failed': 'route call failed',
   transport: 'not reached',
-  'malformed-reply': 'unreadable answer',
+  'malformed-reply': 'unreadable reply',
   deadline: 'past the deadline',
   expired: 'expired',
   unknown: 'in doubt',
   'output-mismatch': 'unexpected output',
-  download: 'to be downloaded',
+  download: 'not downloaded',
   refused: 'service busy',
   unreachable: 'not reached',
   unauthorized: 'key refused',
-  'endpoint-not-found': 'no such endpoint',
+  'endpoint-not-found': 'without an endpoint',
   insecure: 'not trusted',
   'over-budget': 'over the cap',
 };
 
 export function statusLabel(status: EndStatus): string {
   return labels[status];
+}
+
+/** Of several rows, where it is another word. */
+const labelsOfMany: Partial<Record<EndStatus, string>> = {
+  'job-failed': 'jobs failed',
+  'job-cancelled': 'jobs cancelled',
+  'job-timed-out': 'jobs timed out',
+  'route-failed': 'route calls failed',
+  'malformed-reply': 'unreadable replies',
+  'output-mismatch': 'unexpected outputs',
+};
+
+/** Behind a number: `2 jobs failed`. */
+export function countedLabel(status: EndStatus, count: number): string {
+  return (count === 1 ? undefined : labelsOfMany[status]) ?? labels[status];
 }
 
 /** `job failed` → `Job failed`. */
@@ -47,6 +62,6 @@ export function toneOf(status: EndStatus | undefined): Tone {
 export const toneNames: Readonly<Record<Tone, string>> = {
   completed: 'completed',
   failed: 'failed',
-  paid: 'to be downloaded',
+  paid: 'not downloaded',
   held: 'in doubt',
 };

@@ -136,7 +136,12 @@ function costOf(
   const again = priceOf(ofCode, prices);
   if (way !== 'again' || again === undefined) return `${before}.`;
   const rows = ofCode.reduce((sum, { count }) => sum + count, 0);
-  const what = rows === group.count ? 'sending them again' : `sending all ${rows} ${group.code} rows again`;
+  const what =
+    rows === 1
+      ? 'sending it again'
+      : rows === group.count
+        ? 'sending them again'
+        : `sending all ${rows} ${group.code} rows again`;
   return `${before}; ${what} costs ${formatMoney(again)}.`;
 }
 
@@ -161,7 +166,7 @@ function priceOf(
 const pictureLifetimeMs = 7 * 24 * 3_600_000;
 
 function adviceOf(
-  { code, firstAt }: FailureGroup,
+  { code, firstAt, count }: FailureGroup,
   advice: string,
   { isRehearsal }: RunCommand,
   command: string | undefined,
@@ -174,7 +179,7 @@ function adviceOf(
   }
   if (code !== 'download' || firstAt === undefined || isRehearsal) return advice;
   const last = new Date(firstAt + pictureLifetimeMs);
-  return `The download failed. Download them by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
+  return `The download failed. Download ${count === 1 ? 'it' : 'them'} by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
 }
 
 type Noun = readonly [one: string, many: string];

@@ -1,5 +1,4 @@
 import type { PageData, PageRow } from '../page-data.js';
-import type { PageAddress } from './page-address.js';
 import type { Verdict } from './review/redo-manifest.js';
 import type { Reviews } from './review/reviews.js';
 import type { RowStore } from './rows/row-store.js';
@@ -14,4 +13,58 @@ export interface Page {
   openLarge(index: number): void;
   /** Gives rows a verdict where they can have it; `null` takes it away. */
   decide(rows: readonly PageRow[], verdict: Verdict | null): void;
+}
+
+/** What a person looks at: kept in the page's address, so that a reload and a colleague find it again. */
+interface Place {
+  /** Of the filter. */
+  readonly name?: string;
+  readonly query?: string;
+  /** What the rows are sorted by; `-` in front: the other way round. */
+  readonly sort?: string;
+  /** The column whose values stand side by side; empty: none. Absent: as the page begins. */
+  readonly by?: string | undefined;
+  /** The first frame of the page, from 0. */
+  readonly from?: number;
+  /** The row in the large view, by its number in the manifest. */
+  readonly row?: number | undefined;
+}
+
+interface PageAddress {
+  read(): Place;
+  set(place: Place): void;
+}
+
+const words = { name: 'show', query: 'find', sort: 'sort', by: 'by' } as const;
+const numbers = { from: 'from', row: 'row' } as const;
+
+/** The place behind the `#` of the address. */
+export function openAddress(): PageAddress {
+  const read = (): Place => {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const found: [string, string | number][] = [];
+    for (const [name, key] of Object.entries(words)) {
+      const text = given.get(key) ?? '';
+      if (text !== '' || (key === words.by && given.has(key))) found.push([name, text]);
+    }
+    for (const [name, key] of Object.entries(numbers)) {
+      const text = given.get(key) ?? '';
+      if (/^\d{1,9}$/.test(text)) found.push([name, Number(text)]);
+    }
+    return Object.fromEntries(found);
+  };
+  return {
+    read,
+    set(place) {
+      const now: Place = { ...read(), ...place };
+      const fresh = new URLSearchParams();
+      for (const [name, key] of Object.entries({ ...words, ...numbers })) {
+        const value = now[name as keyof Place];
+        const isUsual = value === '' ? key !== words.by : name === 'from' && value === 0;
+        if (value !== undefined && !isUsual) fresh.set(key, String(value));
+      }
+      // Not a step back in the browser's history.
+      history.replaceState(null, '', `#${fresh.toString()}`);
+    },
+  };
 }

@@ -1,15 +1,12 @@
 import type { PageData } from '../page-data.js';
 import { followLive, updatePart } from './follow-live.js';
 import { Gallery } from './gallery/gallery.js';
-import { openKeyHelp } from './key-help.js';
-import { listenToKeys } from './keyboard.js';
+import { openKeyHelp, listenToKeys } from './keyboard.js';
 import { LargeView } from './large/large-view.js';
 import { canDecide, openReviews, type Reviews } from './review/reviews.js';
-import { openAddress } from './page-address.js';
-import type { Page } from './page.js';
+import { openAddress, type Page } from './page.js';
 import { openRows, readBlock } from './rows/row-store.js';
 import { Tray } from './review/tray.js';
-import { followCopyButtons } from './copy-text.js';
 
 /** Brings the report to life: the figures are there without it. */
 function start(): void {
@@ -93,3 +90,25 @@ function followLinks(gallery: Gallery): void {
 }
 
 start();
+
+/** Every button with `data-copy` copies that text; where the browser refuses, the text beside it is selected. */
+function followCopyButtons(): void {
+  document.addEventListener('click', (event) => {
+    const button = (event.target as Element).closest<HTMLElement>('[data-copy]');
+    const text = button?.dataset['copy'];
+    if (button !== null && text !== undefined) void copy(button, text);
+  });
+}
+
+async function copy(button: HTMLElement, text: string): Promise<void> {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+    setTimeout(() => (button.textContent = label), 2000);
+  } catch {
+    const shown =
+      button.parentElement?.querySelector('code') ?? button.closest('details')?.querySelector('.ids');
+    if (shown != null) getSelection()?.selectAllChildren(shown);
+  }
+}

@@ -23,6 +23,8 @@ export class ObjectScanner {
   private readonly root: Wanted = { name: Buffer.alloc(0), place: -1, below: [] };
   private readonly starts: Int32Array;
   private readonly ends: Int32Array;
+  /** Kinds and resolutions are the same in many lines: making such a text takes ten times as long as finding it. */
+  private readonly shortTexts = new Map<number, string>();
   private bytes: Buffer = Buffer.alloc(0);
   private start = 0;
   private end = 0;
@@ -74,7 +76,23 @@ export class ObjectScanner {
   text(place: number): string | undefined {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     if (end === 0 || this.bytes[start] !== quote) return undefined;
-    const text = this.bytes.toString('utf8', start + 1, end - 1);
+    return end - start - 2 <= shortBytes ? this.short(start + 1, end - 1) : this.decoded(start + 1, end - 1);
+  }
+
+  /** No byte of a string is 0, so that up to four of them are one number. */
+  private short(start: number, end: number): string {
+    let key = 0;
+    for (let at = start; at < end; at++) key = (key << 8) | (this.bytes[at] ?? 0);
+    const known = this.shortTexts.get(key);
+    if (known !== undefined) return known;
+    if (this.shortTexts.size >= mostShortTexts) this.shortTexts.clear();
+    const text = this.decoded(start, end);
+    this.shortTexts.set(key, text);
+    return text;
+  }
+
+  private decoded(start: number, end: number): string {
+    const text = this.bytes.toString('utf8', start, end);
     return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
@@ -83,13 +101,21 @@ export class ObjectScanner {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     const first = this.bytes[start] ?? 0;
     if (end === 0 || !(first === minus || isDigit(first))) return undefined;
+    if (end - start > exactDigits) return this.inexact(start, end);
     let value = 0;
+    let scale = 0;
     for (let at = start; at < end; at++) {
-      const digit = (this.bytes[at] ?? 0) - zero;
-      if (digit < 0 || digit > 9 || end - start > exactDigits) return this.inexact(start, end);
-      value = value * 10 + digit;
+      const byte = this.bytes[at] ?? 0;
+      const digit = byte - zero;
+      if (byte === point && scale === 0) scale = 1;
+      else if (digit < 0 || digit > 9) return this.inexact(start, end);
+      else {
+        value = value * 10 + digit;
+        scale *= 10;
+      }
     }
-    return value;
+    // Both are whole and exact, so that the quotient is the number nearest to what is written.
+    return scale === 0 ? value : value / scale;
   }
 
   private inexact(start: number, end: number): number | undefined {
@@ -288,6 +314,8 @@ const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const words: ReadonlyMap<number, Buffer> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
 );
+const shortBytes = 4;
+const mostShortTexts = 256;
 /** Longer numbers are not added up digit by digit: that would not be exact. */
 const exactDigits = 15;
 

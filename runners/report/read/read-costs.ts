@@ -3,6 +3,7 @@ import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-d
 import type { Disk } from '../../batch/disk/disk.js';
 import { IsoTimes } from './iso-time.js';
 import { readCsvBlocks } from './read-csv.js';
+import { readJsonl, recordKind } from './read-jsonl.js';
 
 const sources = ['reported', 'estimated', 'unknown'] as const;
 export type PurchaseSource = (typeof sources)[number];
@@ -78,4 +79,36 @@ function purchaseOf(
     source: from,
     at: times.of(cells[at] ?? ''),
   };
+}
+
+/** More ids than this are not looked for in the bytes of a line: it is parsed. */
+const mostNeedles = 20;
+
+/**
+ * When the requests of these purchases left, ms since the epoch, as the journal's intents say: a request without an answer
+ * is settled much later where its run was killed. One pass over the journal; a purchase that it does not know is missing.
+ */
+export async function readSentTimes(
+  disk: Disk,
+  folder: string,
+  purchases: readonly Purchase[],
+): Promise<ReadonlyMap<Purchase, number>> {
+  const byName = new Map(purchases.map((purchase) => [nameOf(purchase.id, purchase.attempt), purchase]));
+  const times = new Map<Purchase, number>();
+  if (byName.size === 0) return times;
+  const ids = [...new Set(purchases.map(({ id }) => id))];
+  const needles = ids.map((id) => `"id":${JSON.stringify(id)}`);
+  const wanted = (line: Buffer): boolean =>
+    recordKind(line) === 'intent' &&
+    (needles.length > mostNeedles || needles.some((needle) => line.includes(needle)));
+  for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
+    const { id, attempt, at } = value;
+    const purchase = byName.get(nameOf(String(id), Number(attempt)));
+    if (purchase !== undefined && typeof at === 'number') times.set(purchase, at);
+  }
+  return times;
+}
+
+function nameOf(id: string, attempt: number): string {
+  return `${attempt} ${id}`;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
+import { readUpTo } from '../../batch/disk/read-file.js';
 import { parseObject, type JsonObject } from './json-object.js';
 import { openIfThere } from './read-jsonl.js';
 
@@ -26,12 +27,14 @@ const maxReadBytes = 8 * 2 ** 20;
 export async function openPlaces(disk: Disk, folder: string, names: readonly string[]): Promise<PlaceReader> {
   const files = await openAll(disk, folder, names);
   const readBytes = async (places: readonly Place[]): Promise<Buffer[]> => {
-    const found = new Map<Place, Buffer>();
+    const found = places.map(() => nothing);
+    const placed = places.map((place, index) => ({ place, index }));
     for (const [name, file] of files) {
-      const inFile = places.filter((place) => place.file === name).sort((a, b) => a.offset - b.offset);
+      const inFile = placed.filter(({ place }) => place.file === name);
+      inFile.sort((a, b) => a.place.offset - b.place.offset);
       for (const group of neighbours(inFile)) await readGroup(file, group, found);
     }
-    return places.map((place) => found.get(place) ?? nothing);
+    return found;
   };
   return {
     readBytes,
@@ -59,32 +62,34 @@ async function openAll(disk: Disk, folder: string, names: readonly string[]): Pr
 
 const nothing = Buffer.alloc(0);
 
-function neighbours(sorted: readonly Place[]): Place[][] {
-  const groups: Place[][] = [];
+/** A place, and which of those asked for it is. */
+interface AskedPlace {
+  readonly place: Place;
+  readonly index: number;
+}
+
+function neighbours(sorted: readonly AskedPlace[]): AskedPlace[][] {
+  const groups: AskedPlace[][] = [];
   let begin = 0;
   let end = -Infinity;
-  for (const place of sorted) {
-    const joins = place.offset - end < nearBytes && place.offset + place.length - begin < maxReadBytes;
-    if (!joins) begin = place.offset;
-    if (joins) groups.at(-1)?.push(place);
-    else groups.push([place]);
-    end = place.offset + place.length;
+  for (const asked of sorted) {
+    const { offset, length } = asked.place;
+    const joins = offset - end < nearBytes && offset + length - begin < maxReadBytes;
+    if (!joins) begin = offset;
+    if (joins) groups.at(-1)?.push(asked);
+    else groups.push([asked]);
+    end = offset + length;
   }
   return groups;
 }
 
-async function readGroup(file: DiskFile, group: readonly Place[], found: Map<Place, Buffer>): Promise<void> {
-  const from = group[0]?.offset ?? 0;
-  const last = group.at(-1);
+async function readGroup(file: DiskFile, group: readonly AskedPlace[], found: Buffer[]): Promise<void> {
+  const from = group[0]?.place.offset ?? 0;
+  const last = group.at(-1)?.place;
   const bytes = Buffer.allocUnsafe(last === undefined ? 0 : last.offset + last.length - from);
-  let filled = 0;
-  while (filled < bytes.length) {
-    const count = await file.read(bytes.subarray(filled), from + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  for (const place of group) {
+  const filled = await readUpTo(file, bytes, from);
+  for (const { place, index } of group) {
     const start = place.offset - from;
-    found.set(place, bytes.subarray(Math.min(start, filled), Math.min(start + place.length, filled)));
+    found[index] = bytes.subarray(Math.min(start, filled), Math.min(start + place.length, filled));
   }
 }

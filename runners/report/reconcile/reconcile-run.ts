@@ -1,10 +1,8 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import { type Charge, readCharges } from './read-charges.js';
-import { type Purchase, readCosts } from '../read/read-costs.js';
-import { readSentTimes } from '../read/read-sent-times.js';
-import type { StatementColumns } from './statement-columns.js';
+import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
+import { type Purchase, readCosts, readSentTimes } from '../read/read-costs.js';
 
 /** The purchases of a run held against a billing export. */
 export interface Reconciliation {

@@ -33,12 +33,12 @@ export class LineFiles {
     const thumbs: (string | null)[] = [];
     const noted: NotedReferences = { texts: new Set(), references: new Map() };
     const made = await this.reader.rowsOf(lines.filter(isMade));
-    const parts: Buffer[] = [];
+    const parts: Uint8Array[] = [];
     for (const line of lines) {
       const row = made.get(line);
       const kind = line.place.file === 'results.jsonl' ? lineKinds.result : lineKinds.failure;
       kinds.push(row === undefined ? kind : lineKinds.made);
-      parts.push(row === undefined ? line.bytes : Buffer.from(JSON.stringify(row)), newline);
+      parts.push(row === undefined ? line.bytes : Buffer.from(JSON.stringify(row)));
       thumbs.push(row === undefined ? this.#thumbnailOf(line) : null);
       if (row === undefined && (line.place.namesFiles || this.shelf.mayHaveCopies))
         await this.#noteReferences(line, noted);
@@ -49,11 +49,7 @@ export class LineFiles {
       ...(thumbs.some((thumb) => thumb !== null) && { thumbs }),
       references: [...noted.references],
     };
-    return [
-      `${call}${embedJson(JSON.stringify(facts))},String.raw\``,
-      asTemplate(Buffer.concat(parts)),
-      '`)\n',
-    ];
+    return [`${call}${embedJson(JSON.stringify(facts))},String.raw\``, asTemplate(joined(parts)), '`)\n'];
   }
 
   #thumbnailOf({ place, bytes }: PlacedLine): string | null {
@@ -100,15 +96,28 @@ function isMade({ place, bytes }: PlacedLine): boolean {
   return place.again || bytes.length > longestLine || bytes.length === 0;
 }
 
-const newline = Buffer.from('\n');
-const carriageReturn = 0x0d;
+const [newline, carriageReturn, backtick, dollar] = [0x0a, 0x0d, 0x60, 0x24];
+
+/** The lines, each ended by a newline. */
+function joined(lines: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.allocUnsafe(lines.reduce((sum, { length }) => sum + length + 1, 0));
+  let at = 0;
+  for (const line of lines) {
+    bytes.set(line, at);
+    at += line.length;
+    bytes[at++] = newline;
+  }
+  return bytes;
+}
 
 /**
  * Lines of JSON as the content of `String.raw`, which takes every byte as it is but for these: what would end the text or begin
  * code in it stands only inside JSON's strings, where it is written as an escape; a carriage return is white space there.
  */
 function asTemplate(lines: Buffer): Buffer {
-  if (!lines.includes('`') && !lines.includes('${') && !lines.includes(carriageReturn)) return lines;
+  // One byte is found in a tenth of the time of two.
+  const mayBeginCode = lines.includes(dollar) && lines.includes('${');
+  if (!mayBeginCode && !lines.includes(backtick) && !lines.includes(carriageReturn)) return lines;
   const text = lines.toString().replaceAll('`', '\\u0060').replaceAll('${', '\\u0024{').replaceAll('\r', ' ');
   return Buffer.from(text);
 }

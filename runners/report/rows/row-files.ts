@@ -8,11 +8,13 @@ import type { Survey } from '../survey/survey-run.js';
 import { LineFiles } from './line-files.js';
 import { PageRowReader } from './page-rows.js';
 import type { RunPictures } from './run-pictures.js';
+import { readWhole } from './picture-files.js';
 
 const rowsPerFile = 250;
 /** Each file is synced: where there are many rows, more of them share one. */
 const manyRows = 20_000;
 const manyRowsPerFile = 1000;
+const writesAtOnce = 4;
 export const folderName = 'report';
 
 export function rowsPerFileOf(count: number): number {
@@ -37,7 +39,7 @@ export async function writeRowFiles(
   await disk.mkdir(folder);
   const reader = await PageRowReader.open(disk, survey, shelf);
   const files = new LineFiles(reader, shelf, survey.isRehearsal);
-  const writer = new WriteBehind();
+  const writer = new WritesBehind();
   let pages = 0;
   onWritten(0, count);
   try {
@@ -49,27 +51,30 @@ export async function writeRowFiles(
       onWritten(Math.min(from + perFile, count), count);
     }
   } finally {
-    await writer.ended();
-    await reader.close();
+    await writer.ended().finally(() => reader.close());
   }
   await removeRowFiles(disk, survey.folder, pages);
   return { kind: 'files', folder: folderName, version, rowsPerFile: perFile };
 }
 
-/** One write at a time, while the next one's content is put together. */
-class WriteBehind {
-  private last = Promise.resolve();
+/** Some writes at once, while the next one's content is put together: a disk syncs several files in the time of one. */
+class WritesBehind {
+  readonly #open = new Set<Promise<void>>();
+  #failed: { readonly error: unknown } | undefined;
 
-  /** Resolves once the write has begun; throws what the one before has thrown. */
+  /** Resolves once the write has begun; throws what an earlier one has thrown. */
   async begin(write: () => Promise<void>): Promise<void> {
-    await this.last;
-    this.last = write();
-    // Whoever begins or ends next is told.
-    this.last.catch(() => undefined);
+    if (this.#open.size >= writesAtOnce) await Promise.race(this.#open);
+    if (this.#failed !== undefined) throw this.#failed.error;
+    const writing = write()
+      .catch((error: unknown) => void (this.#failed ??= { error }))
+      .finally(() => this.#open.delete(writing));
+    this.#open.add(writing);
   }
 
-  ended(): Promise<void> {
-    return this.last;
+  async ended(): Promise<void> {
+    await Promise.all(this.#open);
+    if (this.#failed !== undefined) throw this.#failed.error;
   }
 }
 
@@ -90,4 +95,59 @@ export function scriptOf(version: string, file: number, rows: readonly PageRow[]
 
 function pageName(file: number): string {
   return `page-${String(file + 1).padStart(4, '0')}.js`;
+}
+
+/**
+ * The rows and their thumbnails as blocks of one page; `undefined` when the thumbnails are too heavy. A thumbnail stands
+ * once, however many rows show it: the rows name it as `#place`.
+ */
+export async function inlineRows(
+  disk: Disk,
+  folder: string,
+  rows: readonly PageRow[],
+  maxBytes: number,
+): Promise<string[] | undefined> {
+  const places = new Map<string, number>();
+  const placeOf = new Map<string, number>();
+  const thumbs: string[] = [];
+  let bytes = 0;
+  for (const path of new Set(rows.flatMap(thumbsOf))) {
+    if (!path.startsWith('thumbnails/')) continue;
+    const picture = await readWhole(disk, join(folder, ...path.split('/').map(decodeURIComponent)));
+    if (picture === undefined) continue;
+    const text = `data:image/webp;base64,${Buffer.from(picture).toString('base64')}`;
+    const same = placeOf.get(text) ?? thumbs.push(text) - 1;
+    if (!placeOf.has(text)) bytes += text.length;
+    if (bytes > maxBytes) return undefined;
+    placeOf.set(text, same);
+    places.set(path, same);
+  }
+  return [
+    block(
+      'row-data',
+      rows.map((row) => withPlaces(row, places)),
+    ),
+    block('thumb-data', thumbs),
+  ];
+}
+
+function thumbsOf(row: PageRow): string[] {
+  return [row.picture, ...row.references, ...(row.earlier ?? [])].flatMap((picture) => picture?.thumb ?? []);
+}
+
+function withPlaces(row: PageRow, places: ReadonlyMap<string, number>): PageRow {
+  const placed = <T extends { readonly thumb?: string }>(picture: T): T => {
+    const place = picture.thumb === undefined ? undefined : places.get(picture.thumb);
+    return place === undefined ? picture : { ...picture, thumb: `#${place}` };
+  };
+  return {
+    ...row,
+    references: row.references.map(placed),
+    ...(row.picture === undefined ? {} : { picture: placed(row.picture) }),
+    ...(row.earlier === undefined ? {} : { earlier: row.earlier.map(placed) }),
+  };
+}
+
+function block(id: string, value: unknown): string {
+  return `<script type="application/json" id="${id}">${embedJson(value)}</script>\n`;
 }

@@ -25,7 +25,7 @@ export interface RowPlace {
 const bits = { failure: 1, again: 2, saved: 4, files: 8 } as const;
 
 /** The places of all rows that ended, each made when it is asked for: a million are kept in 39 MB. */
-export class RowPlaces implements Iterable<RowPlace> {
+export class RowPlaces {
   private readonly rows = new NumberList();
   private readonly offsets = new NumberList();
   private readonly lengths = new NumberList(Uint32Array);
@@ -66,14 +66,13 @@ export class RowPlaces implements Iterable<RowPlace> {
 
   at(index: number): RowPlace {
     const place = this.placeOf(index);
-    const cause = this.causes.at(place);
     const flags = this.flags.at(place);
     return {
       row: this.rows.at(place),
       file: (flags & bits.failure) === 0 ? 'results.jsonl' : 'failures.jsonl',
       offset: this.offsets.at(place),
       length: this.lengths.at(place),
-      cause: this.causeOf.get(cause) ?? cause,
+      cause: this.causeAt(place),
       again: (flags & bits.again) !== 0,
       isSaved: (flags & bits.saved) !== 0,
       namesFiles: (flags & bits.files) !== 0,
@@ -87,16 +86,24 @@ export class RowPlaces implements Iterable<RowPlace> {
     return Array.from({ length: count }, (_, index) => this.at(from + index));
   }
 
-  *[Symbol.iterator](): Generator<RowPlace, void, void> {
-    for (let index = 0; index < this.length; index++) yield this.at(index);
+  /** The numbers of the rows, in the order of the manifest. */
+  *numbers(): Generator<number, void, void> {
+    for (let index = 0; index < this.length; index++) yield this.rows.at(this.placeOf(index));
+  }
+
+  /** The cause of each row's end, and whether earlier pictures stand behind it: a million objects are not made for them. */
+  eachClass(take: (cause: number, again: boolean) => void): void {
+    for (let index = 0; index < this.length; index++) {
+      const place = this.placeOf(index);
+      take(this.causeAt(place), (this.flags.at(place) & bits.again) !== 0);
+    }
   }
 
   /** When each row ended, and the cause of its end, in the order of the manifest: a million are asked for three times by charts. */
   eachEnd(take: (at: number, cause: number) => void): void {
     for (let index = 0; index < this.length; index++) {
       const place = this.placeOf(index);
-      const cause = this.causes.at(place);
-      take(this.ends.at(place), this.causeOf.get(cause) ?? cause);
+      take(this.ends.at(place), this.causeAt(place));
     }
   }
 
@@ -115,6 +122,12 @@ export class RowPlaces implements Iterable<RowPlace> {
     const times = new NumberList();
     for (let index = 0; index < this.length; index++) times.push(this.ends.at(this.placeOf(index)));
     return [...times.ranked().subarray(-most)].reverse();
+  }
+
+  /** Nearly all rows have none. */
+  private causeAt(place: number): number {
+    const cause = this.causes.at(place);
+    return cause === 0 ? 0 : (this.causeOf.get(cause) ?? cause);
   }
 
   private placeOf(index: number): number {

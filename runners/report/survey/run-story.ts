@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
-import { objectsWith, readJsonl } from '../read/read-jsonl.js';
+import { objectsWith, readJsonl, recordKind } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
 
 /** What the journal tells of the run as a whole. Times in ms since the epoch. */
@@ -17,9 +17,9 @@ export interface RunStart extends StartFacts {
   readonly axes: readonly string[];
 }
 
-/** Nothing else is parsed: most of the journal tells nothing here. */
-const startOrStop = Buffer.from('"k":"st');
-const intent = Buffer.from('"k":"intent"');
+/** Nothing else is parsed: most of the journal tells nothing here. A search stops at each first letter, and quotes are everywhere. */
+const startOrStop = Buffer.from('k":"st');
+const intent = Buffer.from('k":"intent"');
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
@@ -98,4 +98,90 @@ function optionsOfIntent(intent: JsonObject): string[] {
     ...(typeof endpoint === 'string' && endpoint !== '' && !isNamed ? ['--endpoint', endpoint] : []),
     ...(isDefault || kind === 'route' ? [] : ['--mode', mode]),
   ];
+}
+
+/**
+ * The row numbers that rows had in the run's first manifest, by id, for those that a later manifest (one of rejected
+ * rows, say) sent again: there they are other numbers. Empty where every start had the same manifest.
+ */
+export async function originalRows(
+  disk: Disk,
+  folder: string,
+  story: RunStory,
+): Promise<ReadonlyMap<string, number>> {
+  const [first] = story.starts;
+  const rows = new Map<string, number>();
+  if (first === undefined || story.starts.every(({ manifest }) => manifest === first.manifest)) return rows;
+  const moved = new Set<string>();
+  let manifest = first.manifest;
+  for await (const { value } of sends(disk, folder)) {
+    if (value['k'] === 'start') manifest = String(value['manifest']);
+    else if (value['k'] === 'intent' && manifest !== first.manifest) moved.add(String(value['id']));
+  }
+  for await (const { value } of sends(disk, folder)) {
+    const id = String(value['id']);
+    if (value['k'] === 'intent' && moved.has(id) && !rows.has(id)) rows.set(id, numberOr(value['row'], 0));
+  }
+  return rows;
+}
+
+function sends(disk: Disk, folder: string): ReturnType<typeof readJsonl> {
+  const wanted = (line: Buffer): boolean => ['intent', 'start', undefined].includes(recordKind(line));
+  return readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted);
+}
+
+/** A stretch of time, in ms since the epoch. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A pause shorter than this part of the working time is not worth a break in the charts. */
+const noticeable = 0.15;
+
+/**
+ * The times in which a run was at work: from each start to its stop, or to the last row that ended before the next
+ * start. Starts with a short pause between them are one stretch.
+ *
+ * @param ends When rows ended, in any order.
+ */
+export function spansOf(story: RunStory, ends: Iterable<number>): Span[] {
+  const begins = story.starts.map(({ at }) => at);
+  if (begins.length === 0) for (const at of ends) begins[0] = Math.min(begins[0] ?? at, at);
+  const starts = begins.map((from, index) => ({ from, next: begins[index + 1] ?? Infinity }));
+  const lastEnds = lastEndOfEach(starts, ends);
+  return joinClose(
+    starts.map(({ from, next }, index) => {
+      const stop = story.stops.find(({ at }) => at >= from && at <= next)?.at ?? from;
+      return { from, to: Math.max(stop, lastEnds[index] ?? from) };
+    }),
+  );
+}
+
+/** One after another, rows mostly belong to the same start. */
+function lastEndOfEach(
+  starts: readonly { from: number; next: number }[],
+  ends: Iterable<number>,
+): (number | undefined)[] {
+  const last: (number | undefined)[] = [];
+  let index = -1;
+  const isIn = (start: { from: number; next: number } | undefined, at: number): boolean =>
+    start !== undefined && at >= start.from && at < start.next;
+  for (const at of ends) {
+    if (!isIn(starts[index], at)) index = starts.findIndex((start) => isIn(start, at));
+    if (index >= 0) last[index] = Math.max(last[index] ?? at, at);
+  }
+  return last;
+}
+
+function joinClose(spans: readonly Span[]): Span[] {
+  const worked = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const before = joined.at(-1);
+    if (before !== undefined && span.from - before.to <= worked * noticeable)
+      joined[joined.length - 1] = { from: before.from, to: span.to };
+    else joined.push(span);
+  }
+  return joined.filter(({ from, to }, index) => to > from || index === 0);
 }

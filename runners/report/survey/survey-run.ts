@@ -9,12 +9,9 @@ import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-o
 import { openIfThere, readJsonl } from '../read/read-jsonl.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
-import { originalRows } from './original-rows.js';
-import { readStory, type RunStory } from './run-story.js';
-import { type Money, sumMoney } from './sum-money.js';
+import { originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
+import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
-import { type Span, spansOf } from './spans-of.js';
-import { type ColumnSums, sumsByValue } from './sums-by-value.js';
 
 /** All that the report says of a run as a whole. */
 export interface Survey {

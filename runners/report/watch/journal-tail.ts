@@ -3,8 +3,7 @@ import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-file.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
 import { isObject, numberOr, parseObject } from '../read/json-object.js';
-import { openIfThere } from '../read/read-jsonl.js';
-import { recordKind } from '../read/record-kind.js';
+import { openIfThere, recordKind } from '../read/read-jsonl.js';
 
 /** A row that has begun and has not ended. */
 export interface TailRow {

@@ -14,8 +14,14 @@ export interface LiveState {
   readonly rows?: number;
   /** Begun and not ended, those being saved not counted; of them in the service's queue, and at work there. */
   readonly inFlight: number;
+  /** Sent and not answered; at the service, which has not said yet whether it works on them. */
+  readonly sending?: number;
+  readonly accepted?: number;
   readonly queued: number;
+  /** Some of these have not been asked about for a while. */
+  readonly isQueueOld?: boolean;
   readonly working: number;
+  readonly isWorkOld?: boolean;
   readonly saving: number;
   /** Absent while nothing moves, and until there is enough to tell. */
   readonly rowsPerMinute?: number;

@@ -67,7 +67,7 @@ export function viewFlight(moment: RunMoment): FlightView {
   const { tail, owner, survey, live } = moment;
   const rows = [...tail.rows.values()].sort((one, other) => one.since - other.since);
   const goes = isRunning(moment);
-  const counts = countsOf(live, rows);
+  const counts = countsOf(live, rows, survey.toDo);
   return {
     mode: goes ? 'running' : stoppedMode(tail),
     title: titleOf(survey, goes),
@@ -100,9 +100,10 @@ function causeWords(live: LiveState | undefined): string {
 
 type Counts = readonly (readonly [count: number, words: string])[];
 
-/** What the process says, unless the journal knows of more rows already: it says so once a second. */
-function countsOf(live: LiveState | undefined, rows: readonly TailRow[]): Counts {
-  if (live === undefined || live.inFlight + live.saving < rows.length) {
+/** What the process says, unless the files know better already, of rows begun or ended: it says so once a second. */
+function countsOf(live: LiveState | undefined, rows: readonly TailRow[], toDo: number): Counts {
+  const reported = live === undefined ? 0 : live.inFlight + live.saving;
+  if (live === undefined || reported < rows.length || reported > toDo) {
     const count = (wanted: PendingStatus): number => rows.filter(({ status }) => status === wanted).length;
     return [
       [count('sent'), 'sending'],
@@ -110,11 +111,14 @@ function countsOf(live: LiveState | undefined, rows: readonly TailRow[]): Counts
       [count('replied'), 'saving'],
     ];
   }
-  const { inFlight, queued, working, saving, cause } = live;
+  const { inFlight, accepted = 0, queued, working, saving, cause } = live;
+  const { sending = inFlight - accepted - queued - working } = live;
   return [
-    [inFlight - queued - working, cause === undefined ? 'sending' : 'sending or waiting'],
-    [queued, 'queued'],
-    [working, 'working'],
+    [sending, cause === undefined ? 'sending' : 'sending or waiting'],
+    [queued, live.isQueueOld === true ? 'last seen queued' : 'queued'],
+    [working, live.isWorkOld === true ? 'last seen working' : 'working'],
+    [accepted, 'queued or working'],
+    [inFlight - sending - accepted - queued - working, 'with workers'],
     [saving, 'saving'],
   ];
 }
@@ -123,17 +127,19 @@ function countFacts(counts: Counts): string[] {
   return counts.flatMap(([count, words]) => (count > 0 ? [`${formatCount(count)} ${words}`] : []));
 }
 
-/** The rate, and when the run ends; neither while nothing moves. */
+/**
+ * The rate, and when the run ends; neither while nothing moves. Of a process that does not say, it is not known whether
+ * anything moves: no end is named.
+ */
 function rateFacts(moment: RunMoment): string[] {
   const { live, now } = moment;
-  if (live !== undefined) return rateWords(live.rowsPerMinute, live.leftMs, now);
   const { rows, story, toDo } = moment.survey;
+  if (live !== undefined) return rateWords(live.rowsPerMinute, toDo > 0 ? live.leftMs : undefined, now);
   const from = Math.max(story.starts.at(-1)?.at ?? 0, now - rateWindowMs);
   let ended = 0;
   for (const at of rows.places.endTimes) if (at >= from) ended++;
   if (ended === 0 || now - from < enoughMs) return [];
-  const rate = (ended * 60_000) / (now - from);
-  return rateWords(rate, toDo > 0 ? (toDo / rate) * 60_000 : undefined, now);
+  return rateWords((ended * 60_000) / (now - from), undefined, now).map((words) => `${words} on average`);
 }
 
 function rateWords(rate: number | undefined, leftMs: number | undefined, now: number): string[] {

@@ -31,7 +31,7 @@ const tab$ = new BehaviorSubject<string | undefined>(undefined);
 messages$.subscribe((message) => {
   if (message.type === 'money') showMoney(part('money', HTMLDivElement), message.money);
   if (message.type !== 'hello' && message.type !== 'lost') return;
-  connection.textContent = message.type === 'hello' ? 'Connected' : 'Not connected';
+  connection.textContent = message.type === 'hello' ? 'Connected' : 'Disconnected';
   connection.classList.toggle('lost', message.type === 'lost');
   tab$.next(message.type === 'hello' ? message.tab : undefined);
 });

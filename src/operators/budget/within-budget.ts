@@ -1,8 +1,12 @@
 import { defer, finalize, of, tap, type Observable } from 'rxjs';
 import { checkMembers, checkNumber } from '../../contract/check-option.js';
-import { formatMoney, toMicroDollars, type MicroDollars } from '../../contract/micro-dollars.js';
+import {
+  formatMoney,
+  toMicroDollars,
+  type MicroDollars,
+  reportedCostUsd,
+} from '../../contract/micro-dollars.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { reportedCostUsd } from '../../contract/reported-cost.js';
 import { callHook } from '../../policy/guard-hooks.js';
 import type { Budget } from './create-budget.js';
 import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job.js';

@@ -1,5 +1,6 @@
-import { Subscription, type Observable, type Observer } from 'rxjs';
+import type { Observable, Observer } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
+import { OneTeardown } from '../../policy/one-teardown.js';
 import { asInvalidRow } from '../to-outcome.js';
 
 /** How a row of a fan-out ended. `index` counts the rows from 0 in the order in which they were taken. */
@@ -18,7 +19,7 @@ interface SlotOwner<T, O> {
  * One row on its way. Freed when its job completes, not before. It is the job's subscriber itself, and so it can be left
  * while the job is being subscribed; a subscriber that rxjs makes around an observer costs 0.015 µs more a row.
  */
-export class Slot<T, O> extends Subscription implements Observer<JobEvent<O>> {
+export class Slot<T, O> extends OneTeardown implements Observer<JobEvent<O>> {
   outcome: Outcome<O> | undefined;
   failure: { readonly error: unknown } | undefined;
 

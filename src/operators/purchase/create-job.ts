@@ -1,14 +1,24 @@
-import { AsyncSubject, defer, EMPTY, identity, Observable, of, takeUntil } from 'rxjs';
+import {
+  AsyncSubject,
+  EMPTY,
+  identity,
+  Observable,
+  of,
+  takeUntil,
+  type Observer,
+  type Subscriber,
+  type Subscription,
+} from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
-import type { WireRequest } from '../../transport/transport.js';
 import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
-import { directAnswer, outcomeOf, statusEvent, type StatusEvent } from '../requests/outcome-of.js';
-import { pollToDeadline, type PollStep, type PollTask } from '../requests/poll-until-terminal.js';
+import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
+import { pollToDeadline, type PollStep } from '../requests/poll-until-terminal.js';
 import { cancelAtService } from './cancel-at-service.js';
 import { JobCallbacks } from './job-callbacks.js';
+import { JobPolls } from './job-polls.js';
 import { awaitCheckpoint, settled, type JobSpec } from './job-spec.js';
 import { JobState } from './job-state.js';
 import { PurchaseRun, type Runner } from './purchase-run.js';
@@ -17,40 +27,44 @@ import { Submission } from './submission.js';
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
 export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
   const purchase = new Purchase(spec, context);
-  return asJob(purchase.events, purchase);
+  return asJob((subscriber) => purchase.join(subscriber), purchase);
 }
 
 class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>> {
-  readonly events: Observable<JobEvent<O>>;
-  readonly steps: Observable<JobEvent<O>>;
-  statusCalls = 0;
   private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly callbacks: JobCallbacks<O> | undefined;
-  private readonly submission: Submission<O>;
+  /** Until the job was accepted. */
+  private submission: Submission<O> | undefined;
   private settled: Outcome<O> | undefined;
   private dueAt: number | undefined;
-  private lastStatus: StatusEvent | undefined;
   private cancelReply: AsyncSubject<Outcome<O>> | undefined;
   private cancelIsSent = false;
-  private listeners: readonly ((event: Watched) => void)[] = [];
+  private listeners: readonly ((event: Watched) => void)[] = none;
 
   constructor(spec: JobSpec<O>, context: ClientContext) {
     super(spec, context);
-    const { webhook, untilAborted } = spec;
+    const { webhook } = spec;
     this.callbacks = webhook && new JobCallbacks(webhook, this);
-    this.submission = new Submission(this, this.callbacks);
-    const steps = flow(() => this.stages());
-    this.steps = this.callbacks?.during(steps) ?? steps;
+    if (this.isOpen) this.submission = new Submission(this, this.callbacks);
     this.run = new PurchaseRun<JobEvent<O>>(this, context.open);
-    const run = new Observable<JobEvent<O>>((subscriber) => this.run.join(subscriber));
-    const aborted = () => (this.settled === undefined ? run.pipe(untilAborted) : run);
-    this.events = untilAborted === identity ? run : defer(aborted);
+  }
+
+  join(subscriber: Subscriber<JobEvent<O>>): void {
+    const { untilAborted } = this.spec;
+    if (untilAborted === identity || this.settled !== undefined) return this.run.join(subscriber);
+    const run = new Observable<JobEvent<O>>((joining) => this.run.join(joining));
+    run.pipe(untilAborted).subscribe(subscriber);
+  }
+
+  play(run: Observer<JobEvent<O>> & Subscription): void {
+    const steps = flow(() => this.stages());
+    (this.callbacks?.during(steps) ?? steps).subscribe(run);
   }
 
   /** Each stage is empty where what it finds out is known: a job that was left goes on where it stopped. */
   private *stages(): Steps<JobEvent<O>> {
     const dueAt = (this.dueAt ??= this.context.scheduler.now() + this.spec.options.deadlineMs);
-    if (this.isOpen) yield* this.submission.submit(dueAt);
+    if (this.isOpen && this.submission !== undefined) yield* this.submission.submit(dueAt);
     yield* this.accept();
     yield this.poll(dueAt);
     yield this.settle();
@@ -65,6 +79,8 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     if (value.body === 'value') return this.end(directAnswer(value.value));
     const { job } = value;
     this.id = job.id;
+    this.submission = undefined;
+    this.letGo();
     if (isTerminal(job.status)) return this.end(outcomeOf(job, request));
     if (this.isCancelled || !this.isFollowed) this.abandon();
     yield awaitCheckpoint(this.spec.checkpoint, { type: 'accepted', jobId: job.id });
@@ -77,9 +93,13 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   private poll(at: number): Step<JobEvent<O>> {
     const { id, spec, context, callbacks } = this;
     if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
-    const due = { at, deadlineMs: spec.options.deadlineMs };
-    const polls = pollToDeadline(this.pollTask(id, spec.queue.status(id)), due, context);
-    const replies = (callbacks?.among(polls) ?? polls).pipe(takeUntil(this.interrupted));
+    const { deadlineMs, poll } = spec.options;
+    const polls = pollToDeadline(
+      new JobPolls(this, spec.queue, id, callbacks?.within(poll) ?? poll),
+      { at, deadlineMs },
+      context,
+    );
+    const replies = callbacks?.among(polls).pipe(takeUntil(this.interrupted)) ?? polls;
     return receive<PollStep, JobEvent<O>>(replies, (step) => {
       if (step.type !== 'ended') return step;
       this.outcome ??= step.outcome;
@@ -108,16 +128,18 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
       this.isCancelled = true;
       if (this.id !== undefined) this.abandon();
       else if (this.isUnsent) this.endUnsent(this.cancelReply);
-      else if (this.awaitsCallback) this.interrupted.next();
+      else if (this.awaitsCallback) this.interrupt();
     }
     return this.cancelReply;
   }
 
   /** Nothing was sent, and nothing will be. */
   private endUnsent(reply: AsyncSubject<Outcome<O>>): void {
-    this.outcome = this.submission.cancelled();
-    if (this.isFollowed) return this.interrupted.next();
-    reply.next(this.outcome);
+    const outcome = this.submission?.cancelled();
+    if (outcome === undefined) return;
+    this.outcome = outcome;
+    if (this.isFollowed) return this.interrupt();
+    reply.next(outcome);
     reply.complete();
   }
 
@@ -125,7 +147,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   left(): void {
     if (this.outcome !== undefined) return;
     this.abandon();
-    if (this.awaitsCallback) this.interrupted.next();
+    if (this.awaitsCallback) this.interrupt();
   }
 
   /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
@@ -194,27 +216,6 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     const { id, spec } = this;
     return id === undefined ? undefined : spec.queue?.status(id).url;
   }
-
-  private pollTask(jobId: string, request: WireRequest): PollTask {
-    const { spec, context, callbacks, isPolledAtOnce } = this;
-    this.isPolledAtOnce = true;
-    const { poll } = spec.options;
-    // A job that was submitted before the clock was set back is not asked for hours too late.
-    const now = context.scheduler.now();
-    return {
-      key: spec.key,
-      jobId,
-      endpoint: spec.endpoint,
-      variant: spec.variant,
-      submittedAt: Math.min(spec.known?.submittedAt ?? this.sentAt ?? now, now),
-      wasExpired: spec.known?.wasExpired === true,
-      request,
-      schedule: callbacks?.within(poll) ?? poll,
-      backoff: spec.options.retry,
-      atOnce: isPolledAtOnce,
-      last: this.lastStatus,
-      trace: spec.trace,
-      onCall: () => (this.statusCalls += 1),
-    };
-  }
 }
+
+const none: readonly never[] = [];

@@ -36,10 +36,10 @@ import type { CalledBack } from './submission.js';
  */
 export class JobCallbacks<O> implements CalledBack<O> {
   /** What a callback said before the service had answered the POST. */
-  private named: JobReply | undefined;
-  private readonly settlement = new AsyncSubject<CallbackResult>();
-  private readonly asked = new Subject<void>();
-  private readonly shown = new Subject<StatusEvent>();
+  #named: JobReply | undefined;
+  readonly #settlement = new AsyncSubject<CallbackResult>();
+  readonly #asked = new Subject<void>();
+  readonly #shown = new Subject<StatusEvent>();
 
   constructor(
     private readonly webhook: JobWebhook,
@@ -49,7 +49,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
   /** The steps of the job, with callbacks while they go on. */
   during(steps: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
     return using(
-      () => this.webhook.listen((callback) => this.take(callback)),
+      () => this.webhook.listen((callback) => this.#take(callback)),
       () => steps,
     );
   }
@@ -72,7 +72,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const { job } = this;
     return defer(() => {
       const judged$ = new AsyncSubject<Judged>();
-      judged$.subscribe((judged) => this.compare(judged));
+      judged$.subscribe((judged) => this.#compare(judged));
       job.context.open.during(answer).subscribe(judged$);
       // A job that is open still would send its POST again.
       return judged$.pipe(takeUntil(job.interrupted.pipe(filter(() => !job.isOpen))));
@@ -95,25 +95,25 @@ export class JobCallbacks<O> implements CalledBack<O> {
         defer(() => (job.isOpen && job.isFollowed && !job.isCancelled ? over : EMPTY)),
         defer(() => {
           job.awaitsCallback = false;
-          return this.accepted(request);
+          return this.#accepted(request);
         }),
       );
     });
     return concat(
-      defer(() => this.accepted(request)),
+      defer(() => this.#accepted(request)),
       defer(() => (job.isOpen ? wait : EMPTY)),
     );
   }
 
   /** The polls of the job, and what callbacks say of it meanwhile. */
   among(polls: Observable<PollStep>): Observable<PollStep> {
-    return merge(polls, this.shown).pipe(takeWhile((step) => step.type !== 'ended', true));
+    return merge(polls, this.#shown).pipe(takeWhile((step) => step.type !== 'ended', true));
   }
 
   /** The schedule, with the polls that callbacks ask for. */
   within(schedule: PollSchedule): PollSchedule {
     return {
-      pollTimes: (job) => merge(schedule.pollTimes(job), this.asked),
+      pollTimes: (job) => merge(schedule.pollTimes(job), this.#asked),
       observe: (...reply) => schedule.observe(...reply),
     };
   }
@@ -121,18 +121,19 @@ export class JobCallbacks<O> implements CalledBack<O> {
   /** The end of the job is durable. */
   settled(outcome: Outcome<unknown>): void {
     this.webhook.ended(outcome);
-    this.settlement.next('settled');
-    this.settlement.complete();
+    this.#settlement.next('settled');
+    this.#settlement.complete();
   }
 
   /** It will not become durable. */
   failed(): void {
-    this.settlement.complete();
+    this.#settlement.complete();
   }
 
   /** Accepts the job that a callback has named. How it has ended is for a poll to say. */
-  private accepted(request: WireRequest): Observable<never> {
-    const { named, job } = this;
+  #accepted(request: WireRequest): Observable<never> {
+    const { job } = this;
+    const named = this.#named;
     if (named === undefined || !job.isOpen) return EMPTY;
     const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
     job.answer = { value: { status: 200, body: 'job', job: reply }, request };
@@ -141,7 +142,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
   }
 
   /** An answer to the POST that comes after the job has ended by a callback, and names another job. */
-  private compare({ reading }: Judged): void {
+  #compare({ reading }: Judged): void {
     const { job, webhook } = this;
     const named = reading !== undefined && 'job' in reading ? reading.job.id : undefined;
     if (named === undefined || job.isOpen || named === job.id) return;
@@ -150,25 +151,25 @@ export class JobCallbacks<O> implements CalledBack<O> {
   }
 
   /** Emits the result once what follows from the callback is durable. */
-  private take({ attempt, body }: Callback): Observable<CallbackResult> {
+  #take({ attempt, body }: Callback): Observable<CallbackResult> {
     return defer(() => {
       const { job } = this;
       if (attempt !== job.openAttempt) return of<CallbackResult>('foreign');
-      const reply = body === undefined ? undefined : this.read(body);
+      const reply = body === undefined ? undefined : this.#read(body);
       if (reply === undefined) {
-        this.ask();
+        this.#ask();
         return of<CallbackResult>('unreadable');
       }
-      return this.isOurs(reply.id).pipe(
+      return this.#isOurs(reply.id).pipe(
         concatMap((isOurs) =>
-          isOurs && attempt === job.openAttempt ? this.apply(reply) : this.refuse(reply.id),
+          isOurs && attempt === job.openAttempt ? this.#apply(reply) : this.#refuse(reply.id),
         ),
       );
     });
   }
 
   /** By the schema of a reply to a poll, which may leave the id out where a callback may not. */
-  private read(body: string): JobReply | undefined {
+  #read(body: string): JobReply | undefined {
     const { spec, context } = this.job;
     if (spec.queue === undefined) return undefined;
     const request = spec.queue.status('-');
@@ -179,29 +180,29 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return { ...reading.job, id: reading.job.id };
   }
 
-  private isOurs(jobId: string): Observable<boolean> {
+  #isOurs(jobId: string): Observable<boolean> {
     const known = this.job.id;
     if (known !== undefined) return of(known === jobId);
     return this.job.claim(jobId).pipe(map((owner) => owner === undefined));
   }
 
-  private refuse(jobId: string): Observable<CallbackResult> {
+  #refuse(jobId: string): Observable<CallbackResult> {
     if (this.job.id !== undefined) this.webhook.contradicted(jobId);
     return of('foreign');
   }
 
-  private apply(reply: JobReply): Observable<CallbackResult> {
+  #apply(reply: JobReply): Observable<CallbackResult> {
     const { job } = this;
     const { spec, context } = job;
     // Another callback, or the answer, may have named another id while this one was claimed.
-    if ((job.id ?? this.named?.id ?? reply.id) !== reply.id) return this.refuse(reply.id);
+    if ((job.id ?? this.#named?.id ?? reply.id) !== reply.id) return this.#refuse(reply.id);
     const isCompleted = reply.status === 'COMPLETED';
     const isNamed = job.id !== undefined;
-    if (!isNamed) this.named = reply;
+    if (!isNamed) this.#named = reply;
     // Polls may begin within this call: they are not what is interrupted.
-    if (!isNamed && !isCompleted && job.awaitsCallback) job.interrupted.next();
+    if (!isNamed && !isCompleted && job.awaitsCallback) job.interrupt();
     if (!isTerminal(reply.status)) {
-      if (isNamed) this.shown.next(statusEvent(reply));
+      if (isNamed) this.#shown.next(statusEvent(reply));
       return of('noted');
     }
     const request = spec.queue?.status(reply.id);
@@ -209,12 +210,12 @@ export class JobCallbacks<O> implements CalledBack<O> {
       spec.options.poll.observe(spec.key, reply, context.scheduler.now());
       if (job.outcome === undefined) job.id ??= reply.id;
       job.end(outcomeOf(reply, request));
-    } else this.ask();
-    return this.settlement;
+    } else this.#ask();
+    return this.#settlement;
   }
 
-  private ask(): void {
+  #ask(): void {
     this.job.isPolledAtOnce = true;
-    this.asked.next();
+    this.#asked.next();
   }
 }

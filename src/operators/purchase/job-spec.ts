@@ -20,8 +20,8 @@ export interface JobSpec<O> {
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
-  /** The POST, as it is or as a stream of it, which may error with `InvalidInputError`. */
-  readonly request: WireRequest | Observable<WireRequest>;
+  /** The POST, as it is or as a stream of it, which may error with `InvalidInputError`. The job lets go of it when it was accepted. */
+  request: WireRequest | Observable<WireRequest> | undefined;
   /** How a queue endpoint is asked for a job; a route has none. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */

@@ -4,6 +4,7 @@ import type { JobIds } from '../../policy/job-ids.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { ClientContext } from '../requests/exchange.js';
+import type { StatusEvent } from '../requests/outcome-of.js';
 import type { JobSpec } from './job-spec.js';
 
 /** The answer to a POST that was not refused: a job, or the value of a route. */
@@ -32,11 +33,15 @@ export abstract class JobState<O> {
   awaitsCallback = false;
   /** The job was asked for before, or should have been: the next poll is at once. */
   isPolledAtOnce: boolean;
-  /** Emits when waits and polls are over: the job was cancelled, its end is known, or a callback has named it. */
-  readonly interrupted = new Subject<void>();
-
+  /** Status requests sent so far. */
+  statusCalls = 0;
+  /** The last one that was emitted. */
+  lastStatus: StatusEvent | undefined;
+  /** The polls that are on. */
+  polls: { end(): void } | undefined;
+  private interruptions: Subject<void> | undefined;
   /** Whose the ids are that the answer and callbacks have named. */
-  private readonly owners = new Map<string, ReturnType<JobIds['claim']>>();
+  private owners: Map<string, ReturnType<JobIds['claim']>> | undefined;
 
   constructor(
     readonly spec: JobSpec<O>,
@@ -57,11 +62,31 @@ export abstract class JobState<O> {
     return this.isUnsent ? undefined : this.attempts;
   }
 
+  /** Emits when waits are over: the job was cancelled, its end is known, or a callback has named it. */
+  get interrupted(): Observable<void> {
+    return (this.interruptions ??= new Subject());
+  }
+
+  /** Waits and polls are over. */
+  interrupt(): void {
+    this.polls?.end();
+    this.interruptions?.next();
+  }
+
+  /** What nobody asks for once the job was accepted: many jobs wait, and most of what they hold is that. */
+  protected letGo(): void {
+    this.spec.request = undefined;
+    if (this.spec.webhook !== undefined) return;
+    this.owners = undefined;
+    this.interruptions = undefined;
+  }
+
   /** The key of the job that has this id; `undefined`: this one has it from now on, whether answer or callback names it first. */
   claim(jobId: string): Observable<string | undefined> {
     const { endpoint, key } = this.spec;
-    if (!this.owners.has(jobId)) this.owners.set(jobId, this.context.jobIds.claim({ endpoint, jobId, key }));
-    const owner = this.owners.get(jobId);
+    const owners = (this.owners ??= new Map<string, ReturnType<JobIds['claim']>>());
+    if (!owners.has(jobId)) owners.set(jobId, this.context.jobIds.claim({ endpoint, jobId, key }));
+    const owner = owners.get(jobId);
     return typeof owner === 'object' ? from(owner) : of(owner);
   }
 
@@ -70,7 +95,7 @@ export abstract class JobState<O> {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
     if (!this.isFollowed && !this.isCritical) this.start();
-    else this.interrupted.next();
+    else this.interrupt();
   }
 
   abstract get isFollowed(): boolean;

@@ -1,10 +1,11 @@
-import { Subscriber, type Observable, type Observer } from 'rxjs';
+import type { Observer, Subscriber, Subscription, Unsubscribable } from 'rxjs';
+import { OneTeardown } from '../../policy/one-teardown.js';
 import type { OpenJobs } from '../requests/open-jobs.js';
 
 /** What is run, and what it is told. */
 export interface Runner<T> {
   /** Starts, or goes on where it stopped. */
-  readonly steps: Observable<T>;
+  play(run: Observer<T> & Subscription): void;
   /** Whether the run may not be cut off now. An error is final then. */
   readonly isCritical: boolean;
   /** Called with each event once, before any subscriber, also while nobody is subscribed. */
@@ -25,7 +26,7 @@ export class PurchaseRun<T> implements Observer<T> {
   private subscribers: readonly Subscriber<T>[] = [];
   private last: { readonly event: T } | undefined;
   /** From the first subscriber to the last, or to the end of what must not be cut off. */
-  private run: Subscriber<T> | undefined;
+  private run: Run<T> | undefined;
   private end: { readonly failure?: { readonly error: unknown } } | undefined;
 
   constructor(
@@ -46,7 +47,7 @@ export class PurchaseRun<T> implements Observer<T> {
     if (refusal !== undefined) return subscriber.error(refusal);
     if (subscriber.closed) return;
     this.subscribers = [...this.subscribers, subscriber];
-    subscriber.add(() => this.leave(subscriber));
+    subscriber.add(new Membership(this, subscriber));
     this.start();
   }
 
@@ -55,9 +56,8 @@ export class PurchaseRun<T> implements Observer<T> {
     if (this.run !== undefined) return;
     this.open.enter(this);
     // Made before it is subscribed: a run that is left while it begins ends at once.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- rxjs 7 has no other way to make it before
-    this.run = new Subscriber<T>(this);
-    this.runner.steps.subscribe(this.run);
+    this.run = new Run<T>(this);
+    this.runner.play(this.run);
   }
 
   /** The run may be cut off again. */
@@ -98,7 +98,7 @@ export class PurchaseRun<T> implements Observer<T> {
     return subscribers;
   }
 
-  private leave(subscriber: Subscriber<T>): void {
+  leave(subscriber: Subscriber<T>): void {
     if (!this.subscribers.includes(subscriber)) return;
     this.subscribers = this.subscribers.filter((other) => other !== subscriber);
     if (this.isFollowed) return;
@@ -111,5 +111,50 @@ export class PurchaseRun<T> implements Observer<T> {
     this.run = undefined;
     this.open.leave(this);
     run?.unsubscribe();
+  }
+}
+
+/** One subscription to the steps. */
+class Run<T> extends OneTeardown implements Observer<T> {
+  private isOver = false;
+
+  constructor(private readonly owner: Observer<T>) {
+    super();
+  }
+
+  next(event: T): void {
+    if (!this.isOver && !this.closed) this.owner.next(event);
+  }
+
+  error(error: unknown): void {
+    if (this.isOver || this.closed) return;
+    this.isOver = true;
+    try {
+      this.owner.error(error);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  complete(): void {
+    if (this.isOver || this.closed) return;
+    this.isOver = true;
+    try {
+      this.owner.complete();
+    } finally {
+      this.unsubscribe();
+    }
+  }
+}
+
+/** Leaves with its subscriber. */
+class Membership<T> implements Unsubscribable {
+  constructor(
+    private readonly run: PurchaseRun<T>,
+    private readonly subscriber: Subscriber<T>,
+  ) {}
+
+  unsubscribe(): void {
+    this.run.leave(this.subscriber);
   }
 }

@@ -7,7 +7,7 @@ import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/clamp-timer.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
 import type { Reading } from '../../transport/read-reply.js';
-import { flow } from '../flow.js';
+import { flow, type Steps } from '../flow.js';
 import {
   exchange,
   passGate,
@@ -56,27 +56,29 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
  * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
+  return flow(() => asked(question, context));
+}
+
+function* asked(question: Question, context: ClientContext): Steps<Answered> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
-  return flow<Answered>(function* () {
-    let forMs: number | undefined;
-    const slot = context.slots?.of(requestKinds[purpose]);
-    for (let failures = 1; ; failures += 1) {
-      yield passGate(context, requestKinds[purpose], key, slot);
-      onCall?.();
-      const exchanged = exchange(question, context);
-      yield (slot === undefined ? exchanged : exchanged.pipe(finalize(() => slot.release()))).pipe(
-        map((judged): Answered => {
-          const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
-          forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);
-          return forMs === undefined
-            ? { type: 'answered', judged }
-            : { type: 'waiting', why: whyWait(judged), forMs };
-        }),
-      );
-      if (forMs === undefined) return;
-      yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
-    }
-  });
+  let forMs: number | undefined;
+  const slot = context.slots?.of(requestKinds[purpose]);
+  for (let failures = 1; ; failures += 1) {
+    yield passGate(context, requestKinds[purpose], key, slot);
+    onCall?.();
+    const exchanged = exchange(question, context);
+    yield (slot === undefined ? exchanged : exchanged.pipe(finalize(() => slot.release()))).pipe(
+      map((judged): Answered => {
+        const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
+        forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);
+        return forMs === undefined
+          ? { type: 'answered', judged }
+          : { type: 'waiting', why: whyWait(judged), forMs };
+      }),
+    );
+    if (forMs === undefined) return;
+    yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
+  }
 }
 
 function whyWait({ verdict }: Judged): WaitReason {

@@ -1,6 +1,7 @@
 import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
+import type { DueQueue } from '../../policy/due-queue.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
 import { maySendAgain, type RequestPurpose, type Verdict } from '../../policy/may-send-again.js';
@@ -29,6 +30,8 @@ export interface ClientContext {
   /** Which job has which id. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
+  /** By that scheduler. */
+  readonly deadlines: DueQueue;
   readonly random: () => number;
   /** Masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];

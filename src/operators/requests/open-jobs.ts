@@ -6,21 +6,21 @@ type Step = { close?: (error: unknown) => void };
 
 /** What is under way of a client: the runs of its jobs, and requests that are to be answered. */
 export class OpenJobs {
-  private readonly steps = new Set<Step>();
-  private readonly changes = new Subject<void>();
-  private isClosed = false;
+  readonly #steps = new Set<Step>();
+  readonly #changes = new Subject<void>();
+  #isClosed = false;
 
   /** Why nothing can begin: the client is closed. */
   refusal(): MillraceError | undefined {
-    return this.isClosed ? closedError() : undefined;
+    return this.#isClosed ? closedError() : undefined;
   }
 
   enter(step: Step): void {
-    this.steps.add(step);
+    this.#steps.add(step);
   }
 
   leave(step: Step): void {
-    if (this.steps.delete(step) && this.isClosed) this.changes.next();
+    if (this.#steps.delete(step) && this.#isClosed) this.#changes.next();
   }
 
   /** The source, which is under way while it is subscribed. */
@@ -37,10 +37,10 @@ export class OpenJobs {
 
   /** Errors all subscribers, and resolves when nothing is under way any more that must not be cut off. */
   async close(): Promise<void> {
-    this.isClosed = true;
-    for (const step of [...this.steps]) step.close?.(closedError());
-    const isIdle = () => this.steps.size === 0;
-    await firstValueFrom(this.changes.pipe(startWith(undefined), filter(isIdle)));
+    this.#isClosed = true;
+    for (const step of [...this.#steps]) step.close?.(closedError());
+    const isIdle = () => this.#steps.size === 0;
+    await firstValueFrom(this.#changes.pipe(startWith(undefined), filter(isIdle)));
   }
 }
 

@@ -1,6 +1,6 @@
 import { type FailureCode, failureCodes, type Paid } from '../../contract/failure-code.js';
 import type { Completed, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
-import { isCharged, reportedCostUsd } from '../../contract/reported-cost.js';
+import { isCharged, reportedCostUsd } from '../../contract/micro-dollars.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { FailedReply, JobReply } from '../../contract/service-replies.js';
 import { isSuccess } from '../../policy/may-send-again.js';

@@ -11,7 +11,9 @@ import {
 import type { Failed, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
-import { callAt } from '../deadline.js';
+import type { Due } from '../../policy/due-queue.js';
+import { callHook } from '../../policy/guard-hooks.js';
+import { OneTeardown } from '../../policy/one-teardown.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
@@ -23,17 +25,19 @@ export interface PollTask
   readonly atOnce: boolean;
   /** The last status of the job: a reply with the same status is no event. */
   readonly last?: StatusEvent | undefined;
+  /** Called when the times begin; `end` completes the stream although the job has not ended. */
+  begun?(polls: { end(): void }): void;
 }
 
 export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
-/** Where the polls end although the job has not. */
-export interface PollBound {
+/** The deadline of a job. */
+export interface Deadline {
   /** In ms since the epoch, by the scheduler. With a time that is past nothing is asked. */
   readonly at: number;
-  /** What follows then. */
-  readonly otherwise: () => Observable<PollStep>;
+  /** The deadline of the call in ms, for the message. */
+  readonly deadlineMs: number;
 }
 
 /**
@@ -45,133 +49,177 @@ export interface PollBound {
  * A job is given up when the service no longer knows it (404), refuses the key time and again, fails TLS
  * verification or redirects elsewhere; then it may have been paid.
  */
-export function pollUntilTerminal(
-  task: PollTask,
-  context: ClientContext,
-  bound?: PollBound,
-): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, context, subscriber).begin(bound));
-}
-
-/**
- * The polls of one subscription: `exhaustMap` over the poll times, which notifies the schedule between two polls and does
- * not complete with the times. With rxjs' own operators for this and for the deadline a job takes 1.4 times the CPU.
- */
-class Polls implements Observer<Polled> {
-  private last: StatusEvent | undefined;
-  private isAsking = false;
-  /** The reply of the poll that is on, about a job that has not ended. */
-  private alive: JobReply | undefined;
-  private times: Subscription | undefined;
-  private polling: Subscription | undefined;
-
-  constructor(
-    private readonly task: PollTask,
-    private readonly context: ClientContext,
-    private readonly subscriber: Subscriber<PollStep>,
-  ) {
-    this.last = task.last;
-  }
-
-  begin(bound: PollBound | undefined): void {
-    const { task, subscriber } = this;
-    const { scheduler } = this.context;
-    if (bound !== undefined && bound.at <= scheduler.now()) return this.giveUp(bound);
-    const times = { next: () => this.poll(), error: (error: unknown) => subscriber.error(error) };
-    this.times = task.schedule.pollTimes(task).subscribe(times);
-    subscriber.add(this.times);
-    if (task.atOnce) this.poll();
-    if (bound !== undefined && !subscriber.closed)
-      subscriber.add(callAt(bound.at, scheduler, () => this.giveUp(bound)));
-  }
-
-  next(step: Polled): void {
-    try {
-      if (step.type !== 'replied') this.emit(step);
-      else this.replied(step.job);
-    } catch (error) {
-      this.error(error);
-    }
-  }
-
-  error(error: unknown): void {
-    this.subscriber.error(error);
-  }
-
-  /** The next time brings another poll. */
-  complete(): void {}
-
-  private poll(): void {
-    if (this.isAsking) return;
-    this.isAsking = true;
-    this.alive = undefined;
-    const polling = pollOnce(this.task, this.context).subscribe(this);
-    this.polling = polling;
-    this.subscriber.add(polling);
-    // The schedule is notified when the poll is over: a time that it gives in return is not one that falls into the poll.
-    polling.add(() => {
-      this.isAsking = false;
-      if (this.alive !== undefined) this.observe(this.alive);
-    });
-  }
-
-  private replied(job: JobReply): void {
-    if (isTerminal(job.status)) {
-      this.observe(job);
-      this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
-      return;
-    }
-    const before = this.last;
-    this.last = statusEvent(job);
-    if (before === undefined || !isSame(before, this.last)) this.emit(this.last);
-    this.alive = job;
-  }
-
-  private observe(job: JobReply): void {
-    this.task.schedule.observe(this.task.key, job, this.context.scheduler.now());
-  }
-
-  private giveUp({ otherwise }: PollBound): void {
-    this.times?.unsubscribe();
-    this.polling?.unsubscribe();
-    try {
-      otherwise().subscribe(this.subscriber);
-    } catch (error) {
-      this.error(error);
-    }
-  }
-
-  private emit(step: PollStep): void {
-    this.subscriber.next(step);
-    if (step.type === 'ended') this.subscriber.complete();
-  }
-}
-
-export interface Due {
-  /** In ms since the epoch, by the scheduler. */
-  readonly at: number;
-  /** The deadline of the call in ms, for the message. */
-  readonly deadlineMs: number;
+export function pollUntilTerminal(task: PollTask, context: ClientContext): Observable<PollStep> {
+  return new Observable((subscriber) => new Polls(task, context, subscriber).begin());
 }
 
 /**
  * Polls until the job has ended or the deadline has come; then the job may still run. A job that was not asked for once
  * by then is, all the same: it may have ended long ago.
  */
-export function pollToDeadline(task: PollTask, due: Due, context: ClientContext): Observable<PollStep> {
-  let wasAsked = false;
-  const onCall = () => {
-    wasAsked = true;
-    task.onCall();
-  };
-  const otherwise = () => {
-    const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, due) });
-    return wasAsked ? givenUp : concat(lastLook(task, context), givenUp).pipe(take(1));
-  };
-  return pollUntilTerminal({ ...task, onCall }, context, { at: due.at, otherwise });
+export function pollToDeadline(
+  task: PollTask,
+  deadline: Deadline,
+  context: ClientContext,
+): Observable<PollStep> {
+  return new Observable((subscriber) =>
+    new Polls(task, context, subscriber, deadline.deadlineMs).begin(deadline.at),
+  );
 }
 
-function lastLook(task: PollTask, context: ClientContext): Observable<PollStep> {
+/**
+ * The polls of one subscription: `exhaustMap` over the poll times, which notifies the schedule between two polls and does
+ * not complete with the times. With rxjs' own operators for this and for the deadline a job takes 1.4 times the CPU. It subscribes
+ * to the times itself, and waits itself for the deadline: most jobs in flight are one of these.
+ */
+class Polls extends OneTeardown implements Observer<void>, Due {
+  dueAt = 0;
+  place = -1;
+  private last: StatusEvent | undefined;
+  private wasAsked = false;
+  /** The poll that is on. */
+  private polling: Subscription | undefined;
+
+  constructor(
+    private readonly task: PollTask,
+    private readonly context: ClientContext,
+    private readonly subscriber: Subscriber<PollStep>,
+    private readonly deadlineMs = 0,
+  ) {
+    super();
+    this.last = task.last;
+  }
+
+  begin(deadlineAt?: number): void {
+    const { task, context, subscriber } = this;
+    subscriber.add(this);
+    if (deadlineAt !== undefined && deadlineAt <= context.scheduler.now()) return this.due();
+    task.begun?.(this);
+    const { key, jobId, submittedAt, endpoint, variant } = task;
+    task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant }).subscribe(this);
+    if (task.atOnce) this.next();
+    if (deadlineAt !== undefined && !this.closed) context.deadlines.set(this, deadlineAt);
+  }
+
+  /** A time of the schedule. */
+  next(): void {
+    if (this.polling !== undefined || this.closed) return;
+    const poll = new Poll(this);
+    this.polling = poll;
+    pollOnce(this.question(), this.context).subscribe(poll);
+  }
+
+  error(error: unknown): void {
+    this.subscriber.error(error);
+  }
+
+  /** The times are over, and the job has not ended. */
+  complete(): void {}
+
+  /** The deadline has come. */
+  due(): void {
+    const { task, context, deadlineMs, subscriber } = this;
+    callHook(() => this.unsubscribe(), undefined);
+    try {
+      const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, { deadlineMs }) });
+      const end = this.wasAsked ? givenUp : concat(lastLook(this.question(), context), givenUp).pipe(take(1));
+      end.subscribe(subscriber);
+    } catch (error) {
+      this.error(error);
+    }
+  }
+
+  /** Completes the stream although the job has not ended. */
+  end(): void {
+    this.subscriber.complete();
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    this.context.deadlines.remove(this);
+    try {
+      super.unsubscribe();
+    } finally {
+      this.polling?.unsubscribe();
+    }
+  }
+
+  take(step: Polled): void {
+    if (step.type !== 'replied') return this.emit(step);
+    const { job } = step;
+    if (isTerminal(job.status)) {
+      this.observe(job);
+      return this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
+    }
+    const before = this.last;
+    this.last = statusEvent(job);
+    if (before === undefined || !isSame(before, this.last)) this.emit(this.last);
+  }
+
+  /** The schedule is notified when the poll is over: a time that it gives in return is not one that falls into the poll. */
+  over(alive: JobReply | undefined): void {
+    this.polling = undefined;
+    if (alive !== undefined) this.observe(alive);
+  }
+
+  private observe(job: JobReply): void {
+    this.task.schedule.observe(this.task.key, job, this.context.scheduler.now());
+  }
+
+  private emit(step: PollStep): void {
+    this.subscriber.next(step);
+    if (step.type === 'ended') this.subscriber.complete();
+  }
+
+  private question(): PollQuestion {
+    const { task } = this;
+    const { key, jobId, submittedAt, wasExpired = false, request, backoff, trace } = task;
+    const onCall = () => {
+      this.wasAsked = true;
+      task.onCall();
+    };
+    return { key, jobId, submittedAt, wasExpired, request, backoff, trace, onCall };
+  }
+}
+
+/** One poll, until there is a reply of the job. */
+class Poll extends OneTeardown implements Observer<Polled> {
+  /** The reply, of a job that has not ended. */
+  private alive: JobReply | undefined;
+
+  constructor(private readonly polls: Polls) {
+    super();
+  }
+
+  next(step: Polled): void {
+    if (this.closed) return;
+    try {
+      this.polls.take(step);
+      if (step.type === 'replied' && !isTerminal(step.job.status)) this.alive = step.job;
+    } catch (error) {
+      this.error(error);
+    }
+  }
+
+  error(error: unknown): void {
+    if (!this.closed) this.polls.error(error);
+  }
+
+  complete(): void {
+    this.unsubscribe();
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    try {
+      super.unsubscribe();
+    } finally {
+      this.polls.over(this.alive);
+    }
+  }
+}
+
+function lastLook(task: PollQuestion, context: ClientContext): Observable<PollStep> {
   return pollOnce(task, context).pipe(
     take(1),
     concatMap((polled): PollStep[] => {
@@ -185,7 +233,7 @@ function lastLook(task: PollTask, context: ClientContext): Observable<PollStep> 
 /** The failure of a job that has not ended by its deadline. */
 export function overdue(
   { jobId, request }: { readonly jobId: string; readonly request: Parameters<typeof whatWasAsked>[0] },
-  { deadlineMs }: Pick<Due, 'deadlineMs'>,
+  { deadlineMs }: Pick<Deadline, 'deadlineMs'>,
 ): Failed {
   const message = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
   return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };

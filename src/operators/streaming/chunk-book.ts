@@ -26,12 +26,12 @@ export class ChunkBook {
   waitMs = 0;
   failure: Failed | undefined;
   gap: ChunkGapError | undefined;
-  private readonly held: unknown[] = [];
-  private hasGap = false;
-  private status = '';
-  private failures = 0;
-  private quiet = 0;
-  private afterEnd = 0;
+  readonly #held: unknown[] = [];
+  #hasGap = false;
+  #status = '';
+  #failures = 0;
+  #quiet = 0;
+  #afterEnd = 0;
 
   constructor(
     private readonly task: ChunkTask,
@@ -40,7 +40,7 @@ export class ChunkBook {
 
   /** Completed, and no reply was lost. */
   get isWhole(): boolean {
-    return this.status === 'COMPLETED' && !this.hasGap && this.failure === undefined;
+    return this.#status === 'COMPLETED' && !this.#hasGap && this.failure === undefined;
   }
 
   /** A new subscriber after an end that was none of the job's, or a job that runs again. */
@@ -52,13 +52,13 @@ export class ChunkBook {
 
   enter(judged: Judged): void {
     const { verdict, reading } = judged;
-    if (reading?.body === 'value' && reading.chunks !== undefined) this.answered(reading.chunks);
-    else if (verdict.verdict === 'again') this.faulted(judged, verdict.why === 'transient');
+    if (reading?.body === 'value' && reading.chunks !== undefined) this.#answered(reading.chunks);
+    else if (verdict.verdict === 'again') this.#faulted(judged, verdict.why === 'transient');
     else {
       const code = verdict.verdict === 'final' ? verdict.code : 'expired';
       const { chunks: request, jobId } = this.task;
       // A job that completed and is forgotten now has handed out all it had.
-      const isPast = code === 'expired' && this.status === 'COMPLETED';
+      const isPast = code === 'expired' && this.#status === 'COMPLETED';
       if (!isPast) this.failure = failureOf(code, judged, { request, jobId, paid: 'maybe' });
       this.isDrained = true;
     }
@@ -69,43 +69,43 @@ export class ChunkBook {
     const outcome = outcomeOf(job, this.task.request);
     this.isClosed = true;
     if (outcome.status === 'failed') this.failure = outcome;
-    if (!this.hasGap) return;
+    if (!this.#hasGap) return;
     const received = this.kept.length;
-    if (outcome.status === 'completed' && this.isIn(outcome.output)) {
+    if (outcome.status === 'completed' && this.#isIn(outcome.output)) {
       add(this.kept, outcome.output.slice(received));
       return;
     }
-    add(this.kept, this.held);
+    add(this.kept, this.#held);
     this.gap = new ChunkGapError(this.task.jobId, received);
   }
 
-  private answered({ status, stream }: StreamReply): void {
-    this.failures = 0;
-    this.status = status;
-    add(this.hasGap ? this.held : this.kept, stream);
-    this.quiet = stream.length > 0 ? 0 : this.quiet + 1;
-    if (stream.length > 0 && isTerminal(status)) this.afterEnd += 1;
+  #answered({ status, stream }: StreamReply): void {
+    this.#failures = 0;
+    this.#status = status;
+    add(this.#hasGap ? this.#held : this.kept, stream);
+    this.#quiet = stream.length > 0 ? 0 : this.#quiet + 1;
+    if (stream.length > 0 && isTerminal(status)) this.#afterEnd += 1;
     this.isDrained = stream.length === 0 && isTerminal(status);
     const { initialMs, factor, maxMs } = pause;
-    const steps = Math.max(this.quiet, this.afterEnd - maxAfterEnd);
+    const steps = Math.max(this.#quiet, this.#afterEnd - maxAfterEnd);
     this.waitMs = steps <= 0 ? 0 : Math.min(initialMs * factor ** (steps - 1), maxMs);
   }
 
-  private faulted(judged: Judged, mayHaveHandedOut: boolean): void {
-    this.failures += 1;
-    this.hasGap ||= mayHaveHandedOut;
-    this.waitMs = retryDelayMs(againAfter(judged), this.failures, this.random, this.task.backoff);
+  #faulted(judged: Judged, mayHaveHandedOut: boolean): void {
+    this.#failures += 1;
+    this.#hasGap ||= mayHaveHandedOut;
+    this.waitMs = retryDelayMs(againAfter(judged), this.#failures, this.random, this.task.backoff);
   }
 
   /** Whether an output begins with what came before the gap, and what came after it stands in the rest, in order. */
-  private isIn(output: unknown): output is unknown[] {
+  #isIn(output: unknown): output is unknown[] {
     if (!Array.isArray(output)) return false;
     if (!this.kept.every((chunk, index) => index < output.length && isSame(chunk, output[index])))
       return false;
     let found = 0;
     for (const chunk of output.slice(this.kept.length) as unknown[])
-      if (found < this.held.length && isSame(chunk, this.held[found])) found += 1;
-    return found === this.held.length;
+      if (found < this.#held.length && isSame(chunk, this.#held[found])) found += 1;
+    return found === this.#held.length;
   }
 }
 

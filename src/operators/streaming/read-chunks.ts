@@ -53,83 +53,83 @@ class ChunkReader {
   readonly book: ChunkBook;
   /** Emits when there are more chunks; ends as the stream does. One run for all subscribers at a time. */
   readonly news: Observable<undefined>;
-  private onWire: Observable<unknown> | undefined;
+  #onWire: Observable<unknown> | undefined;
 
   constructor(
     private readonly task: ChunkTask,
     private readonly context: ClientContext,
   ) {
     this.book = new ChunkBook(task, context.random);
-    this.news = defer(() => this.read()).pipe(share());
+    this.news = defer(() => this.#read()).pipe(share());
   }
 
-  private read(): Observable<undefined> {
+  #read(): Observable<undefined> {
     const { task, context, book } = this;
     book.reopen();
     const at = context.scheduler.now() + task.deadlineMs;
     const late = () => throwError(() => new JobError(overdue(task)));
-    const rounds = defer(() => this.round()).pipe(
+    const rounds = defer(() => this.#round()).pipe(
       repeat({ delay: () => (book.isDrained ? EMPTY : timer(clampTimer(book.waitMs), context.scheduler)) }),
     );
     return concat(
       book.isDrained ? EMPTY : rounds,
-      defer(() => this.end()),
+      defer(() => this.#end()),
     ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
   }
 
   /** One answer, or one fault. Waiting at the gate can be left. */
-  private round(): Observable<undefined> {
+  #round(): Observable<undefined> {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll');
     return concat(
       defer(() => passGate(this.context, 'poll', this.task.key, slot)).pipe(ignoreElements()),
-      defer(() => this.ask(slot)).pipe(ignoreElements()),
+      defer(() => this.#ask(slot)).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
     );
   }
 
-  private ask(slot: RequestSlot | undefined): Observable<unknown> {
+  #ask(slot: RequestSlot | undefined): Observable<unknown> {
     const { key, chunks } = this.task;
     // Another subscriber's request has a slot of its own.
-    if (this.onWire !== undefined) slot?.release();
-    this.onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
+    if (this.#onWire !== undefined) slot?.release();
+    this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
         next: (judged) => {
           this.task.onCall();
           this.book.enter(judged);
         },
-        complete: () => (this.onWire = undefined),
+        complete: () => (this.#onWire = undefined),
       }),
       finalize(() => slot?.release()),
       // Runs to its end without subscribers; a later one joins it.
       share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );
-    return this.onWire;
+    return this.#onWire;
   }
 
   /** How the job ended is asked only where the chunks alone do not say it. */
-  private end(): Observable<undefined> {
+  #end(): Observable<undefined> {
     const { task, context, book } = this;
-    if (book.isClosed || book.failure !== undefined) return this.closed();
+    if (book.isClosed || book.failure !== undefined) return this.#closed();
     if (book.isWhole) return EMPTY;
     return pollOnce(task, context).pipe(
       concatMap((step) => {
         if (step.type === 'waiting') return EMPTY;
         if (step.type === 'ended') return throwError(() => new JobError(step.outcome));
-        if (!isTerminal(step.job.status)) return this.runsAgain();
+        if (!isTerminal(step.job.status)) return this.#runsAgain();
         book.close(step.job);
-        return concat(of(undefined), this.closed());
+        return concat(of(undefined), this.#closed());
       }),
     );
   }
 
   /** Somebody retried the job meanwhile. */
-  private runsAgain(): Observable<undefined> {
+  #runsAgain(): Observable<undefined> {
     const { book, context } = this;
-    return timer(clampTimer(book.waitMs), context.scheduler).pipe(concatMap(() => this.read()));
+    return timer(clampTimer(book.waitMs), context.scheduler).pipe(concatMap(() => this.#read()));
   }
 
-  private closed(): Observable<never> {
+  #closed(): Observable<never> {
     const { failure, gap } = this.book;
     const error = failure === undefined ? gap : new JobError(failure);
     return error === undefined ? EMPTY : throwError(() => error);

@@ -74,87 +74,87 @@ export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): A
 
 class SoughtConcurrency implements AdaptiveConcurrency {
   readonly limit$: Observable<number>;
-  private readonly rows: BehaviorSubject<number>;
-  private readonly min: number;
-  private readonly max: number;
-  private readonly clock: ReturnType<typeof lateClock>;
-  private readonly trial = new RefusalTrial();
+  readonly #rows: BehaviorSubject<number>;
+  readonly #min: number;
+  readonly #max: number;
+  readonly #clock: ReturnType<typeof lateClock>;
+  readonly #trial = new RefusalTrial();
   /** Rows in flight before they were lowered, until they are back. */
-  private before: number | undefined;
+  #before: number | undefined;
   /** Rows in flight in the latest trial that ended in a verdict of noise. */
-  private inTrial = 0;
-  private wasRefused = false;
-  private changedAt = -Infinity;
-  private taken = 0;
+  #inTrial = 0;
+  #wasRefused = false;
+  #changedAt = -Infinity;
+  #taken = 0;
 
   constructor(options: AdaptiveConcurrencyOptions) {
     checkNames(options, 'adaptiveConcurrency', ['min', 'max', 'start', 'scheduler']);
     const { min = 4, max = 100, start = 8, scheduler } = options;
     for (const [name, rows] of Object.entries({ min, max, start }))
       checkNumber(name, rows, 'number from 0 on');
-    this.min = min;
-    this.max = max;
-    this.clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });
-    this.rows = new BehaviorSubject(Math.min(Math.max(start, min), max));
-    this.limit$ = this.rows.asObservable();
+    this.#min = min;
+    this.#max = max;
+    this.#clock = lateClock({ ...(scheduler !== undefined && { scheduler }) });
+    this.#rows = new BehaviorSubject(Math.min(Math.max(start, min), max));
+    this.limit$ = this.#rows.asObservable();
   }
 
   get limit(): number {
-    return this.rows.value;
+    return this.#rows.value;
   }
 
   observe({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void {
     if (status === 0) return;
     const isRefused = status === 429 || status >= 500;
-    const now = this.clock.scheduler.now();
-    if (Math.abs(now - this.changedAt) < settleMs) return;
-    const isBelow = this.before !== undefined && this.limit < this.before;
-    if (!isBelow && !this.trial.isTrying) this.before = undefined;
-    const step = this.trial.observe(isRefused, isBelow);
-    if (step === 'lower') this.lower(half, now);
-    else if (step === 'try') this.lower(farBelow, now);
-    else if (step === 'noise') this.takeBack(now);
-    else if (step === 'limit') this.keepTo(now);
-    else if (kind === 'submit' && isSuccess(status) && !this.trial.isTrying) this.raise();
+    const now = this.#clock.scheduler.now();
+    if (Math.abs(now - this.#changedAt) < settleMs) return;
+    const isBelow = this.#before !== undefined && this.limit < this.#before;
+    if (!isBelow && !this.#trial.isTrying) this.#before = undefined;
+    const step = this.#trial.observe(isRefused, isBelow);
+    if (step === 'lower') this.#lower(half, now);
+    else if (step === 'try') this.#lower(farBelow, now);
+    else if (step === 'noise') this.#takeBack(now);
+    else if (step === 'limit') this.#keepTo(now);
+    else if (kind === 'submit' && isSuccess(status) && !this.#trial.isTrying) this.#raise();
   }
 
   useClock(clock: Clock): void {
-    this.clock.use(clock);
+    this.#clock.use(clock);
   }
 
-  private lower(part: number, now: number): void {
-    this.before ??= this.limit;
-    this.wasRefused = true;
-    this.change(Math.floor(this.limit * part), now);
+  #lower(part: number, now: number): void {
+    this.#before ??= this.limit;
+    this.#wasRefused = true;
+    this.#change(Math.floor(this.limit * part), now);
   }
 
-  private takeBack(now: number): void {
-    const { before = this.limit } = this;
-    this.before = undefined;
-    this.inTrial = this.limit;
-    this.change(before, now);
+  #takeBack(now: number): void {
+    const before = this.#before ?? this.limit;
+    this.#before = undefined;
+    this.#inTrial = this.limit;
+    this.#change(before, now);
   }
 
   /** The latest trial was above the limit as well. */
-  private keepTo(now: number): void {
-    this.change(Math.floor(this.inTrial * half), now);
+  #keepTo(now: number): void {
+    this.#change(Math.floor(this.#inTrial * half), now);
   }
 
-  private change(rows: number, now: number): void {
-    this.changedAt = now;
-    this.taken = 0;
+  #change(rows: number, now: number): void {
+    this.#changedAt = now;
+    this.#taken = 0;
     this.set(rows);
   }
 
-  private raise(): void {
-    this.taken += 1;
-    if (this.wasRefused && this.taken < this.limit) return;
-    this.taken = 0;
+  #raise(): void {
+    this.#taken += 1;
+    if (this.#wasRefused && this.#taken < this.limit) return;
+    this.#taken = 0;
     this.set(this.limit + 1);
   }
 
   private set(rows: number): void {
-    const bounded = Math.min(Math.max(rows, this.min), this.max);
-    if (bounded !== this.limit) this.rows.next(bounded);
+    const bounded = Math.min(Math.max(rows, this.#min), this.#max);
+    if (bounded !== this.limit) this.#rows.next(bounded);
   }
 }

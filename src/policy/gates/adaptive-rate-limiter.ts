@@ -1,6 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import { createLastSecond } from './last-second.js';
-import { createRateLimiter, type RateLimiter } from './rate-limiter.js';
+import { createLastSecond, createRateLimiter, type RateLimiter } from './rate-limiter.js';
 import { RefusalTrial } from './refusal-trial.js';
 
 /** Answers up to this many ms after a change may belong to requests sent before it. */
@@ -38,16 +37,16 @@ const mostNoise = 0.9;
  * refusals are noise.
  */
 export class AdaptiveRateLimiter implements RateLimiter {
-  private limiter: RateLimiter | undefined;
-  private rate: number | undefined;
+  #limiter: RateLimiter | undefined;
+  #rate: number | undefined;
   /** The service's rate, as far as it is known. */
-  private believed = 0;
+  #believed = 0;
   /** The share of the believed rate that the rate started at. */
-  private startShare = caution;
-  private cuts = 0;
-  private cutAt = -Infinity;
+  #startShare = caution;
+  #cuts = 0;
+  #cutAt = -Infinity;
   /** The state before the latest cut, or before the first of several cuts in a row. */
-  private before:
+  #before:
     | {
         readonly rate: number | undefined;
         readonly believed: number;
@@ -55,171 +54,171 @@ export class AdaptiveRateLimiter implements RateLimiter {
         readonly cuts: number;
       }
     | undefined;
-  private readonly trial = new RefusalTrial();
+  readonly #trial = new RefusalTrial();
   /** Requests that have passed and have no observed answer yet. */
-  private inFlight = 0;
+  #inFlight = 0;
   /** How many answers may still come to requests that were sent before the latest change. */
-  private earlier = 0;
+  #earlier = 0;
   /** A request has passed since the latest cut. */
-  private hasResumed = true;
+  #hasResumed = true;
   /** Good answers since then. */
-  private answered = 0;
+  #answered = 0;
   /** Where the average starts, and the good answers since. */
-  private since: number | undefined;
-  private answeredSince = 0;
+  #since: number | undefined;
+  #answeredSince = 0;
   /** How long requests have waited for the rate since: a rate that no request waits for is not tried. */
-  private triedMs = 0;
-  private isTried = false;
-  private passedAt = 0;
-  private readonly lastSecond = createLastSecond();
+  #triedMs = 0;
+  #isTried = false;
+  #passedAt = 0;
+  readonly #lastSecond = createLastSecond();
 
   constructor(private readonly scheduler: SchedulerLike) {}
 
   get ratePerSecond(): number | undefined {
-    return this.rate;
+    return this.#rate;
   }
 
   waitMs(ahead?: number): number {
-    return this.limiter?.waitMs(ahead) ?? 0;
+    return this.#limiter?.waitMs(ahead) ?? 0;
   }
 
   take(hasWaited = false): void {
     const now = this.scheduler.now();
-    this.since ??= now;
-    if (this.hasResumed && hasWaited && !this.trial.isTrying)
-      this.triedMs += Math.min(Math.max(now - this.passedAt, 0), togetherMs);
-    this.hasResumed = true;
-    this.isTried = hasWaited;
-    this.passedAt = now;
-    this.inFlight++;
-    this.limiter?.take(hasWaited);
+    this.#since ??= now;
+    if (this.#hasResumed && hasWaited && !this.#trial.isTrying)
+      this.#triedMs += Math.min(Math.max(now - this.#passedAt, 0), togetherMs);
+    this.#hasResumed = true;
+    this.#isTried = hasWaited;
+    this.#passedAt = now;
+    this.#inFlight++;
+    this.#limiter?.take(hasWaited);
   }
 
   /** @param isPaused the endpoint as a whole begins a pause with this answer */
   observe(isRefused: boolean, isPaused = false): void {
     const now = this.scheduler.now();
-    this.inFlight = Math.max(this.inFlight - 1, 0);
-    this.lastSecond.add(now);
-    if (!isRefused) this.answeredSince++;
-    const isEarlier = this.earlier > 0 && Math.abs(now - this.cutAt) < togetherMs;
-    this.earlier = isEarlier ? this.earlier - 1 : 0;
-    if (isPaused) return this.paused(now);
-    if (isEarlier || !this.hasResumed) return;
-    if (!isRefused) this.answered++;
-    const step = this.trial.observe(isRefused, this.isLow);
-    if (step === 'lower') this.cut(now, caution, this.limitMet(now));
-    else if (step === 'try') this.cut(now, farBelow, this.tried(now) * this.trial.throughBefore);
-    else if (step === 'noise') this.takeBack(now);
-    else if (step === 'load') this.goOn();
-    else if (step === 'limit') this.keepToAverage(now);
-    else if (!isRefused && !this.trial.isTrying) this.grow();
+    this.#inFlight = Math.max(this.#inFlight - 1, 0);
+    this.#lastSecond.add(now);
+    if (!isRefused) this.#answeredSince++;
+    const isEarlier = this.#earlier > 0 && Math.abs(now - this.#cutAt) < togetherMs;
+    this.#earlier = isEarlier ? this.#earlier - 1 : 0;
+    if (isPaused) return this.#paused(now);
+    if (isEarlier || !this.#hasResumed) return;
+    if (!isRefused) this.#answered++;
+    const step = this.#trial.observe(isRefused, this.#isLow);
+    if (step === 'lower') this.#cut(now, caution, this.#limitMet(now));
+    else if (step === 'try') this.#cut(now, farBelow, this.#tried(now) * this.#trial.throughBefore);
+    else if (step === 'noise') this.#takeBack(now);
+    else if (step === 'load') this.#goOn();
+    else if (step === 'limit') this.#keepToAverage(now);
+    else if (!isRefused && !this.#trial.isTrying) this.#grow();
   }
 
   /**
    * A pause right after another one does not change the rate. A trial ends at a pause: a service that saved up tokens in
    * the pause would make its limit look like noise.
    */
-  private paused(now: number): void {
-    const isTooSoon = this.cuts > 0 && this.answered < fewest;
+  #paused(now: number): void {
+    const isTooSoon = this.#cuts > 0 && this.#answered < fewest;
     if (isTooSoon) {
-      if (this.trial.isTrying) this.trial.paused();
-      return this.changed(now);
+      if (this.#trial.isTrying) this.#trial.paused();
+      return this.#changed(now);
     }
-    const { through } = this.trial;
-    if (this.trial.paused()) return this.keepToAverage(now);
-    const isLong = now - (this.since ?? now) >= longEnoughMs;
-    const least = isLong ? Math.min(this.average(now) / 2, this.tried(now)) : 0;
-    this.cut(now, caution, Math.max(this.tried(now) * through, least));
+    const { through } = this.#trial;
+    if (this.#trial.paused()) return this.#keepToAverage(now);
+    const isLong = now - (this.#since ?? now) >= longEnoughMs;
+    const least = isLong ? Math.min(this.#average(now) / 2, this.#tried(now)) : 0;
+    this.#cut(now, caution, Math.max(this.#tried(now) * through, least));
   }
 
-  private cut(now: number, startShare: number, believed: number): void {
-    this.startShare = startShare;
-    if (!this.isLow)
-      this.before = { rate: this.rate, believed: this.believed, triedMs: this.triedMs, cuts: this.cuts };
-    this.believed = Math.max(believed, this.tried(now) / deepest);
-    this.cuts = (this.before?.cuts ?? 0) + 1;
-    this.since = now;
-    this.answeredSince = 0;
-    this.triedMs = 0;
-    this.changed(now);
-    this.setRate(this.startShare * this.believed);
+  #cut(now: number, startShare: number, believed: number): void {
+    this.#startShare = startShare;
+    if (!this.#isLow)
+      this.#before = { rate: this.#rate, believed: this.#believed, triedMs: this.#triedMs, cuts: this.#cuts };
+    this.#believed = Math.max(believed, this.#tried(now) / deepest);
+    this.#cuts = (this.#before?.cuts ?? 0) + 1;
+    this.#since = now;
+    this.#answeredSince = 0;
+    this.#triedMs = 0;
+    this.#changed(now);
+    this.#setRate(this.#startShare * this.#believed);
   }
 
   /** The trial has shown that the limit is real. */
-  private goOn(): void {
-    this.startShare = caution;
-    this.setRate(caution * this.believed);
+  #goOn(): void {
+    this.#startShare = caution;
+    this.#setRate(caution * this.#believed);
   }
 
-  private takeBack(now: number): void {
-    const { before } = this;
-    this.changed(now);
+  #takeBack(now: number): void {
+    const before = this.#before;
+    this.#changed(now);
     if (before === undefined) return;
     const { rate, believed, triedMs, cuts } = before;
-    this.cuts = cuts;
-    this.believed = believed;
-    this.triedMs = triedMs;
-    if (rate === undefined) this.limiter = this.rate = undefined;
-    else this.setRate(rate);
+    this.#cuts = cuts;
+    this.#believed = believed;
+    this.#triedMs = triedMs;
+    if (rate === undefined) this.#limiter = this.#rate = undefined;
+    else this.#setRate(rate);
   }
 
   /** The latest trial was above the limit as well: what got through since it began is the service's rate. */
-  private keepToAverage(now: number): void {
-    this.cut(now, caution, this.average(now));
-    this.before = { rate: this.rate, believed: this.believed, triedMs: 0, cuts: this.cuts };
+  #keepToAverage(now: number): void {
+    this.#cut(now, caution, this.#average(now));
+    this.#before = { rate: this.#rate, believed: this.#believed, triedMs: 0, cuts: this.#cuts };
   }
 
-  private changed(now: number): void {
-    this.cutAt = now;
-    this.earlier = this.inFlight;
-    this.answered = 0;
-    this.hasResumed = false;
+  #changed(now: number): void {
+    this.#cutAt = now;
+    this.#earlier = this.#inFlight;
+    this.#answered = 0;
+    this.#hasResumed = false;
   }
 
   /**
    * The rate that the service takes. Where a limit was met before, it is between the average since then and the rate just
    * tried.
    */
-  private limitMet(now: number): number {
-    const got = this.tried(now) * this.trial.cautiousThrough;
-    if (this.cuts === 0) return got;
-    return Math.min(this.average(now), got) ** (1 - lately) * got ** lately;
+  #limitMet(now: number): number {
+    const got = this.#tried(now) * this.#trial.cautiousThrough;
+    if (this.#cuts === 0) return got;
+    return Math.min(this.#average(now), got) ** (1 - lately) * got ** lately;
   }
 
   /** The rate is still below the rate before the latest cut. */
-  private get isLow(): boolean {
-    return this.cuts > 0 && this.triedMs < this.regain();
+  get #isLow(): boolean {
+    return this.#cuts > 0 && this.#triedMs < this.#regain();
   }
 
-  private tried(now: number): number {
-    const isRising = this.rate !== undefined && this.isTried;
-    return Math.min(this.rate ?? Infinity, this.lastSecond.perSecond(now) * (isRising ? rise : 1));
+  #tried(now: number): number {
+    const isRising = this.#rate !== undefined && this.#isTried;
+    return Math.min(this.#rate ?? Infinity, this.#lastSecond.perSecond(now) * (isRising ? rise : 1));
   }
 
-  private average(now: number): number {
-    const elapsedMs = Math.max(now - (this.since ?? now), togetherMs);
-    return (this.answeredSince * 1_000) / elapsedMs / (1 - this.noise);
+  #average(now: number): number {
+    const elapsedMs = Math.max(now - (this.#since ?? now), togetherMs);
+    return (this.#answeredSince * 1_000) / elapsedMs / (1 - this.#noise);
   }
 
-  private get noise(): number {
-    return Math.min(this.trial.noise, mostNoise);
+  get #noise(): number {
+    return Math.min(this.#trial.noise, mostNoise);
   }
 
-  private regain(): number {
-    if (this.cuts <= 1) return regainMs.guessed;
-    return Math.max(regainMs.found, (regainAnswers * 1_000) / Math.max(this.believed, leastPerSecond));
+  #regain(): number {
+    if (this.#cuts <= 1) return regainMs.guessed;
+    return Math.max(regainMs.found, (regainAnswers * 1_000) / Math.max(this.#believed, leastPerSecond));
   }
 
-  private grow(): void {
-    if (this.rate === undefined) return;
-    const grown = this.believed * (1 + (1 - this.startShare) * (this.triedMs / this.regain() - 1) ** 3);
-    if (grown > this.rate * step) this.setRate(grown);
+  #grow(): void {
+    if (this.#rate === undefined) return;
+    const grown = this.#believed * (1 + (1 - this.#startShare) * (this.#triedMs / this.#regain() - 1) ** 3);
+    if (grown > this.#rate * step) this.#setRate(grown);
   }
 
-  private setRate(rate: number): void {
-    this.rate = Math.max(rate, leastPerSecond);
-    this.limiter = createRateLimiter(this.rate, this.scheduler);
+  #setRate(rate: number): void {
+    this.#rate = Math.max(rate, leastPerSecond);
+    this.#limiter = createRateLimiter(this.#rate, this.scheduler);
     // The first request waits an interval.
-    this.limiter.take();
+    this.#limiter.take();
   }
 }

@@ -59,138 +59,138 @@ export function createEndpointGate(options: GateOptions, rates: GateRates = {}):
 }
 
 class RatedGate implements EndpointGate {
-  private readonly scheduler: SchedulerLike;
-  private readonly endpoints: EndpointMap<Endpoint>;
+  readonly #scheduler: SchedulerLike;
+  readonly #endpoints: EndpointMap<Endpoint>;
   /** Endpoints that requests wait for. */
-  private readonly crowded = new Set<Endpoint>();
-  private readonly shared: RateLimiter | undefined;
-  private arrivals = 0;
-  private alarm: Subscription | undefined;
-  private isReleasing = false;
+  readonly #crowded = new Set<Endpoint>();
+  readonly #shared: RateLimiter | undefined;
+  #arrivals = 0;
+  #alarm: Subscription | undefined;
+  #isReleasing = false;
   /** The alarm was set for a rate and not for a pause: the rate makes up for a timer that fires late. */
-  private isForRate = false;
+  #isForRate = false;
 
   constructor({ scheduler, random }: Clock, { shared, own }: GateRates) {
-    this.scheduler = scheduler;
-    this.shared = shared;
-    this.endpoints = new EndpointMap(
+    this.#scheduler = scheduler;
+    this.#shared = shared;
+    this.#endpoints = new EndpointMap(
       () => new GatedEndpoint(createCircuitBreaker(scheduler, random), own?.()),
       (endpoint) => endpoint.isIdle(scheduler.now()),
     );
   }
 
   get ratePerSecond(): number | undefined {
-    if (this.shared !== undefined) return this.shared.ratePerSecond;
+    if (this.#shared !== undefined) return this.#shared.ratePerSecond;
     let sum: number | undefined;
-    for (const { ratePerSecond } of this.endpoints.values())
+    for (const { ratePerSecond } of this.#endpoints.values())
       if (ratePerSecond !== undefined) sum = (sum ?? 0) + ratePerSecond;
     return sum;
   }
 
   admit(request: GateRequest): Observable<GateWait> {
-    return new Observable((waiter) => this.enter(waiter, request));
+    return new Observable((waiter) => this.#enter(waiter, request));
   }
 
   tryPass(request: GateRequest): boolean {
-    const endpoint = this.endpoints.of(request);
+    const endpoint = this.#endpoints.of(request);
     const urgent = isUrgent(request.kind);
-    if (this.isReleasing || endpoint.queue.ahead(urgent) > 0) return false;
-    if (this.shared !== undefined && this.aheadAtAll(urgent) > 0) return false;
-    if (endpoint.blocked() !== undefined || waitForRate(this.shared) !== undefined) return false;
-    this.pass(endpoint, false);
+    if (this.#isReleasing || endpoint.queue.ahead(urgent) > 0) return false;
+    if (this.#shared !== undefined && this.#aheadAtAll(urgent) > 0) return false;
+    if (endpoint.blocked() !== undefined || waitForRate(this.#shared) !== undefined) return false;
+    this.#pass(endpoint, false);
     return true;
   }
 
   observe(answer: GateAnswer): void {
-    const endpoint = this.endpoints.of(answer);
+    const endpoint = this.#endpoints.of(answer);
     const change = endpoint.observe(answer);
-    if (change === 'resumed') this.release();
+    if (change === 'resumed') this.#release();
     const wait = change === 'paused' ? endpoint.breaker.blocked() : undefined;
     if (wait) for (const waiter of endpoint.queue.all()) report(waiter, wait);
   }
 
   pausedMs(): number {
-    const now = this.scheduler.now();
+    const now = this.#scheduler.now();
     let leastMs = Infinity;
-    for (const endpoint of this.endpoints.values())
+    for (const endpoint of this.#endpoints.values())
       if (endpoint.wasUsed(now)) leastMs = Math.min(leastMs, endpoint.breaker.blocked()?.forMs ?? 0);
     return leastMs === Infinity ? 0 : leastMs;
   }
 
-  private enter(waiter: Waiter, request: GateRequest): void {
+  #enter(waiter: Waiter, request: GateRequest): void {
     if (this.tryPass(request)) return waiter.complete();
-    const endpoint = this.endpoints.of(request);
+    const endpoint = this.#endpoints.of(request);
     const urgent = isUrgent(request.kind);
     const wait =
-      endpoint.blocked(endpoint.queue.ahead(urgent)) ?? waitForRate(this.shared, this.aheadAtAll(urgent));
-    endpoint.queue.add(waiter, urgent, this.arrivals++);
-    this.crowded.add(endpoint);
+      endpoint.blocked(endpoint.queue.ahead(urgent)) ?? waitForRate(this.#shared, this.#aheadAtAll(urgent));
+    endpoint.queue.add(waiter, urgent, this.#arrivals++);
+    this.#crowded.add(endpoint);
     waiter.add(() => {
-      this.leave(waiter, endpoint);
-      if (!this.isReleasing) this.setAlarm();
+      this.#leave(waiter, endpoint);
+      if (!this.#isReleasing) this.#setAlarm();
     });
-    if (!this.isReleasing) this.setAlarm();
+    if (!this.#isReleasing) this.#setAlarm();
     if (wait) report(waiter, wait);
   }
 
-  private leave(waiter: Waiter, endpoint: Endpoint): void {
+  #leave(waiter: Waiter, endpoint: Endpoint): void {
     endpoint.queue.delete(waiter);
-    if (endpoint.queue.size === 0) this.crowded.delete(endpoint);
+    if (endpoint.queue.size === 0) this.#crowded.delete(endpoint);
   }
 
-  private pass(endpoint: Endpoint, hasWaited: boolean): void {
-    endpoint.passed(this.scheduler.now(), hasWaited);
-    this.shared?.take(hasWaited);
+  #pass(endpoint: Endpoint, hasWaited: boolean): void {
+    endpoint.passed(this.#scheduler.now(), hasWaited);
+    this.#shared?.take(hasWaited);
   }
 
   /** How many of all endpoints wait for the shared rate and go before a newcomer. */
-  private aheadAtAll(urgent: boolean): number {
+  #aheadAtAll(urgent: boolean): number {
     let ahead = 0;
-    for (const { breaker, queue } of this.crowded)
+    for (const { breaker, queue } of this.#crowded)
       if (breaker.blocked() === undefined) ahead += queue.ahead(urgent);
     return ahead;
   }
 
   /** Runs only while a request waits, so that a pause never keeps a process alive. */
-  private setAlarm(): void {
-    if (this.crowded.size === 0) {
-      this.alarm?.unsubscribe();
-      this.alarm = undefined;
+  #setAlarm(): void {
+    if (this.#crowded.size === 0) {
+      this.#alarm?.unsubscribe();
+      this.#alarm = undefined;
       return;
     }
-    if (this.alarm !== undefined) return;
+    if (this.#alarm !== undefined) return;
     let waitMs = Infinity;
-    for (const endpoint of this.crowded) {
-      const forMs = Math.max(endpoint.blocked()?.forMs ?? 0, waitForRate(this.shared)?.forMs ?? 0);
+    for (const endpoint of this.#crowded) {
+      const forMs = Math.max(endpoint.blocked()?.forMs ?? 0, waitForRate(this.#shared)?.forMs ?? 0);
       if (forMs >= waitMs) continue;
       waitMs = forMs;
-      this.isForRate = endpoint.breaker.blocked() === undefined;
+      this.#isForRate = endpoint.breaker.blocked() === undefined;
     }
-    this.alarm = this.scheduler.schedule(() => this.release(), clampTimer(Math.ceil(waitMs)));
+    this.#alarm = this.#scheduler.schedule(() => this.#release(), clampTimer(Math.ceil(waitMs)));
   }
 
   /** Completes all that may pass now. Calls that come back here meanwhile return: this loop serves them. */
-  private release(): void {
-    if (this.isReleasing) return;
-    this.isReleasing = true;
-    this.alarm?.unsubscribe();
-    this.alarm = undefined;
-    for (let endpoint = this.next(); endpoint; endpoint = this.next()) {
+  #release(): void {
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    this.#alarm?.unsubscribe();
+    this.#alarm = undefined;
+    for (let endpoint = this.#next(); endpoint; endpoint = this.#next()) {
       const waiter = endpoint.queue.first();
       if (waiter === undefined) break;
-      this.leave(waiter, endpoint);
-      this.pass(endpoint, this.isForRate);
+      this.#leave(waiter, endpoint);
+      this.#pass(endpoint, this.#isForRate);
       waiter.complete();
     }
-    this.isReleasing = false;
-    this.setAlarm();
+    this.#isReleasing = false;
+    this.#setAlarm();
   }
 
   /** The endpoint whose first request may pass now: polls before submissions, then the one that came first. */
-  private next(): Endpoint | undefined {
-    if (waitForRate(this.shared) !== undefined) return undefined;
+  #next(): Endpoint | undefined {
+    if (waitForRate(this.#shared) !== undefined) return undefined;
     let best: Endpoint | undefined;
-    for (const endpoint of this.crowded) {
+    for (const endpoint of this.#crowded) {
       if (best !== undefined && endpoint.queue.firstArrival > best.queue.firstArrival) continue;
       if (endpoint.blocked() === undefined) best = endpoint;
     }

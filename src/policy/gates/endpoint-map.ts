@@ -8,10 +8,10 @@ const fewest = 64;
  * removed, so that the map does not outgrow the endpoints in use.
  */
 export class EndpointMap<T> {
-  private readonly hosts = new Map<string, Map<string, T>>();
-  private count = 0;
-  private sweepAt = fewest;
-  private last: { host: string; endpointId: string; value: T } | undefined;
+  readonly #hosts = new Map<string, Map<string, T>>();
+  #count = 0;
+  #sweepAt = fewest;
+  #last: { host: string; endpointId: string; value: T } | undefined;
 
   constructor(
     private readonly make: () => T,
@@ -20,36 +20,36 @@ export class EndpointMap<T> {
 
   /** How many endpoints are known. */
   get size(): number {
-    return this.count;
+    return this.#count;
   }
 
   of({ host, endpointId }: Pick<GateRequest, 'host' | 'endpointId'>): T {
-    const { last } = this;
+    const last = this.#last;
     if (last?.endpointId === endpointId && last.host === host) return last.value;
-    const value = this.hosts.get(host)?.get(endpointId) ?? this.add(host, endpointId);
-    this.last = { host, endpointId, value };
+    const value = this.#hosts.get(host)?.get(endpointId) ?? this.#add(host, endpointId);
+    this.#last = { host, endpointId, value };
     return value;
   }
 
   *values(): Iterable<T> {
-    for (const endpoints of this.hosts.values()) yield* endpoints.values();
+    for (const endpoints of this.#hosts.values()) yield* endpoints.values();
   }
 
-  private add(host: string, endpointId: string): T {
-    if (this.count >= this.sweepAt) this.sweep();
+  #add(host: string, endpointId: string): T {
+    if (this.#count >= this.#sweepAt) this.#sweep();
     const value = this.make();
-    const endpoints = this.hosts.get(host) ?? new Map<string, T>();
-    this.hosts.set(host, endpoints.set(endpointId, value));
-    this.count++;
+    const endpoints = this.#hosts.get(host) ?? new Map<string, T>();
+    this.#hosts.set(host, endpoints.set(endpointId, value));
+    this.#count++;
     return value;
   }
 
-  private sweep(): void {
-    for (const [host, endpoints] of this.hosts) {
-      for (const [id, value] of endpoints) if (this.isIdle(value) && endpoints.delete(id)) this.count--;
-      if (endpoints.size === 0) this.hosts.delete(host);
+  #sweep(): void {
+    for (const [host, endpoints] of this.#hosts) {
+      for (const [id, value] of endpoints) if (this.isIdle(value) && endpoints.delete(id)) this.#count--;
+      if (endpoints.size === 0) this.#hosts.delete(host);
     }
-    this.last = undefined;
-    this.sweepAt = Math.max(fewest, 2 * this.count);
+    this.#last = undefined;
+    this.#sweepAt = Math.max(fewest, 2 * this.#count);
   }
 }

@@ -9,7 +9,7 @@ const forgetAfterMs = 60_000;
 /** What a gate knows of one endpoint: its circuit breaker, its rate if it has one, and the requests that wait for it. */
 export class GatedEndpoint<Waiter> {
   readonly queue: WaitingQueue<Waiter> = createWaitingQueue();
-  private usedAt = -Infinity;
+  #usedAt = -Infinity;
 
   constructor(
     readonly breaker: CircuitBreaker,
@@ -26,7 +26,7 @@ export class GatedEndpoint<Waiter> {
   }
 
   passed(now: number, hasWaited: boolean): void {
-    this.usedAt = now;
+    this.#usedAt = now;
     this.breaker.passed();
     this.rate?.take(hasWaited);
   }
@@ -39,7 +39,7 @@ export class GatedEndpoint<Waiter> {
   }
 
   wasUsed(now: number): boolean {
-    return Math.abs(now - this.usedAt) < forgetAfterMs;
+    return Math.abs(now - this.#usedAt) < forgetAfterMs;
   }
 
   isIdle(now: number): boolean {

@@ -12,28 +12,28 @@ const leastNoise = 0.02;
  * saved up during the trial does not speak for noise.
  */
 export class NoiseProbation {
-  private readonly noise: number;
-  private readonly aboveLimit: number;
-  private logOdds = 0;
-  private answers = 0;
+  readonly #noise: number;
+  readonly #aboveLimit: number;
+  #logOdds = 0;
+  #answers = 0;
 
   /** @param noise the share of refusals in the trial, from 0 to 1 */
   constructor(noise: number) {
-    this.noise = Math.max(noise, leastNoise);
-    this.aboveLimit = (1 + this.noise) / 2;
+    this.#noise = Math.max(noise, leastNoise);
+    this.#aboveLimit = (1 + this.#noise) / 2;
   }
 
   get isOver(): boolean {
-    return this.answers >= length;
+    return this.#answers >= length;
   }
 
   /** Takes in an answer. True: the refusals follow the load. */
   isRefuted(isRefused: boolean): boolean {
     if (this.isOver) return false;
-    this.answers += 1;
-    const { noise, aboveLimit } = this;
+    this.#answers += 1;
+    const [noise, aboveLimit] = [this.#noise, this.#aboveLimit];
     const odds = isRefused ? aboveLimit / noise : (1 - aboveLimit) / (1 - noise);
-    this.logOdds = Math.max(this.logOdds + Math.log(odds), 0);
-    return this.logOdds >= certain;
+    this.#logOdds = Math.max(this.#logOdds + Math.log(odds), 0);
+    return this.#logOdds >= certain;
   }
 }

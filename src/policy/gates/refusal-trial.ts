@@ -52,40 +52,40 @@ export type TrialStep = 'lower' | 'try' | 'load' | 'noise' | 'limit';
 export class RefusalTrial {
   /** The share of answers that are refusals at any load, from 0 to 1. */
   noise = 0;
-  private noiseAnswers = 0;
+  #noiseAnswers = 0;
   /** The load: `usual`, `low` (a little below) or `trial` (far below). */
-  private at: 'usual' | 'low' | 'trial' = 'usual';
+  #at: 'usual' | 'low' | 'trial' = 'usual';
   /** Counted since the latest step. */
-  private phase = new Counts();
+  #phase = new Counts();
   /** Counted before the trial. */
-  private before = new Counts();
+  #before = new Counts();
   /** Counted since there were more refusals than expected. */
-  private readonly run = new Counts();
-  private suspicion = 0;
-  private hasNeverLowered = true;
+  readonly #run = new Counts();
+  #suspicion = 0;
+  #hasNeverLowered = true;
   /** The latest verdict of noise, until the load that came back has confirmed it. */
-  private probation: NoiseProbation | undefined;
+  #probation: NoiseProbation | undefined;
   /** The noise that was believed in before that verdict. */
-  private believed = { noise: 0, noiseAnswers: 0 };
+  #believed = { noise: 0, noiseAnswers: 0 };
 
   /** The load stays where it is until there is a verdict. */
   get isTrying(): boolean {
-    return this.at === 'trial';
+    return this.#at === 'trial';
   }
 
   /** What part of the load gets through when there are more refusals than expected, noise apart: from 0 to 1. */
   get through(): number {
-    return (1 - this.run.share) / (1 - Math.min(this.noise, this.run.share));
+    return (1 - this.#run.share) / (1 - Math.min(this.noise, this.#run.share));
   }
 
   /** What part of the load got through before the trial, noise apart: from 0 to 1. */
   get throughBefore(): number {
-    return (1 - this.before.share) / (1 - Math.min(this.noise, this.before.share));
+    return (1 - this.#before.share) / (1 - Math.min(this.noise, this.#before.share));
   }
 
   /** `through`, closer to 1 after few answers: they prove little. */
   get cautiousThrough(): number {
-    const { answers } = this.run;
+    const { answers } = this.#run;
     return 1 - (1 - this.through) * (answers / (answers + 5));
   }
 
@@ -94,17 +94,17 @@ export class RefusalTrial {
    * @param isBelow the load has not come back yet to what it was lowered from
    */
   observe(isRefused: boolean, isBelow: boolean): TrialStep | undefined {
-    if (this.at === 'low' && !isBelow) this.begin('usual');
-    this.phase.add(isRefused);
-    if (this.at === 'trial') return this.isDecided ? this.conclude() : undefined;
-    if (this.probation?.isRefuted(isRefused) === true) {
-      this.withdraw();
+    if (this.#at === 'low' && !isBelow) this.#begin('usual');
+    this.#phase.add(isRefused);
+    if (this.#at === 'trial') return this.#isDecided ? this.#conclude() : undefined;
+    if (this.#probation?.isRefuted(isRefused) === true) {
+      this.#withdraw();
       return 'limit';
     }
-    this.suspect(isRefused);
-    const { answers } = this.phase;
-    const isOld = this.at === 'usual' && this.noise > harmless && answers >= believedFor;
-    return (isRefused && answers >= fewest && this.isSuspicious) || isOld ? this.act(isOld) : undefined;
+    this.#suspect(isRefused);
+    const { answers } = this.#phase;
+    const isOld = this.#at === 'usual' && this.noise > harmless && answers >= believedFor;
+    return (isRefused && answers >= fewest && this.#isSuspicious) || isOld ? this.#act(isOld) : undefined;
   }
 
   /**
@@ -112,9 +112,9 @@ export class RefusalTrial {
    * yet, and is withdrawn, as with the step `limit`.
    */
   paused(): boolean {
-    const isWithdrawn = this.probation?.isOver === false;
-    if (isWithdrawn) this.withdraw();
-    else this.begin('low');
+    const isWithdrawn = this.#probation?.isOver === false;
+    if (isWithdrawn) this.#withdraw();
+    else this.#begin('low');
     return isWithdrawn;
   }
 
@@ -122,69 +122,69 @@ export class RefusalTrial {
    * Enough answers were counted, or the verdict is clear: under noise so many answers without a refusal are unlikely, and
    * several refusals are unlikely far below a limit.
    */
-  private get isDecided(): boolean {
-    const { answers, refused } = this.phase;
-    if (refused === 0) return answers >= trialAnswers || (1 - this.before.share) ** answers < hardly;
+  get #isDecided(): boolean {
+    const { answers, refused } = this.#phase;
+    if (refused === 0) return answers >= trialAnswers || (1 - this.#before.share) ** answers < hardly;
     return answers >= trialAnswers || (answers >= fewest && refused >= several);
   }
 
-  private act(isOld: boolean): 'lower' | 'try' {
-    const hasHelped = this.at === 'low' && this.phase.share < rare;
-    if ((this.at === 'usual' && !isOld) || hasHelped) {
-      this.begin('low');
+  #act(isOld: boolean): 'lower' | 'try' {
+    const hasHelped = this.#at === 'low' && this.#phase.share < rare;
+    if ((this.#at === 'usual' && !isOld) || hasHelped) {
+      this.#begin('low');
       return 'lower';
     }
-    this.before = this.phase;
-    this.begin('trial');
+    this.#before = this.#phase;
+    this.#begin('trial');
     return 'try';
   }
 
-  private conclude(): 'load' | 'noise' {
-    const { before, phase } = this;
+  #conclude(): 'load' | 'noise' {
+    const [before, phase] = [this.#before, this.#phase];
     const isNoise = phase.share >= helped * before.share && phase.share <= mostNoise;
     if (isNoise) {
-      this.probation = new NoiseProbation(phase.share);
-      this.believed = { noise: this.noise, noiseAnswers: this.noiseAnswers };
-      this.learn(phase);
+      this.#probation = new NoiseProbation(phase.share);
+      this.#believed = { noise: this.noise, noiseAnswers: this.#noiseAnswers };
+      this.#learn(phase);
     } else this.noise = Math.min(this.noise, phase.share);
-    this.begin(isNoise ? 'usual' : 'low');
+    this.#begin(isNoise ? 'usual' : 'low');
     return isNoise ? 'noise' : 'load';
   }
 
   /** Noise was the wrong verdict: it is forgotten. */
-  private withdraw(): void {
-    this.noise = this.believed.noise;
-    this.noiseAnswers = this.believed.noiseAnswers;
-    this.begin('low');
+  #withdraw(): void {
+    this.noise = this.#believed.noise;
+    this.#noiseAnswers = this.#believed.noiseAnswers;
+    this.#begin('low');
   }
 
-  private learn({ answers, refused }: Counts): void {
-    const kept = Math.min(this.noiseAnswers, memory - answers);
+  #learn({ answers, refused }: Counts): void {
+    const kept = Math.min(this.#noiseAnswers, memory - answers);
     this.noise = (this.noise * kept + refused) / (kept + answers);
-    this.noiseAnswers = kept + answers;
+    this.#noiseAnswers = kept + answers;
   }
 
   /** Sums up the refusals beyond the expected ones. The sum starts again when it falls to 0. */
-  private suspect(isRefused: boolean): void {
+  #suspect(isRefused: boolean): void {
     const { noise } = this;
-    if (this.suspicion === 0) this.run.clear();
-    this.run.add(isRefused);
+    if (this.#suspicion === 0) this.#run.clear();
+    this.#run.add(isRefused);
     const expected = harmless + noise + spread * Math.sqrt(noise * (1 - noise));
-    this.suspicion = Math.max(this.suspicion + (isRefused ? 1 : 0) - expected, 0);
+    this.#suspicion = Math.max(this.#suspicion + (isRefused ? 1 : 0) - expected, 0);
   }
 
-  private get isSuspicious(): boolean {
-    if (this.hasNeverLowered)
-      return this.suspicion >= (this.run.share > nearlyAll ? suspiciousBehindLimit : suspiciousAtFirst);
-    return this.suspicion >= Math.min(suspicious + suspiciousInNoise * this.noise, mostSuspicious);
+  get #isSuspicious(): boolean {
+    if (this.#hasNeverLowered)
+      return this.#suspicion >= (this.#run.share > nearlyAll ? suspiciousBehindLimit : suspiciousAtFirst);
+    return this.#suspicion >= Math.min(suspicious + suspiciousInNoise * this.noise, mostSuspicious);
   }
 
-  private begin(at: 'usual' | 'low' | 'trial'): void {
-    this.hasNeverLowered = false;
-    this.at = at;
-    this.phase = new Counts();
-    this.suspicion = 0;
-    if (at !== 'usual') this.probation = undefined;
+  #begin(at: 'usual' | 'low' | 'trial'): void {
+    this.#hasNeverLowered = false;
+    this.#at = at;
+    this.#phase = new Counts();
+    this.#suspicion = 0;
+    if (at !== 'usual') this.#probation = undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { clampTimer } from '../clamp-timer.js';
+import { DueQueue } from '../due-queue.js';
 import type { PollPlan } from './plan-polls.js';
 import { createQueueModel } from './queue-model.js';
 import { TrackedJob, type PolledJob } from './tracked-job.js';
@@ -14,12 +14,6 @@ export interface JobProgress {
   readonly endedAt?: number;
 }
 
-export interface JobTicket {
-  /** Returns the believed run time of an ended job in ms, for a service that does not report it. */
-  reply(reply: JobProgress): number;
-  leave(): void;
-}
-
 /** When no job has started or ended for this long, the first waiting job is polled all the same. */
 const stall = { leastMs: 1_000, mostMs: 120_000 };
 /** A poll time that has moved by no more than this is not set again. */
@@ -31,32 +25,39 @@ const toleranceMs = 5;
  * that has not happened for a while.
  */
 export class EndpointModel {
-  private readonly queue = createQueueModel();
-  private readonly jobs = new Map<number, TrackedJob>();
-  private readonly blocked = createRankQueue();
-  private stalled: Subscription | undefined;
-  private stalls = 0;
+  readonly #queue = createQueueModel();
+  readonly #jobs = new Map<number, TrackedJob>();
+  readonly #blocked = createRankQueue();
+  readonly #dues: DueQueue;
+  #stalled: Subscription | undefined;
+  #stalls = 0;
 
+  /** @param forget called with each job that nobody polls any more */
   constructor(
     private readonly planOf: (variant: string) => PollPlan,
     private readonly scheduler: SchedulerLike,
-  ) {}
+    private readonly forget: (job: TrackedJob) => void,
+  ) {
+    this.#dues = new DueQueue(scheduler);
+  }
 
-  add(given: PolledJob): JobTicket {
-    const job = new TrackedJob(given, this.queue.join());
-    this.jobs.set(job.rank, job);
-    this.arm(job);
-    return {
-      reply: (reply) => this.replied(job, reply),
-      leave: () => this.remove(job, { at: this.scheduler.now(), waited: false }),
-    };
+  add(given: PolledJob): TrackedJob {
+    const job = new TrackedJob(given, this.#queue.join(), this);
+    this.#jobs.set(job.rank, job);
+    this.#arm(job);
+    return job;
+  }
+
+  left(job: TrackedJob): void {
+    this.forget(job);
+    this.#remove(job, { at: this.scheduler.now(), waited: false });
   }
 
   /** Ages at which jobs of this variant were last known to be running: censored samples. */
   runningAges(variant: string): number[] {
     const ages: number[] = [];
-    for (const job of this.jobs.values()) {
-      const ageMs = job.variant === variant ? job.runningAgeBy(this.queue) : undefined;
+    for (const job of this.#jobs.values()) {
+      const ageMs = job.variant === variant ? job.runningAgeBy(this.#queue) : undefined;
       if (ageMs !== undefined) ages.push(ageMs);
     }
     return ages;
@@ -64,99 +65,97 @@ export class EndpointModel {
 
   /** The run-time distribution has changed: all poll times are set again. */
   rearm(): void {
-    for (const job of this.jobs.values()) if (job.timer !== undefined) this.arm(job);
+    for (const job of this.#jobs.values()) if (job.place >= 0) this.#arm(job);
   }
 
-  private dueOf(job: TrackedJob): number | undefined {
-    return job.dueBy(this.queue, this.planOf);
+  #dueOf(job: TrackedJob): number | undefined {
+    return job.dueBy(this.#queue, this.planOf);
   }
 
-  private arm(job: TrackedJob): void {
-    job.timer?.unsubscribe();
-    job.timer = undefined;
-    if (job.polling || !this.jobs.has(job.rank)) return;
-    const due = this.dueOf(job);
+  #arm(job: TrackedJob): void {
+    this.#dues.remove(job);
+    if (job.polling || !this.#jobs.has(job.rank)) return;
+    const due = this.#dueOf(job);
     if (due === undefined) {
-      this.blocked.add(job.rank);
-      this.watchForStall();
+      this.#blocked.add(job.rank);
+      this.#watchForStall();
       return;
     }
-    job.timer = this.scheduler.schedule(() => this.fired(job), clampTimer(due - this.scheduler.now()));
+    this.#dues.set(job, due);
   }
 
-  /** The poll time may have moved since the timer was set. */
-  private fired(job: TrackedJob): void {
-    const due = this.dueOf(job);
-    if (due === undefined || due > this.scheduler.now() + toleranceMs) this.arm(job);
-    else this.poll(job);
+  /** The poll time may have moved since it was set. */
+  fired(job: TrackedJob): void {
+    const due = this.#dueOf(job);
+    if (due === undefined || due > this.scheduler.now() + toleranceMs) this.#arm(job);
+    else this.#poll(job);
   }
 
-  private poll(job: TrackedJob): void {
-    job.timer?.unsubscribe();
-    job.timer = undefined;
-    job.polling = true;
+  #poll(job: TrackedJob): void {
+    this.#dues.remove(job);
     job.poll();
   }
 
-  private replied(job: TrackedJob, { at, state, startedAt, endedAt }: JobProgress): number {
+  /** Returns the believed run time of an ended job in ms, for a service that does not report it. */
+  replied(job: TrackedJob, { at, state, startedAt, endedAt }: JobProgress): number {
     job.polling = false;
     if (state === 'ended') {
-      const ranForMs = job.ranForMs(this.queue, {
+      const ranForMs = job.ranForMs(this.#queue, {
         at,
         ...(startedAt !== undefined && { startedAt }),
         ...(endedAt !== undefined && { endedAt }),
       });
       const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
       const end = { at: Math.min(endedAt ?? at, at), waited };
-      this.remove(job, startedAt === undefined ? end : { ...end, startedAt });
+      this.#remove(job, startedAt === undefined ? end : { ...end, startedAt });
       return ranForMs;
     }
-    if (state === 'waiting') job.sawWaiting(this.queue, at);
-    else job.sawWorking(this.queue, at, startedAt);
-    this.arm(job);
-    if (state === 'working') this.moved();
+    if (state === 'waiting') job.sawWaiting(this.#queue, at);
+    else job.sawWorking(this.#queue, at, startedAt);
+    this.#arm(job);
+    if (state === 'working') this.#moved();
     return 0;
   }
 
-  private remove(job: TrackedJob, end: { at: number; startedAt?: number; waited: boolean }): void {
-    if (!this.jobs.delete(job.rank)) return;
-    job.timer?.unsubscribe();
-    this.queue.ended(job.rank, end);
-    this.moved();
+  #remove(job: TrackedJob, end: { at: number; startedAt?: number; waited: boolean }): void {
+    if (!this.#jobs.delete(job.rank)) return;
+    this.#dues.remove(job);
+    this.#queue.ended(job.rank, end);
+    this.#moved();
   }
 
-  private moved(): void {
-    this.stalls = 0;
-    this.stalled?.unsubscribe();
-    this.stalled = undefined;
-    this.release();
+  #moved(): void {
+    this.#stalls = 0;
+    this.#stalled?.unsubscribe();
+    this.#stalled = undefined;
+    this.#release();
   }
 
   /** Sets the poll times of the first waiting jobs whose start can be estimated now. */
-  private release(): void {
-    for (let rank = this.blocked.first(); rank !== undefined; rank = this.blocked.first()) {
-      const job = this.jobs.get(rank);
-      if (job !== undefined && job.startBy(this.queue) === undefined) break;
-      this.blocked.removeFirst();
-      if (job !== undefined) this.arm(job);
+  #release(): void {
+    for (let rank = this.#blocked.first(); rank !== undefined; rank = this.#blocked.first()) {
+      const job = this.#jobs.get(rank);
+      if (job !== undefined && job.startBy(this.#queue) === undefined) break;
+      this.#blocked.removeFirst();
+      if (job !== undefined) this.#arm(job);
     }
-    this.watchForStall();
+    this.#watchForStall();
   }
 
-  private watchForStall(): void {
-    const head = this.jobs.get(this.blocked.first() ?? -1);
-    if (this.stalled !== undefined || head === undefined) return;
+  #watchForStall(): void {
+    const head = this.#jobs.get(this.#blocked.first() ?? -1);
+    if (this.#stalled !== undefined || head === undefined) return;
     const patience = Math.max(stall.leastMs, 3 * this.planOf(head.variant).nextAgeMs(0));
-    const wait = Math.min(stall.mostMs, patience * 2 ** this.stalls);
-    this.stalled = this.scheduler.schedule(() => this.stoodStill(), wait);
+    const wait = Math.min(stall.mostMs, patience * 2 ** this.#stalls);
+    this.#stalled = this.scheduler.schedule(() => this.#stoodStill(), wait);
   }
 
-  private stoodStill(): void {
-    this.stalled = undefined;
-    this.stalls += 1;
-    const job = this.jobs.get(this.blocked.removeFirst() ?? -1);
-    if (job !== undefined && !job.polling) this.poll(job);
-    this.watchForStall();
+  #stoodStill(): void {
+    this.#stalled = undefined;
+    this.#stalls += 1;
+    const job = this.#jobs.get(this.#blocked.removeFirst() ?? -1);
+    if (job !== undefined && !job.polling) this.#poll(job);
+    this.#watchForStall();
   }
 }
 

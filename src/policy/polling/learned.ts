@@ -2,10 +2,15 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import { lateClock } from '../late-clock.js';
-import { EndpointModel, type JobTicket } from './endpoint-model.js';
-import { createPlannedVariants } from './planned-variants.js';
-import type { KeptRunTimes } from './run-time-distribution.js';
+import { EndpointModel } from './endpoint-model.js';
+import {
+  type KeptRunTimes,
+  createRunTimeDistribution,
+  type RunTimeDistribution,
+} from './run-time-distribution.js';
 import type { PollJob, PollSchedule } from './poll-schedule.js';
+import type { TrackedJob } from './tracked-job.js';
+import { planPolls, type PollPlan } from './plan-polls.js';
 
 /** Options of `pollLearned`. */
 export interface LearnedOptions {
@@ -35,68 +40,73 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
   checkNumber('msPerCall', msPerCall, 'number from 0 on');
   const models = new Map<string, EndpointModel>();
   const variants = createPlannedVariants(msPerCall, kept);
-  const tickets = new Map<string, JobOfKey[]>();
+  const byKey = new Map<string, TrackedJob>();
 
   const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
   const modelOf = (job: PollJob) => {
     const name = job.endpoint ?? '';
-    const model = models.get(name) ?? new EndpointModel((variant) => variants.planOf(variant), scheduler);
+    const known = models.get(name);
+    if (known !== undefined) return known;
+    const model = new EndpointModel(
+      (variant) => variants.planOf(variant),
+      scheduler,
+      (tracked) => forget(byKey, tracked),
+    );
     models.set(name, model);
     return model;
   };
 
   return {
     pollTimes: (job) =>
-      new Observable<void>((subscriber) => {
-        const ticket = modelOf(job).add({
-          variant: nameOf(job),
-          submittedAt: job.submittedAt,
-          poll: () => {
-            mine.isAsked = true;
-            subscriber.next();
-          },
-        });
-        const mine: JobOfKey = { ticket, job, isAsked: false };
-        tickets.set(job.key, [...(tickets.get(job.key) ?? []), mine]);
-        return () => {
-          const others = tickets.get(job.key)?.filter((one) => one !== mine) ?? [];
-          if (others.length === 0) tickets.delete(job.key);
-          else tickets.set(job.key, others);
-          ticket.leave();
-        };
+      new Observable<void>((times) => {
+        const variant = variants.nameOf(nameOf(job));
+        const tracked = modelOf(job).add({ job, variant, times });
+        tracked.another = byKey.get(job.key);
+        byKey.set(job.key, tracked);
+        return tracked;
       }),
     observe(key, reply, at) {
-      const found = meantBy(reply, tickets.get(key) ?? []);
-      if (found === undefined) return;
-      found.isAsked = false;
-      const { ticket, job } = found;
+      const tracked = meantBy(reply, byKey.get(key));
+      if (tracked === undefined) return;
+      tracked.isAsked = false;
+      const { job, variant } = tracked;
       const times = timesOf(job, reply, at);
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
-      const believedMs = ticket.reply({ at, state, ...times.known });
-      if (!ended) return;
       const model = modelOf(job);
+      const believedMs = model.replied(tracked, { at, state, ...times.known });
+      if (!ended) return;
       const runTimeMs = times.runTimeMs ?? believedMs;
-      const running = () => model.runningAges(nameOf(job));
-      if (variants.observe(nameOf(job), { runTimeMs, at: scheduler.now(), running })) model.rearm();
+      const running = () => model.runningAges(variant);
+      if (variants.observe(variant, { runTimeMs, at: scheduler.now(), running })) model.rearm();
     },
     keep: () => variants.keep(),
     useClock: (used) => clock.use(used),
   };
 }
 
-interface JobOfKey {
-  readonly ticket: JobTicket;
-  readonly job: PollJob;
-  /** It has been given a time, and no reply since. */
-  isAsked: boolean;
+function forget(byKey: Map<string, TrackedJob>, tracked: TrackedJob): void {
+  const { key } = tracked.job;
+  const others = ofKey(byKey.get(key)).filter((one) => one !== tracked);
+  others.forEach((one, place) => (one.another = others[place + 1]));
+  const [first] = others;
+  if (first === undefined) byKey.delete(key);
+  else byKey.set(key, first);
+}
+
+/** Itself, and those behind it. */
+function ofKey(first: TrackedJob | undefined): TrackedJob[] {
+  const all: TrackedJob[] = [];
+  for (let one = first; one !== undefined; one = one.another) all.push(one);
+  return all;
 }
 
 /** The job of a reply among those of one key; of two that poll one job, the one that waits for a reply. */
-function meantBy({ id }: JobReply, jobs: readonly JobOfKey[]): JobOfKey | undefined {
-  if (jobs.length < 2) return jobs[0];
-  const own = jobs.filter(({ job }) => job.jobId === undefined || job.jobId === id);
-  return own.find(({ isAsked }) => isAsked) ?? own[0];
+function meantBy({ id }: JobReply, first: TrackedJob | undefined): TrackedJob | undefined {
+  if (first?.another === undefined) return first;
+  const own = ofKey(first).filter(({ job }) => job.jobId === undefined || job.jobId === id);
+  // The one that has been polled for longest.
+  return own.findLast(({ isAsked }) => isAsked) ?? own.at(-1);
 }
 
 function timesOf(job: PollJob, reply: JobReply, at: number) {
@@ -111,5 +121,68 @@ function timesOf(job: PollJob, reply: JobReply, at: number) {
       ...(startedAt === undefined ? {} : { startedAt }),
       ...(endedAt === undefined ? {} : { endedAt }),
     },
+  };
+}
+
+/** The run-time distributions of endpoints and variants by name, each with its best poll times. */
+interface PlannedVariants {
+  /** The same name, kept once for all its jobs. */
+  nameOf(name: string): string;
+  planOf(name: string): PollPlan;
+  /** A job ended after this run time; `running` returns the ages of running jobs. True: the distribution has changed. */
+  observe(name: string, end: { runTimeMs: number; at: number; running: () => readonly number[] }): boolean;
+  keep(): Record<string, KeptRunTimes>;
+}
+
+interface Planned {
+  readonly name: string;
+  readonly runTimes: RunTimeDistribution;
+  plan: PollPlan;
+  /** Samples since the plan was made. */
+  newSamples: number;
+  plannedAt: number;
+}
+
+/** The poll times are planned again when this share of the samples is new, and not more often than this. */
+const replan = { share: 0.06, everyMs: 100 };
+
+function createPlannedVariants(
+  msPerCall: number,
+  kept: Readonly<Record<string, KeptRunTimes>>,
+): PlannedVariants {
+  const variants = new Map<string, Planned>();
+  const plannedOf = (name: string) => {
+    const known = variants.get(name);
+    if (known !== undefined) return known;
+    const runTimes = createRunTimeDistribution(kept[name]);
+    const fresh = {
+      name,
+      runTimes,
+      plan: planPolls(runTimes.massGiven([]), msPerCall),
+      newSamples: 0,
+      plannedAt: 0,
+    };
+    variants.set(name, fresh);
+    return fresh;
+  };
+  return {
+    nameOf: (name) => plannedOf(name).name,
+    planOf: (name) => plannedOf(name).plan,
+    observe(name, { runTimeMs, at, running }) {
+      const planned = plannedOf(name);
+      const before = planned.runTimes.samples;
+      planned.runTimes.observe(runTimeMs);
+      planned.newSamples += 1;
+      const hasChanged = planned.runTimes.samples < before;
+      const isDue =
+        planned.newSamples >= replan.share * planned.runTimes.samples &&
+        at - planned.plannedAt >= replan.everyMs;
+      if (!hasChanged && !isDue) return false;
+      planned.plan = planPolls(planned.runTimes.massGiven(running()), msPerCall);
+      planned.newSamples = 0;
+      planned.plannedAt = at;
+      return hasChanged;
+    },
+    keep: () => Object.fromEntries([...variants].map(([name, { runTimes }]) => [name, runTimes.keep()])),
   };
 }

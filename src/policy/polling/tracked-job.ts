@@ -1,25 +1,40 @@
-import type { Subscription } from 'rxjs';
+import type { Observer, Unsubscribable } from 'rxjs';
+import type { Due } from '../due-queue.js';
 import type { PollPlan } from './plan-polls.js';
+import type { PollJob } from './poll-schedule.js';
 import type { BelievedStart, QueueModel } from './queue-model.js';
 
 /** A job that is polled. Times in ms since the epoch by the scheduler. */
 export interface PolledJob {
+  readonly job: PollJob;
+  /** Endpoint and variant. */
   readonly variant: string;
-  readonly submittedAt: number;
-  /** Sends the poll. */
-  readonly poll: () => void;
+  /** Where the times of its polls go. */
+  readonly times: Pick<Observer<void>, 'next'>;
+}
+
+interface Owner {
+  /** Its poll is due. */
+  fired(job: TrackedJob): void;
+  /** Nobody polls it any more. */
+  left(job: TrackedJob): void;
 }
 
 /** The wait after a reply that the job still waits: half the mean gap between two starts at first, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
 
 /** One job in flight: what its replies have shown, when it has probably started, and when to poll it next. */
-export class TrackedJob {
+export class TrackedJob implements Due, Unsubscribable {
+  readonly job: PollJob;
   readonly variant: string;
-  readonly submittedAt: number;
-  readonly poll: () => void;
+  /** Another one of the same key. */
+  another: TrackedJob | undefined;
   polling = false;
-  timer: Subscription | undefined;
+  /** It has been given a time, and no reply since. */
+  isAsked = false;
+  dueAt = 0;
+  place = -1;
+  private readonly times: PolledJob['times'];
   /** The latest time at which it had not ended. */
   private aliveAt: number;
   /** The latest time at which it had not started. */
@@ -29,14 +44,34 @@ export class TrackedJob {
 
   /** @param rank its place in the queue */
   constructor(
-    { variant, submittedAt, poll }: PolledJob,
+    { job, variant, times }: PolledJob,
     readonly rank: number,
+    private readonly owner: Owner,
   ) {
+    this.job = job;
     this.variant = variant;
-    this.submittedAt = submittedAt;
-    this.poll = poll;
-    this.aliveAt = submittedAt;
-    this.waitingAt = submittedAt;
+    this.times = times;
+    this.aliveAt = this.submittedAt;
+    this.waitingAt = this.submittedAt;
+  }
+
+  get submittedAt(): number {
+    return this.job.submittedAt;
+  }
+
+  due(): void {
+    this.owner.fired(this);
+  }
+
+  unsubscribe(): void {
+    this.owner.left(this);
+  }
+
+  /** Sends the poll. */
+  poll(): void {
+    this.polling = true;
+    this.isAsked = true;
+    this.times.next();
   }
 
   startBy(queue: QueueModel): BelievedStart | undefined {

@@ -53,9 +53,9 @@ function beforeReplyMs({ lookupMs, connectMs, secureConnectMs, sendMs, responseM
 }
 
 class FetchExchange {
-  private readonly controller = new AbortController();
-  private hasHead = false;
-  private timedOut: 'response' | 'read' | undefined;
+  readonly #controller = new AbortController();
+  #hasHead = false;
+  #timedOut: 'response' | 'read' | undefined;
 
   constructor(
     private readonly request: WireRequest,
@@ -65,30 +65,30 @@ class FetchExchange {
   async send(fetching: typeof fetch): Promise<void> {
     const { request, subscriber } = this;
     try {
-      const response = await fetching(request.url, this.init());
-      this.hasHead = true;
-      const body = await this.read(response);
+      const response = await fetching(request.url, this.#init());
+      this.#hasHead = true;
+      const body = await this.#read(response);
       if (body === undefined) return subscriber.error(tooLarge(request, maxBytesOf(request)));
       subscriber.next({ status: statusOf(response), headers: Object.fromEntries(response.headers), body });
       subscriber.complete();
     } catch (error) {
-      this.fail(error);
+      this.#fail(error);
     }
   }
 
   abort(): void {
-    this.controller.abort();
+    this.#controller.abort();
   }
 
   timeOut(phase: 'response' | 'read'): void {
-    if (phase === 'response' && this.hasHead) return;
-    this.timedOut = phase;
-    this.fail(undefined);
+    if (phase === 'response' && this.#hasHead) return;
+    this.#timedOut = phase;
+    this.#fail(undefined);
     this.abort();
   }
 
   /** Never follows a redirect, and sends no cookie: the key goes to this address and to no other. */
-  private init(): RequestInit {
+  #init(): RequestInit {
     const { method, headers, body } = this.request;
     const sent = Object.entries(headers).filter(([name]) => name !== 'User-Agent');
     return {
@@ -99,12 +99,12 @@ class FetchExchange {
       credentials: 'omit',
       ...neverCached,
       referrerPolicy: 'no-referrer',
-      signal: this.controller.signal,
+      signal: this.#controller.signal,
     };
   }
 
   /** `undefined`: the body is longer than its cap. */
-  private async read({ body }: Response): Promise<string | undefined> {
+  async #read({ body }: Response): Promise<string | undefined> {
     const decoder = new TextDecoder();
     const reader = body?.getReader();
     let [text, size] = ['', 0];
@@ -120,9 +120,9 @@ class FetchExchange {
     return text + decoder.decode();
   }
 
-  private fail(error: unknown): void {
+  #fail(error: unknown): void {
     const message = error instanceof Error ? error.message : '';
-    const fault = { message, neverConnected: false, responded: this.hasHead, timedOut: this.timedOut };
+    const fault = { message, neverConnected: false, responded: this.#hasHead, timedOut: this.#timedOut };
     this.subscriber.error(faultOf(this.request, fault));
   }
 }

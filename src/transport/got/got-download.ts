@@ -3,8 +3,7 @@ import { Observable } from 'rxjs';
 import type { Download, Downloaded, DownloadHead, DownloadRequest } from './download.js';
 import { faultOf, tooLarge, TransportError } from '../transport-error.js';
 import { gotDelays, gotFault } from './got-fault.js';
-import { createGotFiles, type GotFilesOptions } from './got-files.js';
-import { travel, type Trip } from './got-trip.js';
+import { createGotFiles, type GotFilesOptions, travel, type Trip } from './got-trip.js';
 import type { KeepAliveAgents } from '../connections/keep-alive-agents.js';
 import { announcesMore, flatHeaders } from '../reply-body.js';
 

@@ -1,8 +1,7 @@
 import { Observable } from 'rxjs';
 import { faultOf, TransportError } from '../transport-error.js';
 import { gotDelays, gotFault } from './got-fault.js';
-import { createGotFiles, type GotFiles, type GotFilesOptions } from './got-files.js';
-import { travel, type Trip } from './got-trip.js';
+import { createGotFiles, type GotFiles, type GotFilesOptions, travel, type Trip } from './got-trip.js';
 import type { PhaseTimeouts } from '../transport.js';
 
 /** The answer of a file's host, without the file. */

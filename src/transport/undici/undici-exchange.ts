@@ -6,8 +6,7 @@ import { hasUnreadBytes } from '../connections/connection-reuse.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { ExchangeLimits } from './exchange-limits.js';
 import { defaultMaxReplyBytes, type WireReply, type WireRequest } from '../transport.js';
-import type { Connection, Connections } from './undici-connections.js';
-import { ConnectTimeout } from './undici-connect.js';
+import { type Connection, type Connections, ConnectTimeout } from './undici-connections.js';
 
 /** The connections that a request goes over. */
 export interface Connector {

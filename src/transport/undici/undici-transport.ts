@@ -1,7 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Transport, WireRequest } from '../transport.js';
-import { Connections } from './undici-connections.js';
-import { type ConnectOptions, createConnect } from './undici-connect.js';
+import { Connections, type ConnectOptions, createConnect } from './undici-connections.js';
 import { Exchange, type Connector } from './undici-exchange.js';
 
 /** How connections are kept and trusted. */

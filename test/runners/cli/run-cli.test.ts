@@ -27,6 +27,13 @@ describe('runCli', () => {
     }
   });
 
+  it('shows every option of a command however its help is asked for', async () => {
+    const { stdout } = await call('run', '--help');
+    expect(stdout).toMatch(/^ +--max-cost <.*^ +--no-download /ms);
+    expect((await call('help', 'run')).stdout).toBe(stdout);
+    expect((await call('run', '--quiet', '--help')).stdout).toBe(stdout);
+  });
+
   it('shows the help and exits 2 when no command is named', async () => {
     const { code, stdout, stderr } = await call();
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -36,6 +43,10 @@ describe('runCli', () => {
   it.each([
     [['pln'], "unknown command 'pln'\n(Did you mean plan?)"],
     [['run', 'a.csv', '--concurency', '3'], "unknown option '--concurency'\n(Did you mean --concurrency?)"],
+    [
+      ['run', 'a.csv', '--quiet', '--no-downlod'],
+      "unknown option '--no-downlod'\n(Did you mean --no-download?)",
+    ],
     [['plan'], "missing required argument 'manifest'"],
     [['status'], 'name the output folder of a run, as in: millrace status edits.out'],
     [['--max-cost', '5', 'run', 'a.csv'], 'options stand behind the command'],

@@ -77,7 +77,7 @@ describe('settle of a row that a dead worker left', () => {
   it('--paid: its cost is spent, its result is given up; while the database is away nothing is settled', async () => {
     leaveOpen();
     const before = run.folder.everything();
-    for (const way of [['--job', 'x', '--yes'], ['--paid', '1'], ['--not-sent']]) {
+    for (const way of [['--job', 'x', '--yes'], ['--paid', '0.05'], ['--not-sent']]) {
       const { code, stdout, stderr } = await run.call('settle', 'out', held(), ...way, '--db', away);
       expect([code, stdout]).toEqual([69, '']);
       expect(stderr).toMatch(/(^|\n)error: The database .* cannot be reached: .*Nothing is settled/);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   imageEditDefaults,
   imageEditInputSchema,
-  imageEditOutputSchema,
   looseImageEditInputSchema,
 } from '../../../src/contract/image-edit.js';
+import { imageEditOutputSchema } from '../../../src/contract/image-edit-output.js';
 
 const images = ['https://pictures.example/a.png'];
 const input = { images, prompt: 'make it blue' };

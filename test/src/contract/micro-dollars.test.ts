@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { imageEditPrices, toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
+import {
+  imageEditPrices,
+  toMicroDollars,
+  toUsd,
+  disbelievedCost,
+  isBelievable,
+  maxPurchaseUsd,
+  reportedCostUsd,
+} from '../../../src/contract/micro-dollars.js';
+import { WideColumn } from '../../../runners/batch/journal/rows/column.js';
 
 describe('micro-dollars', () => {
   it('are the prices of the specification', () => {
@@ -17,5 +26,55 @@ describe('micro-dollars', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 12 }), (micro) => toMicroDollars(toUsd(micro)) === micro),
     );
+  });
+});
+
+const believed = [0, 0.0875, 12, maxPurchaseUsd];
+const absent = [
+  undefined,
+  null,
+  'text',
+  [],
+  {},
+  { cost: null },
+  { cost: 'free' },
+  { cost: '' },
+  { price: 1 },
+];
+const figures = [-0.01, -Infinity, Infinity, Number.NaN, 1e12, maxPurchaseUsd + 1, '0.13', ' 1e3 ', '-1'];
+
+describe('reportedCostUsd', () => {
+  it.each(believed)('is %d', (cost) => {
+    expect(reportedCostUsd({ cost })).toBe(cost);
+    expect(disbelievedCost({ cost }, null)).toBeUndefined();
+  });
+
+  it.each(absent)('is not reported by %j [fault 3]', (output) => {
+    expect(reportedCostUsd(output)).toBeNull();
+    expect(disbelievedCost(output, 87_500)).toBeUndefined();
+  });
+
+  it.each(figures)('is not believed of %j', (cost) => {
+    expect(reportedCostUsd({ cost })).toBeNull();
+    const written = typeof cost === 'string' ? JSON.stringify(cost) : String(cost);
+    expect(disbelievedCost({ cost }, null)).toBe(written);
+  });
+});
+
+describe('isBelievable', () => {
+  it('is true up to a thousand times the expected price', () => {
+    expect(isBelievable(87_500_000, 87_500)).toBe(true);
+    expect(isBelievable(87_500_001, 87_500)).toBe(false);
+    expect(disbelievedCost({ cost: 87_500 }, 87_500)).toBe('87500');
+    expect(disbelievedCost({ cost: 87.5 }, 87_500)).toBeUndefined();
+  });
+
+  it.each([null, 0, Number.NaN])('has the bound of the books alone where %s is expected', (estimate) => {
+    expect(isBelievable(toMicroDollars(maxPurchaseUsd), estimate)).toBe(true);
+    expect(isBelievable(toMicroDollars(maxPurchaseUsd) + 1, estimate)).toBe(false);
+  });
+
+  it('is true of nothing that the journal cannot hold', () => {
+    expect(toMicroDollars(maxPurchaseUsd)).toBeLessThanOrEqual(WideColumn.max);
   });
 });

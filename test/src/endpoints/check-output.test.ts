@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { StandardSchema } from '../../../src/contract/standard-schema.js';
 import { checkOutput, readInput } from '../../../src/endpoints/schema-checks.js';
-import { completed, failed } from '../../../src/testing/marble-jobs.js';
+import { completed, failed } from '../../../src/testing/in-virtual-time.js';
 
 /** A schema of another kind than zod's: a function. */
 const schemaOf = (validate: (value: unknown) => unknown) =>

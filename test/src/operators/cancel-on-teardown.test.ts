@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { cancelOnTeardown } from '../../../src/operators/cancel-on-teardown.js';
-import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events, jobOver } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('cancelOnTeardown', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
-import { completed, jobEvents as events, jobOver, settled } from '../../../src/testing/marble-jobs.js';
+import { completed, jobEvents as events, jobOver, settled } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const values = { ...events, D: settled(completed('other')) } satisfies Record<string, JobEvent<string>>;

@@ -1,7 +1,7 @@
 import { EMPTY, from, lastValueFrom, of, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { asJob } from '../../../src/operators/job.js';
-import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events, jobOver } from '../../../src/testing/in-virtual-time.js';
 
 describe('a job', () => {
   it('is an Observable of its events, also to from()', async () => {

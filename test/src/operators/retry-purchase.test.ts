@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { retryPurchase } from '../../../src/operators/retry-purchase.js';
-import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events, jobOver } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
 
 /** A job a call, each with its own marbles. */

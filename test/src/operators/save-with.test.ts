@@ -22,7 +22,7 @@ import { saveWith } from '../../../src/operators/save-with.js';
 import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
 import { clientOver } from '../../support/client-over.js';
 import { echoShop, turn } from '../../support/echo-shop.js';
-import { jobEvents as events, jobOver } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events, jobOver } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const rows = Array.from({ length: 20 }, (_, row) => row);
@@ -47,6 +47,16 @@ describe('saveWith', () => {
         expectObservable(cold<JobEvent<string>>(marbles, events).pipe(saveWith(save))).toBe(marbles, events);
       expectObservable(cold<JobEvent<string>>('(f|)', events).pipe(saveWith(save))).toBe('--(f|)', events);
     });
+  });
+
+  it('errors behind a fan-out, of which it would save nothing', async () => {
+    const { buy } = echoShop();
+    let saves = 0;
+    const save = saveWith(() => of((saves += 1)));
+    const rowsOf = pullJobs([1, 2], (row) => buy(row), { concurrency: 1 }) as Observable<unknown>;
+    const saved = rowsOf.pipe(save as unknown as (behind: Observable<unknown>) => Observable<unknown>);
+    await expect(lastValueFrom(saved)).rejects.toMatchObject({ code: 'invalid-option', option: 'saveWith' });
+    expect(saves).toBe(0);
   });
 
   it('saves an outcome once, whoever subscribes to the job and when', async () => {

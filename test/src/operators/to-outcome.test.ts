@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { InvalidInputError } from '../../../src/operators/job-error.js';
 import { asInvalidRow, toOutcome } from '../../../src/operators/to-outcome.js';
-import { completed, jobEvents as events, failed } from '../../../src/testing/marble-jobs.js';
+import { completed, jobEvents as events, failed } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('toOutcome', () => {

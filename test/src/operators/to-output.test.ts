@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { JobError } from '../../../src/operators/job-error.js';
 import { toOutput } from '../../../src/operators/to-outcome.js';
-import { jobEvents as events, failed, settled } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events, failed, settled } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 describe('toOutput', () => {

@@ -8,7 +8,7 @@ import {
   failed,
   jobOver,
   settled,
-} from '../../../src/testing/marble-jobs.js';
+} from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const values = {

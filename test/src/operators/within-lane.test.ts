@@ -2,7 +2,7 @@ import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { createLanes, withinLane } from '../../../src/operators/within-lane.js';
-import { jobEvents as events } from '../../../src/testing/marble-jobs.js';
+import { jobEvents as events } from '../../../src/testing/in-virtual-time.js';
 import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
 
 const jobs =

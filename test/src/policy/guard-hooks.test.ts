@@ -1,4 +1,4 @@
-import { config, EMPTY, firstValueFrom, lastValueFrom, map, of, throwError } from 'rxjs';
+import { config, EMPTY, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
@@ -132,6 +132,23 @@ describe('poll times that fail', () => {
       const schedule = guardSchedule({ pollTimes, observe: () => undefined }, scheduler);
       const times = schedule.pollTimes({ key: 'k', submittedAt: 0 }).pipe(map(() => 't'));
       expectObservable(times, '12s !').toBe(marbles);
+    });
+  });
+
+  it('hold up no job that has ended when they cannot be torn down', () => {
+    inVirtualTime(({ scheduler, expectObservable }) => {
+      const { client } = clientOver(service, { scheduler, gate: openGate({ scheduler }) });
+      const pollTimes = () =>
+        new Observable<void>((times) => {
+          times.add(timer(2, scheduler).subscribe(() => times.next()));
+          return broken;
+        });
+      const endpoint = client.queue('echo', { poll: { ...atOnce, pollTimes } });
+      const status = endpoint.run({}).pipe(
+        toOutcome(),
+        map((outcome) => outcome.status),
+      );
+      expectObservable(status).toBe('--(c|)', { c: 'completed' });
     });
   });
 

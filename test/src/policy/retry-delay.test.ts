@@ -88,7 +88,7 @@ describe('retryAfterMs', () => {
     ['31536000', 600_000],
     ['99999999999999999999999', 600_000],
   ])('%j seconds → %d ms [fault 4]', (header, waitMs) => {
-    expect(retryAfterMs(header, now)).toBe(waitMs);
+    expect(retryAfterMs({ 'retry-after': header }, now)).toBe(waitMs);
   });
 
   it.each([
@@ -99,7 +99,17 @@ describe('retryAfterMs', () => {
     ['Sat, 21 Nov 2026 11:59:00 GMT', 0],
     ['Sun, 21 Nov 2027 12:00:00 GMT', 600_000],
   ])('the date %j → %d ms [fault 4]', (header, waitMs) => {
-    expect(retryAfterMs(header, now)).toBe(waitMs);
+    expect(retryAfterMs({ 'retry-after': header }, now)).toBe(waitMs);
+  });
+
+  it.each([
+    ['Sat, 21 Nov 2026 15:00:00 GMT', 30_000],
+    ['Sat, 21 Nov 2026 15:00:30 GMT', 0],
+    ['soon', 600_000],
+    [undefined, 600_000],
+  ])('a date counts from that of the reply, %j, where the clock here is three hours late', (date, waitMs) => {
+    expect(retryAfterMs({ 'retry-after': 'Sat, 21 Nov 2026 15:00:30 GMT', date }, now)).toBe(waitMs);
+    expect(retryAfterMs({ 'retry-after': '7', date }, now)).toBe(7_000);
   });
 
   it.each([
@@ -118,6 +128,6 @@ describe('retryAfterMs', () => {
     'Sat, 99 Nov 2026 12:00:30 GMT',
     'foo 1',
   ])('cannot read %j [fault 4]', (header) => {
-    expect(retryAfterMs(header, now)).toBeUndefined();
+    expect(retryAfterMs({ 'retry-after': header }, now)).toBeUndefined();
   });
 });

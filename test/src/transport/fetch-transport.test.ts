@@ -1,6 +1,6 @@
 import { firstValueFrom, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createCoreClient } from '../../../src/endpoints/core-client.js';
+import { createCoreClient } from '../../../src/endpoints/client-on.js';
 import { createFetchTransport } from '../../../src/transport/fetch/fetch-transport.js';
 import type { TransportError } from '../../../src/transport/transport-error.js';
 import type { WireRequest } from '../../../src/transport/transport.js';

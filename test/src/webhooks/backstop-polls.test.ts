@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LateClock } from '../../../src/policy/late-clock.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
-import { BackstopPolls } from '../../../src/webhooks/backstop-polls.js';
-import { CallbackHealth } from '../../../src/webhooks/callback-health.js';
+import { BackstopPolls, CallbackHealth } from '../../../src/webhooks/backstop-polls.js';
 import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';
 
 /** A backstop over polls every so many ms. */

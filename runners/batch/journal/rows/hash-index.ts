@@ -13,50 +13,53 @@ export class HashIndex {
   private readonly low = new Column(Uint32Array);
   /** All columns. Call `reopen` after filling them anew. */
   readonly columns: readonly Column[] = [this.high, this.low];
-  /** Place + 1; 0 is free. At most two thirds are taken. */
-  private slots = new Uint32Array(firstSlots);
+  /** Place + 1; 0 is free. At most two thirds are taken. `undefined`: nobody has asked yet, as mostly nobody does for a job of long ago. */
+  private slots: Uint32Array | undefined;
 
   /** Leads from hashes to places again, once the columns hold so many of them. */
   reopen(length: number): void {
     this.length = length;
-    let slots = firstSlots;
-    while (length * 3 > slots * 2) slots *= 2;
-    this.openSlots(slots);
+    this.slots = undefined;
   }
 
   /** The place of the hash, or -1. */
   find(hash: Pick<IdHash, 'high' | 'low'>): number {
-    return (this.slots[this.slotOf(hash.high, hash.low)] ?? 0) - 1;
+    const slots = this.slots ?? this.openSlots();
+    return (slots[this.slotIn(slots, hash.high, hash.low)] ?? 0) - 1;
   }
 
   /** The place of the hash; one that was not known is added. */
   add(hash: Pick<IdHash, 'high' | 'low'>): number {
-    const slot = this.slotOf(hash.high, hash.low);
-    const taken = this.slots[slot] ?? 0;
+    const slots = this.slots ?? this.openSlots();
+    const slot = this.slotIn(slots, hash.high, hash.low);
+    const taken = slots[slot] ?? 0;
     if (taken > 0) return taken - 1;
     const place = this.length++;
     this.high.set(place, hash.high);
     this.low.set(place, hash.low);
-    this.slots[slot] = place + 1;
-    if (this.length * 3 > this.slots.length * 2) this.openSlots(this.slots.length * 2);
+    slots[slot] = place + 1;
+    if (this.length * 3 > slots.length * 2) this.openSlots();
     return place;
   }
 
-  private slotOf(high: number, low: number): number {
-    const mask = this.slots.length - 1;
+  private slotIn(slots: Uint32Array, high: number, low: number): number {
+    const mask = slots.length - 1;
     let slot = low & mask;
     for (;;) {
-      const taken = this.slots[slot] ?? 0;
+      const taken = slots[slot] ?? 0;
       if (taken === 0 || (this.low.get(taken - 1) === low && this.high.get(taken - 1) === high)) return slot;
       slot = (slot + 1) & mask;
     }
   }
 
-  private openSlots(count: number): void {
-    this.slots = new Uint32Array(count);
-    for (let place = 0; place < this.length; place++) {
-      this.slots[this.slotOf(this.high.get(place), this.low.get(place))] = place + 1;
-    }
+  /** As many as there have to be. */
+  private openSlots(): Uint32Array {
+    let count = firstSlots;
+    while (this.length * 3 > count * 2) count *= 2;
+    const slots = (this.slots = new Uint32Array(count));
+    for (let place = 0; place < this.length; place++)
+      slots[this.slotIn(slots, this.high.get(place), this.low.get(place))] = place + 1;
+    return slots;
   }
 }
 

@@ -24,7 +24,7 @@ export class RowStates {
   private latest: { readonly id: string | undefined; readonly index: number } = { id: undefined, index: -1 };
 
   /** @internal */
-  constructor(readonly table: RowTable = new RowTable()) {}
+  constructor(private readonly table: RowTable = new RowTable()) {}
 
   get size(): number {
     return this.table.length;

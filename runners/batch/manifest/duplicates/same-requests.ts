@@ -14,6 +14,12 @@ export interface SameRows {
   readonly first: readonly { readonly id: string; readonly line: number; readonly sameAsLine: number }[];
 }
 
+/** Rows to be sent that ask for exactly what was or may have been paid already. */
+export interface BoughtRows extends SameRows {
+  /** Folders of other runs that have bought it. Absent: the run itself has, under other ids. */
+  readonly elsewhere?: readonly string[];
+}
+
 const shown = 20;
 const words = 3;
 
@@ -105,14 +111,16 @@ export function describeSame({ rows, first }: SameRows): string[] {
   ];
 }
 
-/** The same for rows that ask for what an earlier row of the run has got, which the manifest has no more. */
-export function describeBought({ rows, first }: SameRows): string[] {
+/** The same for rows that ask for what was bought before, by the run itself for a row that the manifest has no more, or in other folders. */
+export function describeBought({ rows, first, elsewhere }: BoughtRows): string[] {
   const rest = rows - first.length;
+  const what =
+    elsewhere === undefined
+      ? 'the run has bought already, for a row that is not in the manifest'
+      : `was bought already, in ${elsewhere.join(' and ')}`;
   return [
     ...first.map(({ id, line }) =>
-      stripControls(
-        `line ${line} (id ${quoteValue(id)}) asks for what the run has bought already, for a row that is not in the manifest`,
-      ),
+      stripControls(`line ${line} (id ${quoteValue(id)}) asks for what ${what}`),
     ),
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ];

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import {
+  imageEditFields,
   imageEditInputSchema,
-  looseImageEditInputSchema,
   type ImageEditInput,
 } from '../../../../src/contract/image-edit.js';
 import { editFieldNames, editFields, type EditFieldName } from '../columns/manifest-fields.js';
@@ -37,6 +37,7 @@ export function editInputCheck(): (
     .filter((field) => editFields[field].passes === undefined)
     .map((field) => ({ field, judge: rememberingJudge(field) }));
 
+  let loose: ReturnType<typeof imageEditInputSchema.loose> | undefined;
   const takePlain = (input: Record<string, unknown>): boolean => {
     for (const { field, passes } of byHand) if (!passes(input[field])) return false;
     for (const { field, judge } of byVerdict) {
@@ -50,16 +51,19 @@ export function editInputCheck(): (
   };
   return (input) => {
     if (takePlain(input)) return { input: input as EditInput };
-    const result = looseImageEditInputSchema.safeParse(input, { reportInput: true });
+    loose ??= imageEditInputSchema.loose();
+    const result = loose.safeParse(input, { reportInput: true });
     return result.success ? { input: result.data } : { problems: result.error.issues.map(explain) };
   };
 }
 
 function rememberingJudge(field: EditFieldName): (value: unknown) => Verdict {
   const verdicts = new Map<unknown, Verdict>();
+  let schema: (typeof imageEditFields)[EditFieldName] | undefined;
   return (given) => {
     if (verdicts.has(given)) return verdicts.get(given);
-    const result = imageEditInputSchema.shape[field].safeParse(given);
+    schema ??= imageEditFields[field];
+    const result = schema.safeParse(given);
     const verdict = result.success ? { value: result.data } : undefined;
     if (verdicts.size >= verdictsKept) verdicts.clear();
     verdicts.set(given, verdict);

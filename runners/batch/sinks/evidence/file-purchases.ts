@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import type { Disk } from '../../disk/disk.js';
 import { valueOfJson, readLines } from '../../disk/read-file.js';
-import { joinQuoted } from '../csv-line.js';
+import { joinQuoted } from '../line-text.js';
 
 const rowKind = z.enum(['edit', 'job', 'route']);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));

@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { SameRows } from '../../manifest/duplicates/same-requests.js';
+import type { BoughtRows, SameRows } from '../../manifest/duplicates/same-requests.js';
 import type { AxesChange } from '../../manifest/matrix/asked-axes.js';
 import type { ColumnAhead } from '../money/value-survey.js';
 import type { CapInForce } from '../money/cap-in-force.js';
@@ -52,9 +52,9 @@ export interface Ahead {
   readonly same: SameRows;
   /**
    * Of `toSend`: rows that ask for exactly what an earlier row of the run asked for that is in the manifest no more, so that it would
-   * be bought again under another id. Absent: there are none.
+   * be bought again under another id; where the run has not begun, what another run of this manifest has bought. Absent: there are none.
    */
-  readonly bought?: SameRows;
+  readonly bought?: BoughtRows;
   /** Columns that this start sends, and that earlier starts of the run, by an older version, kept as the user's own. */
   readonly newlySent: readonly string[];
   /** Queue endpoints that rows are sent to. */

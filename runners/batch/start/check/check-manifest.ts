@@ -5,12 +5,12 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../tasks/select-rows.js';
 import type { Ahead } from './ahead.js';
-import { boughtBefore } from './bought-before.js';
+import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
-import { SameTally } from '../../manifest/duplicates/same-requests.js';
+import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
@@ -35,6 +35,13 @@ export interface Checked {
   readonly rows?: CheckedRows | undefined;
 }
 
+/** What a check needs beside the options. */
+interface CheckParts {
+  readonly stops: Pick<Stops, 'isStopping'>;
+  /** Other runs of the manifest are read by it. */
+  readonly peekJournal: PeekJournal;
+}
+
 /** Of a run that has not begun. */
 const nothingKnown: JournalRows = {
   rows: { get: () => undefined, indexOf: () => -1, size: 0 },
@@ -49,14 +56,14 @@ const nothingKnown: JournalRows = {
 export async function checkManifest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records' | 'rowsIn'> | undefined,
-  stops: Pick<Stops, 'isStopping'>,
+  { stops, peekJournal }: CheckParts,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
   const start = { stops, askedAgain: await askedAgain(options, journal) };
   const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  return checked ?? checkRows(options, journal, newSurvey);
+  return checked ?? checkRows(options, journal, { newSurvey, peekJournal });
 }
 
 /** What an earlier start has kept, and the rows that are left. `undefined`: all rows are to be read. */
@@ -76,7 +83,8 @@ async function checkRest(
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that the manifest has no more may have a picture of the same name as one that was left out, or have bought what a row asks for.
   const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
-  if (!isByOrder && !isByGone) return { plan, columns, ahead, names, pending, invalid };
+  const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true)).length > 0;
+  if (!isByOrder && !isByGone && !isByOthers) return { plan, columns, ahead, names, pending, invalid };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -101,7 +109,7 @@ async function readRest(
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  newSurvey: () => StartSurvey,
+  { newSurvey, peekJournal }: { readonly newSurvey: () => StartSurvey; readonly peekJournal: PeekJournal },
 ): Promise<Checked> {
   const survey = newSurvey();
   const known = journal?.recovered ?? nothingKnown;
@@ -132,11 +140,9 @@ async function checkRows(
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
-  const toSend = () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules });
-  const bought = await boughtBefore(journal, ids, {
-    ahead,
-    toSend,
-    priceOf: (row) => options.prices.priceOf(row),
+  const bought = await boughtAlready(options, journal, {
+    ...{ ahead, ids, peekJournal },
+    toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {
     plan,
@@ -147,6 +153,26 @@ async function checkRows(
     columns: survey.columns ?? [],
     rows,
   };
+}
+
+/** What this start would buy a second time: of what the run itself has bought, or of what other runs have. */
+async function boughtAlready(
+  options: ResolvedOptions,
+  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  start: {
+    readonly ahead: Pick<Ahead, 'gone' | 'toSend'>;
+    readonly ids: KnownIds;
+    readonly peekJournal: PeekJournal;
+    readonly toSend: () => AsyncIterable<Row>;
+  },
+): Promise<BoughtRows | undefined> {
+  const { ahead, ids, peekJournal, toSend } = start;
+  const { disk, prices } = options;
+  const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
+  if (ahead.toSend === 0) return undefined;
+  const own = journal && ahead.gone > 0 ? await boughtBefore(journal, ids, sent) : undefined;
+  const runs = own ? [] : await otherRuns(options, journal !== undefined);
+  return own ?? boughtElsewhere({ disk, runs, peekJournal }, sent);
 }
 
 function changedAxes(

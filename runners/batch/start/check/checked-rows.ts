@@ -45,27 +45,9 @@ export class CheckedRows {
   readonly #chunks: Uint32Array[] = [];
   readonly #id = new IdHash();
 
-  /** @param fill gives the bytes that `bytes` gave, in order */
-  static async restore(
-    { length, sections, purchases, hasCapitals, areAlike }: KeptRows,
-    fill: (into: Uint8Array) => Promise<void>,
-  ): Promise<CheckedRows> {
-    const rows = new CheckedRows();
-    for (let at = 0; at < length; at += chunkRows) rows.#chunks.push(new Uint32Array(words * chunkRows));
-    Object.assign(rows, { length, hasCapitals, areAlike });
-    rows.#sections = [...sections];
-    rows.#purchases = [...purchases];
-    for (const bytes of rows.bytes()) await fill(bytes);
-    return rows;
-  }
-
   get kept(): KeptRows {
     const { length, hasCapitals, areAlike } = this;
     return { length, hasCapitals, areAlike, sections: this.#sections, purchases: this.#purchases };
-  }
-
-  get purchases(): readonly Purchases[] {
-    return this.#purchases;
   }
 
   /** False: their prices are too many to be kept. */
@@ -110,31 +92,6 @@ export class CheckedRows {
       yield new Uint8Array(buffer, 0, 4 * words * Math.min(chunkRows, this.length - index * chunkRows));
   }
 
-  /**
-   * The sections whose rows are all left alone, and whether those in front of the first section are, too.
-   *
-   * @param bytes where the last section ends
-   */
-  leftOut(
-    isLeftAlone: (id: Pick<IdHash, 'high' | 'low'>, bits: number) => boolean,
-    bytes: number,
-  ): { readonly isAll: boolean; readonly sections: LeftOut[] } {
-    const isAlone = (row: number): boolean => {
-      const chunk = this.#chunks[Math.floor(row / chunkRows)] as Uint32Array;
-      const at = words * (row % chunkRows);
-      return isLeftAlone({ high: chunk[at] ?? 0, low: chunk[at + 1] ?? 0 }, chunk[at + 2] ?? 0);
-    };
-    const all = [...this.#sections, { at: bytes, line: Infinity, rowsBefore: this.length }];
-    const sections: LeftOut[] = [];
-    let isAll = areAll(0, all[0]?.rowsBefore ?? 0, isAlone);
-    for (const [index, section] of this.#sections.entries()) {
-      const next = all[index + 1] as RowsOfSection;
-      if (!areAll(section.rowsBefore, next.rowsBefore, isAlone)) isAll = false;
-      else addSection(sections, section, next);
-    }
-    return { isAll, sections };
-  }
-
   /** Rows that buy the same mostly follow each other. */
   #addPurchase(row: Row): void {
     const what = this.#latest?.what;
@@ -155,9 +112,38 @@ export class CheckedRows {
   }
 }
 
-function areAll(from: number, to: number, isSo: (row: number) => boolean): boolean {
-  for (let row = from; row < to; row++) if (!isSo(row)) return false;
-  return true;
+/**
+ * The sections whose rows are all left alone, and whether those in front of the first section are, too. The rows pass in chunks: a byte of
+ * each is kept, not its hashes.
+ *
+ * @param fill gives the bytes that `CheckedRows.bytes` gave, in order
+ * @param bytes where the last section ends
+ */
+export async function sectionsLeftAlone(
+  { length, sections: kept }: Pick<KeptRows, 'length' | 'sections'>,
+  fill: (into: Uint8Array) => Promise<void>,
+  isLeftAlone: (id: Pick<IdHash, 'high' | 'low'>, bits: number) => boolean,
+  bytes: number,
+): Promise<{ readonly isAll: boolean; readonly sections: LeftOut[] }> {
+  const alone = new Uint8Array(length);
+  const chunk = new Uint32Array(words * chunkRows);
+  for (let from = 0; from < length; from += chunkRows) {
+    const rows = Math.min(chunkRows, length - from);
+    await fill(new Uint8Array(chunk.buffer, 0, 4 * words * rows));
+    for (let row = 0, at = 0; row < rows; row++, at += words)
+      if (isLeftAlone({ high: chunk[at] ?? 0, low: chunk[at + 1] ?? 0 }, chunk[at + 2] ?? 0))
+        alone[from + row] = 1;
+  }
+  const areAlone = (from: number, to: number): boolean => !alone.subarray(from, to).includes(0);
+  const all = [...kept, { at: bytes, line: Infinity, rowsBefore: length }];
+  const sections: LeftOut[] = [];
+  let isAll = areAlone(0, all[0]?.rowsBefore ?? 0);
+  for (const [index, section] of kept.entries()) {
+    const next = all[index + 1] as RowsOfSection;
+    if (!areAlone(section.rowsBefore, next.rowsBefore)) isAll = false;
+    else addSection(sections, section, next);
+  }
+  return { isAll, sections };
 }
 
 /** Sections that follow each other become one. */

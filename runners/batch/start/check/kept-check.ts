@@ -3,7 +3,7 @@ import { version } from '../../../../src/contract/version.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import { withFile } from '../../disk/read-file.js';
 import { replaceFile } from '../../disk/replace-file.js';
-import { openSealed, sealed } from '../../disk/sealed-file.js';
+import { openSealed, readHeader, sealed, type SealedFile } from '../../disk/sealed-file.js';
 import type { Journal } from '../../journal/journal.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { LeftOut } from '../../manifest/records/manifest-sections.js';
@@ -11,7 +11,7 @@ import { costByInForce, trackedColumns } from '../../row/totals.js';
 import type { RowStatus } from '../../row/row-status.js';
 import type { FoundBytes, PricedBytes } from '../../tasks/priced-bytes.js';
 import type { Ahead } from './ahead.js';
-import { CheckedRows, type KeptRows } from './checked-rows.js';
+import { sectionsLeftAlone, type CheckedRows, type KeptRows } from './checked-rows.js';
 
 /**
  * What a start found in its manifest, kept beside the journal: as long as the manifest and the way in which it is read stay the
@@ -45,7 +45,7 @@ type Known = Journal['recovered'];
 
 /** Whether it makes sense to gather rows: false where the values of a column are to be seen in each of them. */
 export function canBeKept(
-  options: ResolvedOptions,
+  options: Pick<ResolvedOptions, 'manifest' | 'costBy' | 'maxCostByUsd'>,
   known: Partial<Pick<Known, 'database' | 'costBy'>>,
 ): boolean {
   const isByValue = trackedColumns(costByInForce(options, known.costBy)).length > 0;
@@ -62,17 +62,26 @@ export async function loadKeptCheck(options: ResolvedOptions, known: Known): Pro
   const kept = await withFile(disk, path, async (file) => {
     const whole = await openSealed<KeptHeader>(file);
     if (whole?.header.made !== made || whole.header.settings !== settings) return undefined;
-    return { ...whole.header, rows: await CheckedRows.restore(whole.header.rows, whole.fill) };
+    return { header: whole.header, left: await leftAlone(options, known, whole) };
   }).catch(() => undefined);
-  if (kept === undefined || (kept.prices !== null && kept.prices !== pricesOf(options))) return undefined;
-  if (!(await isFound(options, manifest.bytes, kept.bytes))) return undefined;
-  return leaveOut(options, known, kept);
+  if (kept === undefined) return undefined;
+  const { header, left } = kept;
+  if (header.prices !== null && header.prices !== pricesOf(options)) return undefined;
+  return (await isFound(options, manifest.bytes, header.bytes)) ? leaveOut(options, header, left) : undefined;
+}
+
+/** Whether something is kept of a manifest that is read like this one; whether it still is that manifest, `loadKeptCheck` finds out. */
+export async function isKept({ disk, out, manifest }: ResolvedOptions): Promise<boolean> {
+  const path = keptPath(out);
+  if ((await disk.stat(path)) === undefined) return false;
+  const { header } = await withFile(disk, path, (file) => readHeader<KeptHeader>(file));
+  return header.made === made && header.settings === settingsOf({ manifest }, {});
 }
 
 /** Keeps what a start has found. If the disk fails, nothing is kept, and nothing is lost. */
 export async function saveKeptCheck(
-  options: ResolvedOptions,
-  { recovered }: Pick<Journal, 'recovered'>,
+  options: Pick<ResolvedOptions, 'disk' | 'out' | 'manifest' | 'prices'>,
+  { recovered }: { readonly recovered: Partial<Pick<Known, 'database'>> },
   found: Pick<KeptHeader, 'plan' | 'columns'> & {
     readonly ahead: Pick<Ahead, 'newlySent'>;
     /** Absent where the check is the one that was kept. */
@@ -104,21 +113,25 @@ async function isFound(
   return JSON.stringify(found) === JSON.stringify(kept);
 }
 
+/** The rows that this start has nothing to do with. */
+function leftAlone(
+  { retry }: ResolvedOptions,
+  { rows: states }: Known,
+  { header: { rows, bytes }, fill }: SealedFile<KeptHeader>,
+): ReturnType<typeof sectionsLeftAlone> {
+  const takenUp = new Set<RowStatus>([...retry, ...alwaysTakenUp]);
+  return sectionsLeftAlone(rows, fill, (id, bits) => states.isLeftAlone(id, bits, takenUp), bytes.length);
+}
+
 /** `undefined`: rows that are left depend on those that are not. */
 function leaveOut(
   options: ResolvedOptions,
-  { rows: states }: Known,
-  { rows, ...kept }: Omit<KeptHeader, 'rows'> & { readonly rows: CheckedRows },
+  { rows, columns, plan: kept }: KeptHeader,
+  { isAll, sections }: Awaited<ReturnType<typeof sectionsLeftAlone>>,
 ): KeptCheck | undefined {
-  const takenUp = new Set<RowStatus>([...options.retry, ...alwaysTakenUp]);
-  const { isAll, sections } = rows.leftOut(
-    (id, bits) => states.isLeftAlone(id, bits, takenUp),
-    kept.bytes.length,
-  );
-  const plan = isPricedByRow(kept.plan) ? kept.plan : pricedAnew(kept.plan, rows, options);
-  const { columns } = kept;
+  const plan = isPricedByRow(kept) ? kept : pricedAnew(kept, rows, options);
   const { hasCapitals, areAlike } = rows;
-  const isApart = kept.plan.repeats === 0 && (kept.plan.same?.rows ?? 0) === 0 && !areAlike;
+  const isApart = kept.repeats === 0 && (kept.same?.rows ?? 0) === 0 && !areAlike;
   if (isAll) return { plan, columns, hasCapitals, leftOut: { rows: rows.length, sections: [] } };
   const found = { rows: sections.reduce((sum, section) => sum + section.rows, 0), sections };
   return isApart && found.rows > 0 ? { plan, columns, hasCapitals, leftOut: found } : undefined;
@@ -133,7 +146,7 @@ function isPricedByRow({ matrix, priorities, same }: Plan): boolean {
 }
 
 /** Prices change as the service reports them. */
-function pricedAnew(plan: Plan, rows: CheckedRows, { prices }: ResolvedOptions): Plan {
+function pricedAnew(plan: Plan, rows: KeptRows, { prices }: ResolvedOptions): Plan {
   const cost = { estimated: 0, unpriced: 0 };
   for (const { what, count } of rows.purchases) {
     const price = prices.priceOf(what);
@@ -143,13 +156,13 @@ function pricedAnew(plan: Plan, rows: CheckedRows, { prices }: ResolvedOptions):
   return { ...plan, cost };
 }
 
-function pricesOf({ prices }: ResolvedOptions): string {
+function pricesOf({ prices }: Pick<ResolvedOptions, 'prices'>): string {
   return serialize(prices.table()).toString('base64');
 }
 
 /** `undefined` where rows depend on more than the manifest's bytes: a function finds what it finds anew each time. */
 function settingsOf(
-  { manifest }: ResolvedOptions,
+  { manifest }: Pick<ResolvedOptions, 'manifest'>,
   { database }: Partial<Pick<Known, 'database'>>,
 ): string | undefined {
   const { live, keep, settings } = manifest;

@@ -1,5 +1,4 @@
-import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { type MicroDollars, toMicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { ValueCaps } from '../../ledger/value-caps.js';
 import type { RowOrigin } from '../../manifest/columns/column-value.js';
 import type { Totals } from '../../row/totals.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { folderOf, type Disk } from '../../disk/disk.js';
 import { DayLedgerError } from '../../ledger/day-file.js';
 import { openDayLedger, type DayLedger } from '../../ledger/day-ledger.js';
-import { LockError } from '../../lock/lock-error.js';
+import { LockError } from '../../lock/owner.js';
 import { withFileLock } from '../../lock/try-lock-file.js';
 
 interface SharedLedgerOptions {

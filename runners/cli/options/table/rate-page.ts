@@ -50,7 +50,7 @@ export const ratePage = {
     timeout: {
       takes: 'D',
       value: (values) => values.duration(1, longestMs),
-      meaning: 'limit of one row, from its first request to its end',
+      meaning: 'limit of one row, from when it is taken up to its end; waiting for --rate counts',
       fallback: '1h',
       commands: notOfPlan,
       config: 'text',

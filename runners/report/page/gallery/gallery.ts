@@ -3,13 +3,18 @@ import { h } from '../dom.js';
 import type { Page } from '../page.js';
 import type { RowStore } from '../rows/row-store.js';
 import { VariantGrid } from '../variants/variant-grid.js';
-import { columnChoices } from './column-choices.js';
-import { countFilters, decidedPlaces, type Filter, filterRows, verdictFilters } from './filter-rows.js';
-import { holdRows } from './hold-rows.js';
-import { printAllRows } from './print-rows.js';
-import { type FoundPage, RowCursor } from './row-cursor.js';
-import { Selection } from './selection.js';
+import { columnChoices } from './picker.js';
+import {
+  countFilters,
+  decidedPlaces,
+  type Filter,
+  filterRows,
+  verdictFilters,
+  holdRows,
+} from './filter-rows.js';
 import { Sheet } from './sheet.js';
+import { printAllRows } from './print-rows.js';
+import { type FoundPage, RowCursor, Selection } from './row-cursor.js';
 import { createToolbar, type Toolbar } from './toolbar.js';
 
 const framesAPage = 96;

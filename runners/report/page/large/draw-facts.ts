@@ -24,7 +24,7 @@ export function drawStatus(row: PageRow, isRehearsal: boolean): HTMLElement {
 }
 
 /** What was asked for, and what is known of the job. */
-export function drawFacts(row: PageRow): HTMLElement {
+export function drawFacts(row: PageRow, isRehearsal: boolean): HTMLElement {
   const parameters = Object.entries(row.cells ?? {}).filter(([name]) => !shownElsewhere.has(name));
   const facts: [string, string | HTMLElement | undefined][] = [
     ...parameters.map(([name, value]): [string, string] => [
@@ -44,7 +44,8 @@ export function drawFacts(row: PageRow): HTMLElement {
         ? undefined
         : link(row.picture.path, decodeURIComponent(row.picture.path)),
     ],
-    ['at the service', serviceLink(row)],
+    // What a rehearsal was given ended with its emulator.
+    ['at the service', isRehearsal ? undefined : serviceLink(row)],
   ];
   const shown = facts.flatMap(([name, value]) =>
     value === undefined ? [] : [h('dt', {}, name), h('dd', {}, value)],

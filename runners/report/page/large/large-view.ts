@@ -159,7 +159,7 @@ export class LargeView {
       this.#form?.element ?? '',
       canRepeat(row) ? '' : drawWhyNot(row, run),
       (row.picture !== undefined && drawSavedFiles(row)) || '',
-      drawFacts(row),
+      drawFacts(row, run.isRehearsal),
     );
   }
 

@@ -1,9 +1,8 @@
 import type { PageRow } from '../../page-data.js';
 import { h, link, pencilCross } from '../dom.js';
 import { comparandsOf, type Comparand } from './comparands.js';
-import { DecodedPictures } from './large-picture.js';
+import { DecodedPictures, Zoom } from './large-picture.js';
 import { drawSavedFiles } from './saved-files.js';
-import { Zoom } from './zoom.js';
 
 const modes = [
   ['beside', 'Beside', ''],

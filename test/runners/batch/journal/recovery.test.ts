@@ -253,7 +253,7 @@ describe('Recovery, the money', () => {
           ]);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 800 },
     );
   });
 });

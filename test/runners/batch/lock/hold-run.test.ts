@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
-import type { HoldRunOptions } from '../../../../runners/batch/lock/hold-run.js';
-import { LockError } from '../../../../runners/batch/lock/lock-error.js';
-import type { Host } from '../../../../runners/batch/lock/owner.js';
+import { holdRun, type HoldRunOptions } from '../../../../runners/batch/lock/hold-run.js';
+import { LockError, type Host } from '../../../../runners/batch/lock/owner.js';
 import { tryLockFile, type TryLock } from '../../../../runners/batch/lock/try-lock-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 

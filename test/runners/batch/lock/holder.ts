@@ -1,6 +1,6 @@
 // Holds the run in the folder that it is given until it is killed, or until its stdin ends. Says `held`, or why not.
 import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
-import type { LockError } from '../../../../runners/batch/lock/lock-error.js';
+import type { LockError } from '../../../../runners/batch/lock/owner.js';
 
 try {
   const hold = await holdRun(process.argv[2] ?? '', { command: 'run edits.csv' });

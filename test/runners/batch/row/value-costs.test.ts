@@ -155,7 +155,7 @@ describe('costs by value', () => {
           });
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 

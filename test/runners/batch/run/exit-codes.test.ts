@@ -1,7 +1,8 @@
-import { concatMap, Observable, Subject, throwError, timer } from 'rxjs';
+import { concatMap, Observable, Subject, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
-import { LockError } from '../../../../runners/batch/lock/lock-error.js';
+import type { Disk } from '../../../../runners/batch/disk/disk.js';
+import { LockError } from '../../../../runners/batch/lock/owner.js';
 import {
   runBatch,
   type RunBatchOptions,
@@ -507,6 +508,33 @@ describe('exit 130 and 143', () => {
       expect(run.costs()).toMatchObject([{ id: 'a' }]);
     },
   );
+
+  it('a row whose job has ended when a stop comes is waited for by its run, however slow the disk is [fault 16]', async () => {
+    const run = paperRun();
+    run.manifest([job('a'), job('b')]);
+    const stop = new Subject<StopOrder>();
+    const open: Disk['open'] = async (path, flags) => {
+      const file = await run.disk.open(path, flags);
+      const { sync } = file;
+      return Object.assign(file, {
+        sync: async () => {
+          await new Promise<void>((resolve) => run.scheduler.schedule(() => resolve(), 3_000));
+          await sync.call(file);
+        },
+      });
+    };
+    const disk = Object.assign(Object.create(run.disk) as Disk, { open });
+    const transport: Transport = (request) =>
+      run.service.transport(request).pipe(
+        tap((reply) => {
+          if (reply.body.includes('COMPLETED')) run.scheduler.schedule(() => stop.next('graceful'), 500);
+        }),
+      );
+    const end = await run.follow(runBatch(run.options({ stop, disk, transport, concurrency: 1 })));
+    expect(end.exitCode).toBe(130);
+    expect(end.summary.rows).toMatchObject({ total: 2, completed: 1, toDo: 1 });
+    expect(ids(run, 'results.jsonl')).toEqual(['a']);
+  });
 
   it('a reply that is on its way is left by a second stop, and its row is held by the next start [fault 16]', async () => {
     const run = paperRun();

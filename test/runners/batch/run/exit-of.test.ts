@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidOptionError, MillraceError } from '../../../../src/contract/millrace-error.js';
 import { DiskFault } from '../../../../runners/batch/disk/disk-fault.js';
 import { JournalError } from '../../../../runners/batch/journal/journal-error.js';
-import { LockError } from '../../../../runners/batch/lock/lock-error.js';
+import { LockError } from '../../../../runners/batch/lock/owner.js';
 import { ManifestError } from '../../../../runners/batch/manifest/manifest-error.js';
 import { exitOf } from '../../../../runners/batch/stop/exit-of.js';
 

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { openSealed, sealed } from '../../../../runners/batch/disk/sealed-file.js';
 import { createPriceBook, type PriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
-import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
+import type { CheckAhead } from '../../../../runners/batch/context/resolved-options.js';
+import { runBatch, runStages, type RunBatchOptions } from '../../../../runners/batch/run-batch.js';
+import { resolveOptions } from '../../../../runners/batch/start/resolve-options.js';
+import { keepManifest } from '../../../../runners/batch/start/check/keep-manifest.js';
 import { job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
@@ -35,6 +38,7 @@ async function started(
   run: PaperRun,
   options: Partial<RunBatchOptions> = {},
   book = createPriceBook(),
+  stages = runStages,
 ): Promise<PaperEnd & { readonly looked: number; readonly sent: string[] }> {
   const looked = new Set<unknown>();
   const priceOf: PriceBook['priceOf'] = (row) => {
@@ -42,7 +46,8 @@ async function started(
     return book.priceOf(row);
   };
   const before = run.service.posts.length;
-  const end = await run.start({ prices: { ...book, priceOf }, ...options });
+  const start = runBatch(run.options({ prices: { ...book, priceOf }, ...options }), stages);
+  const end = await run.follow(start);
   return { ...end, looked: looked.size, sent: run.service.posts.slice(before) };
 }
 
@@ -53,30 +58,40 @@ const reported = ({ events }: PaperEnd) =>
 const rowsOf = ({ events }: PaperEnd) =>
   events.map((event) => (event.type === 'finished' ? event.summary?.rows : undefined));
 
-/** What a start does with what is kept, and without it. */
+/** What is done beside the journal, by a thread in the command line. */
+const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }) =>
+  keepManifest(disk, { out, path, settings }).catch(() => undefined);
+
+/** What a start does with what is kept, without it, and with what is kept beside its journal. */
 async function both(
   make: () => Promise<PaperRun>,
   change: (run: PaperRun) => void = () => undefined,
   options: Partial<RunBatchOptions> = {},
 ) {
-  const [one, other] = [await make(), await make()];
-  change(one);
-  change(other);
-  if (other.disk.peek(kept)) await other.disk.unlink(kept);
+  const [one, other, third] = [await make(), await make(), await make()];
+  for (const run of [one, other, third]) change(run);
+  for (const run of [other, third]) if (run.disk.peek(kept)) await run.disk.unlink(kept);
   const [bare, whole] = [await started(one, options), await started(other, options)];
-  expect(reported(bare)).toEqual(reported(whole));
-  expect(bare.sent).toEqual(whole.sent);
-  expect([bare.exitCode, bare.reason]).toEqual([whole.exitCode, whole.reason]);
-  expect(rowsOf(bare)).toEqual(rowsOf(whole));
-  expect(one.text('journal.jsonl')).toBe(other.text('journal.jsonl'));
-  return { bare, whole };
+  const ahead = await started(third, options, undefined, { ...runStages, checkAhead });
+  for (const [run, end] of [
+    [one, bare],
+    [third, ahead],
+  ] as const) {
+    expect(reported(end)).toEqual(reported(whole));
+    expect(end.sent).toEqual(whole.sent);
+    expect([end.exitCode, end.reason]).toEqual([whole.exitCode, whole.reason]);
+    expect(rowsOf(end)).toEqual(rowsOf(whole));
+    expect(run.text('journal.jsonl')).toBe(other.text('journal.jsonl'));
+  }
+  return { bare, whole, ahead };
 }
 
 describe('a start over rows that have all ended', () => {
   it('takes none of them apart again, and says the same', async () => {
     const given = [...rows, job('e', { input: { row: 'e' }, own: 'mine' })];
-    const { bare, whole } = await both(() => ended(given), undefined, { add: true });
+    const { bare, whole, ahead } = await both(() => ended(given), undefined, { add: true });
     expect(bare).toMatchObject({ looked: 0, sent: [], exitCode: 0 });
+    expect(ahead).toMatchObject({ looked: 0, sent: [], exitCode: 0 });
     expect(whole).toMatchObject({ looked: 5, sent: [], exitCode: 0 });
   });
 
@@ -97,6 +112,17 @@ describe('a start over rows that have all ended', () => {
     expect(reported(less.bare)[0]).toMatchObject({
       ahead: { gone: 4, axes: { axes: [{ name: 'input.style', added: [], gone: ['oil'] }] } },
     });
+  });
+
+  it.each([
+    ['JSON lines', [...rows, job('E')]],
+    ['CSV', 'id;endpoint;input.row;note\na;echo;a;\nB;echo;a;"x\ny"\n'],
+  ])('keeps beside the journal, byte by byte, what a start keeps: %s', async (_, given) => {
+    const run = await ended(given);
+    const whole = run.disk.peek(kept) as Buffer;
+    await run.disk.unlink(kept);
+    await checkAhead(resolveOptions(run.options()), new AbortController().signal);
+    expect(run.disk.peek(kept)).toEqual(whole);
   });
 
   it('goes on doing so after many starts', async () => {
@@ -272,7 +298,7 @@ describe('a start over rows of which some have ended', () => {
   });
 
   test.prop([fc.nat(), fc.integer({ min: 1, max: 255 }), fc.boolean(), fc.constantFrom(1, 30, 60)], {
-    numRuns: 12,
+    numRuns: 5,
   })(
     'does as it would without what is kept where any byte of the manifest is another',
     async (place, by, isCsv, limit) => {
@@ -284,7 +310,7 @@ describe('a start over rows of which some have ended', () => {
     },
   );
 
-  test.prop([fc.nat(), fc.integer({ min: 1, max: 255 }), fc.option(fc.nat())], { numRuns: 12 })(
+  test.prop([fc.nat(), fc.integer({ min: 1, max: 255 }), fc.option(fc.nat())], { numRuns: 5 })(
     'does as it would without what is kept where that is damaged',
     async (place, by, end) => {
       await both(

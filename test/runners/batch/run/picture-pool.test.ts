@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PicturePool } from '../../../../runners/batch/pictures/picture-pool.js';
+import { PicturePool } from '../../../../runners/batch/pictures/save-pictures.js';
 
 /** Work that ends when it is told to. */
 function work() {

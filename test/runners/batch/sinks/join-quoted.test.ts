@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinQuoted } from '../../../../runners/batch/sinks/csv-line.js';
+import { joinQuoted } from '../../../../runners/batch/sinks/line-text.js';
 
 it('puts the lines of a quoted cell together', async () => {
   const lines = (async function* () {

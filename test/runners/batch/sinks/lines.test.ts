@@ -3,13 +3,12 @@ import { stringify } from 'csv-stringify/sync';
 import { describe, expect, it } from 'vitest';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
 import { costLine } from '../../../../runners/batch/sinks/cost-line.js';
-import { csvLine } from '../../../../runners/batch/sinks/csv-line.js';
+import { csvLine, lineId } from '../../../../runners/batch/sinks/line-text.js';
 import {
   failureLine,
   failureColumns,
   failureSheetRow,
 } from '../../../../runners/batch/sinks/failure-line.js';
-import { lineId } from '../../../../runners/batch/sinks/line-json.js';
 import { resultLine, ownColumn, resultSheetRow } from '../../../../runners/batch/sinks/result-line.js';
 
 const at = Date.UTC(2027, 0, 1);

@@ -34,7 +34,9 @@ describe('millrace plan', () => {
 
   it('needs no endpoint for edits of a rehearsal: the emulator has one', async () => {
     await write('edits.csv', ['id,images,prompt', `a,${image},grayscale`]);
-    expect(await millrace(['plan', 'edits.csv', '--local'], { cwd })).toMatchObject({ code: 0 });
+    const rehearsal = await millrace(['plan', 'edits.csv', '--local'], { cwd });
+    expect(rehearsal.code).toBe(0);
+    expect(rehearsal.stdout).toContain('  price        rehearsal, nothing spent; a real run: $0.0875\n');
     const { code, stderr } = await millrace(['plan', 'edits.csv'], { cwd });
     expect(`${code} ${stderr}`).toMatch(/^2 .*with --endpoint/s);
     await write('jobs.csv', ['id,input', 'a,{}']);

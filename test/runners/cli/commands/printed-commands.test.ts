@@ -82,7 +82,16 @@ describe('a command that millrace prints', () => {
     expect(await work.lines('o/results.jsonl')).toHaveLength(3);
     expect(end.stdout).toContain('1 row is invalid');
 
-    const capped = await work.call('run', "Anna's rows.txt", '--out', 'c', ...priced, '--max-cost', '0.01');
+    const capped = await work.call(
+      'run',
+      "Anna's rows.txt",
+      '--out',
+      'c',
+      ...priced,
+      '--max-cost',
+      '0.01',
+      '--yes',
+    );
     expect(capped.code).toBe(3);
     const [price = ''] = commandsIn(capped).filter((command) => command.startsWith('millrace plan'));
     const plan = await paste(price);

@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lastValueFrom, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { millrace, startMillrace } from '../../../support/millrace.js';
@@ -55,6 +56,31 @@ describe('the money of millrace run', () => {
       ),
     );
   const spent = () => emulator.bill().reduce((sum, { costMicroDollars }) => sum + costMicroDollars, 0);
+
+  it('does not buy a manifest again in another folder, unless that is agreed to', async () => {
+    await serve();
+    await jobs('grind', 3);
+    const monday = await run('grind.jsonl', '--out', 'monday');
+    expect(monday.code).toBe(0);
+    const bill = spent();
+    const tuesday = await run('grind.jsonl', '--out', 'tuesday');
+    expect(tuesday.code).toBe(2);
+    expect(tuesday.stderr).toContain(
+      `3 rows ask for what was bought already, in ${join(work.folder, 'monday')}`,
+    );
+    expect(tuesday.stderr).toContain('or buy them again with --yes; nothing was sent');
+    expect(spent()).toBe(bill);
+    const plan = await millrace(
+      ['plan', 'grind.jsonl', '--out', 'tuesday', '--prices', 'prices.json', '--json'],
+      options(),
+    );
+    expect(JSON.parse(plan.stdout)).toMatchObject({
+      start: { isBegun: false, bought: { rows: 3, elsewhere: [join(work.folder, 'monday')] } },
+    });
+    expect((await run('grind.jsonl', '--out', 'monday')).code).toBe(0);
+    expect((await run('grind.jsonl', '--out', 'tuesday', '--yes')).code).toBe(0);
+    expect(spent()).toBe(2 * bill);
+  });
 
   it.each([
     ['the book has', '{"endpoints": {"grind": {"usdPerJob": 0.004}}}', []],
@@ -193,7 +219,7 @@ describe('the money of millrace run', () => {
         startMillrace(
           [
             ...['run', 'grind.jsonl', '--prices', 'prices.json', '--out', out],
-            ...['--max-cost-per-day', '0.25', '--ledger', 'day.jsonl', '--concurrency', '4'],
+            ...['--max-cost-per-day', '0.25', '--ledger', 'day.jsonl', '--concurrency', '4', '--yes'],
           ],
           options(),
         ).ended;
@@ -215,6 +241,7 @@ describe('the money of millrace run', () => {
       await jobs('grind', 10);
       const part = async (out: string, limit: number) => {
         const day = [
+          '--yes',
           '--max-cost-per-day',
           '0.1',
           '--ledger',
@@ -251,8 +278,11 @@ describe('the money of millrace run', () => {
     });
 
     it('counts what a killed run left, and its next start puts it right', async () => {
-      await serve();
-      await jobs('grind', 8, { ms: 2_500 });
+      const killing = new Subject<void>();
+      const afterKill = lastValueFrom(killing, { defaultValue: undefined });
+      const grind = () => afterKill.then(() => ({ cost: 0.01 }));
+      await serve({ functions: { queue: { grind } } });
+      await jobs('grind', 8);
       const args = [
         'run',
         'grind.jsonl',
@@ -272,6 +302,7 @@ describe('the money of millrace run', () => {
       await until(async () => (await accepted()).length >= 4);
       killed.child.kill('SIGKILL');
       await killed.ended;
+      killing.complete();
       const { code, stdout } = await millrace(args, options());
       expect(stdout).toContain('8 of 8 rows');
       expect(code).toBe(0);

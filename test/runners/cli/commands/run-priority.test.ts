@@ -41,8 +41,8 @@ describe('millrace with a column priority', () => {
   it('takes a file, a packed one and stdin by it', async () => {
     await writeFile(join(work.folder, 'packed.csv.gz'), gzipSync(csv));
     await call('run', 'rows.csv', '--out', 'out');
-    await call('run', 'packed.csv.gz', '--out', 'packed');
-    await millrace(['run', '-', '--format', 'csv', '--out', 'piped', ...rows], {
+    await call('run', 'packed.csv.gz', '--out', 'packed', '--yes');
+    await millrace(['run', '-', '--format', 'csv', '--out', 'piped', '--yes', ...rows], {
       ...{ cwd: work.folder, env: work.env, input: csv },
     });
     for (const out of ['out', 'packed', 'piped']) expect(await ended(out)).toEqual(inOrder);
@@ -58,7 +58,7 @@ describe('millrace with a column priority', () => {
     expect(await ended('all')).toEqual(inOrder);
     await call('plan', 'rows.csv', '--save', 'some.plan', '--limit', '4');
     for (const expected of [0, 0])
-      expect((await work.call('run', '--plan', 'some.plan', '--out', 'some')).code).toBe(expected);
+      expect((await work.call('run', '--plan', 'some.plan', '--out', 'some', '--yes')).code).toBe(expected);
     expect((await ended('some')).toSorted()).toEqual(['j0', 'j1', 'j3', 'j4']);
     expect((await work.call('plan', '--plan', 'some.plan')).code).toBe(0);
   });

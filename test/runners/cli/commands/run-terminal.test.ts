@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
 import { millrace } from '../../../support/millrace.js';
@@ -6,6 +8,7 @@ import { until } from '../../../support/until.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
 const key = 'a-key-of-ours';
+const samples = fileURLToPath(new URL('../../../../samples/', import.meta.url));
 
 describe('millrace run on a terminal', () => {
   let work: Workplace;
@@ -110,6 +113,40 @@ describe('millrace run on a terminal', () => {
     expect(terminal.output()).not.toMatch(/\$[\d.]+ spent/);
   });
 
+  it('counts what is paid and not downloaded apart from what failed, while it goes and at its end', async () => {
+    const lossy = await startEmulator({ key, faults: 'picture-500=1', files: samples });
+    const rows = ['boat', 'city', 'cat'].map((name) => `${lossy.baseUrl}/files/pictures/${name}.png,sepia`);
+    await work.write('edits.csv', ['images,prompt', ...rows, `${lossy.baseUrl}/files/none.png,sepia`]);
+    const args = [
+      'run',
+      'edits.csv',
+      '--endpoint',
+      'image-edit',
+      '--retries',
+      '0',
+      '--concurrency',
+      '1',
+      '--rate',
+      '2',
+    ];
+    const terminal = open(args, 100, { MILLRACE_BASE_URL: lossy.baseUrl });
+    expect(await terminal.ended).toBe(1);
+    await lossy.close();
+    const frames = framesOf(terminal.output()).join('\n');
+    expect(frames).toMatch(/0 failed .*\d not downloaded/);
+    expect(frames).not.toMatch(/[2-9] failed/);
+    const text = terminal.screen.lines().join('\n');
+    expect(text).toMatch(/^ {2}failed +1 {3}rejected 1\n {2}paid +3 {3}still to be downloaded$/m);
+    expect(text).not.toContain('  next ');
+  });
+
+  it('ends with the report as the next thing to open', async () => {
+    const args = ['run', join(samples, 'edits.csv'), '--local', '--out', 'o'];
+    const terminal = open(args, 100, { MILLRACE_BASE_URL: '' });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen.lines()).toContain('  next         open o/report.html to review the pictures');
+  });
+
   it('names neither pace nor time left while nothing moves, but why', async () => {
     // The first four are done at once, the others never.
     let begun = 0;
@@ -125,8 +162,22 @@ describe('millrace run on a terminal', () => {
       terminal.screen.lines().some((line) => line.startsWith('jobs at work, none has ended')),
     );
     const lines = terminal.screen.lines();
-    expect(lines.find((line) => line.startsWith('4 completed'))).toContain('4 in flight (4 working)');
+    expect(lines.find((line) => line.startsWith('4 completed'))).toMatch(
+      /4 in flight \(4 last seen working\)/,
+    );
     expect(lines.join('\n')).not.toMatch(/ left|rows\/min/);
+    const readStatus = async (): Promise<string[]> => {
+      const status = open(['status', 'rows.out'], 60);
+      expect(await status.ended).toBe(0);
+      return status.screen.lines();
+    };
+    const isWaiting = (line: string): boolean => line.startsWith('  waiting ');
+    let words = await readStatus();
+    // The file that status reads is written once a second: it may be older than the frame.
+    while (!words.some(isWaiting) && !/for 2\d s/.test(words[0] ?? '')) words = await readStatus();
+    expect(words.find(isWaiting)).toMatch(/jobs at work, none has ended for \d/);
+    expect(words.join('\n')).not.toMatch(/pace| left|a minute/);
+    expect(words[0]).toMatch(/^rows\.out: running as process \d/);
     terminal.process.kill('SIGKILL');
     await terminal.ended;
     await still.close();

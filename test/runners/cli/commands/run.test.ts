@@ -128,7 +128,7 @@ describe('millrace run', () => {
     await work.write('edits.csv', ['id,images,prompt', 'a,mug.png,grayscale']);
     const args = ['run', 'edits.csv', '--local', '--endpoint', 'image-edit'];
     const { code, stderr } = await millrace(args, { cwd: work.folder });
-    expect(stderr).toContain('this is a rehearsal, nothing is spent');
+    expect(stderr).toContain('price        rehearsal, nothing spent; a real run: $');
     expect(code).toBe(0);
     expect(await readdir(join(work.folder, 'edits.local.out', 'images'))).toEqual(['a.png']);
   });

@@ -40,6 +40,7 @@ describe('millrace settle', () => {
   ])('tells the ledger that runs share: %j', async (way, entry) => {
     losesReplies = true;
     const money = [
+      '--yes',
       '--assume-price',
       '0.01',
       '--max-cost-per-day',
@@ -67,6 +68,25 @@ describe('millrace settle', () => {
     });
     expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
     expect(work.emulator.bill()).toHaveLength(1);
+  });
+
+  it('writes down no amount that is far from the price before a person has agreed: it cannot be taken back', async () => {
+    const odd = await work.call('settle', 'rows.out', 'j0', '--paid', '875');
+    expect(odd.code).toBe(2);
+    expect(odd.stderr).toContain(
+      '--paid: $875.00 is much, the price of row "j0" is not known, and a cost that is written down cannot be taken back',
+    );
+    expect(odd.stderr).toContain('nothing is settled');
+    expect(await work.json('rows.out/summary.json')).toMatchObject({ failures: { unknown: 1 } });
+    expect((await work.call('settle', 'rows.out', 'j0', '--paid', '875', '--yes')).code).toBe(0);
+    await work.write('more.jsonl', echoJobs(1));
+    losesReplies = true;
+    const more = ['more.jsonl', '--assume-price', '0.01', '--out', 'more.out', '--yes'];
+    expect((await work.call('run', ...more)).code).toBe(6);
+    const odder = await work.call('settle', 'more.out', 'j0', '--paid', '0.11');
+    expect(odder).toMatchObject({ code: 2, stdout: '' });
+    expect(odder.stderr).toContain('$0.11 is much, row "j0" was to cost $0.01,');
+    expect((await work.call('settle', 'more.out', 'j0', '--paid', '0.1')).code).toBe(0);
   });
 
   it.each([
@@ -128,7 +148,7 @@ describe('millrace settle', () => {
   it('settles no row by a charge that may be that of another one: both are named', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(3));
-    const price = ['--assume-price', '0.02', '--concurrency', '1'];
+    const price = ['--assume-price', '0.02', '--concurrency', '1', '--yes'];
     expect((await work.call('run', 'more.jsonl', ...price)).code).toBe(6);
     losesReplies = false;
     await work.write('bill.csv', ['job_id,amount', 'one-of-them,0.02']);
@@ -158,9 +178,9 @@ describe('millrace settle', () => {
   it('counts rows that were settled as paid among those that a charge may be of', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(3));
-    expect((await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1')).code).toBe(
-      6,
-    );
+    expect(
+      (await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1', '--yes')).code,
+    ).toBe(6);
     losesReplies = false;
     expect((await work.call('settle', 'more.out', 'j0', '--paid', '0.02')).code).toBe(0);
     const args = ['settle', 'more.out', '--statement', 'bill.csv', '--yes'];
@@ -191,9 +211,9 @@ describe('millrace settle', () => {
   it('does what reconcile proposes by a statement, with --yes where it cannot ask', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(2));
-    expect((await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1')).code).toBe(
-      6,
-    );
+    expect(
+      (await work.call('run', 'more.jsonl', '--assume-price', '0.02', '--concurrency', '1', '--yes')).code,
+    ).toBe(6);
     losesReplies = false;
     await work.write('bill.csv', ['job_id,amount', 'nobody-1,0.50']);
     const args = ['settle', 'more.out', '--statement', 'bill.csv'];

@@ -44,13 +44,13 @@ describe('aheadText', () => {
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 1 has changed), 3 to ask about, 1 picture to fetch, 4 in doubt, 5 invalid, 7 left for later, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 1 bought before), 3 to ask about, 1 picture to fetch, 4 in doubt, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 
   it('says that a rehearsal buys nothing', () => {
     expect(aheadText({ ...nothing, toSend: 1, ...costs(1, 87_500, 1) }, true)[1]).toBe(
-      '  price        $0.0875 and 1 row of no known price; this is a rehearsal, nothing is spent',
+      '  price        rehearsal, nothing spent; a real run: $0.0875 and 1 row of no known price',
     );
   });
 });

@@ -29,6 +29,33 @@ describe('the text of status', () => {
       'at most      21 rows in flight, 140 requests a second',
     );
     expect(textOf({ concurrency: 1 })).toMatch(/at most {6}1 row in flight$/m);
+    expect(textOf({ concurrency: 1, rate: 0.9 })).toContain('1 row in flight, 1 request a second');
+  });
+
+  it('says what the run says of its pace, and why nothing moves', () => {
+    const at = Date.parse(begun) + 60_000;
+    const linesOf = (live: object) =>
+      statusText({ ...status, summary: { ...summary, thisStart } }, 'out', at, live);
+    expect(linesOf({ rowsPerMinute: 28.2, leftMs: 30_000 })).toContain(
+      '  pace         28 rows a minute, about 30 s left',
+    );
+    const still = linesOf({ cause: 'queue not moving for 57 s' }).join('\n');
+    expect(still).toContain('  waiting      queue not moving for 57 s');
+    expect(still).not.toMatch(/pace|left/);
+  });
+
+  it('names no time left of a process that says nothing of itself', () => {
+    expect(textOf({})).toContain('  pace         4 rows a minute on average');
+    expect(textOf({})).not.toContain('left');
+  });
+
+  it('counts status calls once no row is on the way: those about it are counted with its end', () => {
+    const textAt = (accepted: number) =>
+      statusText({ ...status, pending: { ...status.pending, accepted } }, 'out', Date.parse(begun)).join(
+        '\n',
+      );
+    expect(textAt(0)).toContain('status calls 9');
+    expect(textAt(3)).not.toContain('status calls');
   });
 
   it('says nothing of limits that were never written', () => {

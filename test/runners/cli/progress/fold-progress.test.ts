@@ -53,7 +53,7 @@ describe('ProgressFold', () => {
   it('follows a row from its submission to its end', () => {
     const steps: [RunEvent, object][] = [
       [step('a', submitting), { inFlight: 1, queued: 0, working: 0, saving: 0 }],
-      [step('a', accepted), { inFlight: 1, queued: 1, working: 0 }],
+      [step('a', accepted), { inFlight: 1, accepted: 1, queued: 0, working: 0 }],
       [step('a', status('IN_QUEUE')), { inFlight: 1, queued: 1, working: 0 }],
       [step('a', status('IN_PROGRESS')), { inFlight: 1, queued: 0, working: 1 }],
       [step('a', status('COMPLETED')), { inFlight: 1, working: 1 }],
@@ -65,6 +65,19 @@ describe('ProgressFold', () => {
       fold.take(event, startedAt);
       expect(fold.view(startedAt)).toMatchObject(expected);
     }
+  });
+
+  it('knows when it was not asked for a while whether jobs still wait', () => {
+    const asked = (seconds: number) => [seconds, step('a', status('IN_QUEUE'))] as const;
+    const view = viewAfter([[0, step('a', accepted)], asked(1)], 2);
+    expect(view).toMatchObject({ queued: 1, isQueueOld: false });
+    expect(viewAfter([[0, step('a', accepted)], asked(1)], 7)).toMatchObject({ queued: 1, isQueueOld: true });
+    const again = viewAfter([[0, step('a', accepted)], asked(1), asked(6)], 7);
+    expect(again).toMatchObject({ queued: 1, isQueueOld: false });
+    const working = [7, step('a', status('IN_PROGRESS'))] as const;
+    const taken = (at: number) => viewAfter([[0, step('a', accepted)], asked(1), working], at);
+    expect(taken(8)).toMatchObject({ working: 1, isQueueOld: false, isWorkOld: false });
+    expect(taken(9)).toMatchObject({ working: 1, isQueueOld: false, isWorkOld: true });
   });
 
   it('is not misled by a last step that comes after the end', () => {
@@ -135,10 +148,26 @@ describe('ProgressFold', () => {
     ] as const;
     expect(viewAfter(events, 13).leftMs).toBeDefined();
     const still = viewAfter(events, 60);
-    expect(still.cause).toContain('queue not moving for 48 s');
+    expect(still.cause).toContain('no job seen to begin or end for 48 s');
     expect([still.leftMs, still.rowsPerMinute]).toEqual([undefined, undefined]);
     const stopping = [...events, [13, { type: 'stopping', exitCode: 130, reason: 'Interrupted.' }]] as const;
     expect(viewAfter(stopping, 13).leftMs).toBeUndefined();
+  });
+
+  it('names no pace once nothing has ended for longer than a row takes, and lets none sink before', () => {
+    const ends = Array.from({ length: 40 }, (_, n) => [n, ended(`e${n}`)] as const);
+    const next = [39, step('x', accepted)] as const;
+    const begun = [47, step('x', status('IN_PROGRESS'))] as const;
+    const before = viewAfter([[0, started(99)], ...ends, next], 39);
+    const shortly = viewAfter([[0, started(99)], ...ends, next], 46);
+    expect(shortly.rowsPerMinute).toBe(before.rowsPerMinute);
+    expect(shortly.leftMs).toBeCloseTo(before.leftMs! - 7_000);
+    const later = viewAfter([[0, started(99)], ...ends, next, begun], 48);
+    expect([later.cause, later.rowsPerMinute, later.leftMs]).toEqual([undefined, undefined, undefined]);
+    // Eight rows at a time, each of a minute: a minute without an end is what this run is like.
+    const slow = Array.from({ length: 8 }, (_, n) => [60, ended(`e${n}`)] as const);
+    const working = [115, step('x', status('IN_PROGRESS'))] as const;
+    expect(viewAfter([[0, started(99)], ...slow, working], 119).rowsPerMinute).toBeDefined();
   });
 
   it('forgets the pace of long ago', () => {
@@ -161,11 +190,13 @@ describe('ProgressFold', () => {
   it('names a queue that does not move, with what the service says of itself', () => {
     const fold = new ProgressFold(8, startedAt);
     fold.take(step('a', accepted), startedAt);
+    fold.take(step('a', status('IN_QUEUE')), startedAt);
     expect(fold.view(startedAt + 9_000).cause).toBeUndefined();
     fold.health = 'no worker is running';
+    fold.take(step('a', status('IN_QUEUE')), startedAt + 44_000);
     expect(fold.view(startedAt + 45_000).cause).toBe('queue not moving for 45 s; no worker is running');
     fold.take(step('a', status('IN_PROGRESS')), startedAt + 50_000);
-    expect(fold.view(startedAt + 65_000).cause).toBe('jobs at work, none has ended for 15 s');
+    expect(fold.view(startedAt + 65_000).cause).toBe('jobs at work, none has ended for 65 s');
   });
 
   it('names a reply that does not come, and a result that is not saved', () => {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { nameCause, type Standing } from '../../../../runners/cli/progress/name-cause.js';
 
-const standing: Standing = { movedAt: 0, waits: new Map(), inFlight: 8, queued: 0, working: 0, saving: 0 };
+const standing: Standing = {
+  ...{ movedAt: 0, endedAt: 0, waits: new Map() },
+  ...{ inFlight: 8, accepted: 0, queued: 0, isQueueOld: false, working: 0, saving: 0 },
+};
 
 describe('nameCause', () => {
   it('is silent for ten seconds', () => {
@@ -36,6 +39,11 @@ describe('nameCause', () => {
 
   it('tells a queue from work from silence', () => {
     expect(nameCause({ ...standing, queued: 8 }, 20_000)).toBe('queue not moving for 20 s');
+    // What the service has not been asked about may have begun.
+    for (const unasked of [{ accepted: 1 }, { isQueueOld: true }])
+      expect(nameCause({ ...standing, queued: 7, ...unasked }, 20_000)).toBe(
+        'no job seen to begin or end for 20 s',
+      );
     expect(nameCause({ ...standing, queued: 7, working: 1 }, 20_000)).toBe(
       'jobs at work, none has ended for 20 s',
     );
@@ -43,5 +51,13 @@ describe('nameCause', () => {
       'saving results, none has ended for 20 s',
     );
     expect(nameCause({ ...standing, inFlight: 0 }, 20_000)).toBeUndefined();
+  });
+
+  it('counts since the last end, also where a job was taken up after it', () => {
+    const takenUp = { ...standing, movedAt: 30_000, working: 2 };
+    expect(nameCause(takenUp, 40_000)).toBe('jobs at work, none has ended for 40 s');
+    expect(nameCause({ ...takenUp, working: 0, inFlight: 0, saving: 1 }, 40_000)).toBe(
+      'saving results, none has ended for 40 s',
+    );
   });
 });

@@ -65,6 +65,6 @@ describe('viewRun', () => {
       view.look({ type: 'row', id: 'a', row: 1, event: { type: 'accepted', jobId: 'j' } });
       scheduler.schedule(() => view.close(), 61_000);
     });
-    expect(text.split('\n')[1]).toContain('queue not moving for 60 s; no worker is up');
+    expect(text.split('\n')[1]).toContain('no job seen to begin or end for 60 s; no worker is up');
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProgressView } from '../../../../runners/cli/progress/progress-view.js';
 import { watchHealth } from '../../../../runners/cli/progress/view-run.js';
 
-const still = { queued: 3, working: 0 } as ProgressView;
+const still = { accepted: 1, queued: 2, working: 0 } as ProgressView;
 
 /** What is noted, and when it was asked, in the first five minutes of a queue that stands from the beginning. */
 function watch(view: (at: number) => ProgressView, fails = false): { asked: number[]; noted: string[] } {
@@ -31,7 +31,7 @@ describe('watchHealth', () => {
   it('asks nothing while something moves or is worked on', () => {
     expect(watch((at) => ({ ...still, stillMs: at % 20_000 })).asked).toEqual([]);
     expect(watch((at) => ({ ...still, working: 1, stillMs: at })).asked).toEqual([]);
-    expect(watch((at) => ({ ...still, queued: 0, stillMs: at })).asked).toEqual([]);
+    expect(watch((at) => ({ ...still, accepted: 0, queued: 0, stillMs: at })).asked).toEqual([]);
   });
 
   it('goes on asking after an answer that did not come', () => {

@@ -90,4 +90,20 @@ describe('confirmSame', () => {
     const unpriced = { ...rows, cost: { estimated: 0, unpriced: 2 } };
     expect(await confirmSame({ same: none, bought: unpriced }, asks, someone(elsewhere))).toBe('go');
   });
+
+  it('names the folder in which it was bought, and how to go on there', async () => {
+    const ahead = { same: none, bought: { ...rows, elsewhere: ['/job/first run', '/job/two'] } };
+    await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toMatchObject({
+      problems: [
+        '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). It asks about them, and it cannot ask here: stdin and stderr are no terminal',
+      ],
+      hint: "go on there with --out '/job/first run', or buy them again with --yes; nothing was sent",
+    });
+    const io = someone(terminal, 'n\n');
+    await expect(confirmSame(ahead, asks, io)).rejects.toThrow('nothing was sent');
+    expect(String(io.stderr.read())).toContain(
+      '2 rows ask for exactly what was bought already, in /job/first run and 1 other folder ($0.35). Buy them too?',
+    );
+    expect(await confirmSame(ahead, { yes: true }, someone(elsewhere))).toBe('go');
+  });
 });

@@ -142,7 +142,7 @@ it('takes up what failed, and what was left by --limit', async () => {
 
 it('stops when it is told to, tells the workers, and goes on', async () => {
   await startWorker();
-  const path = folder.manifest(jobs(40, { sleepMs: 60 }));
+  const path = folder.manifest(jobs(40, { sleepMs: 300 }));
   const stop = new Subject<StopOrder>();
   const given = {
     manifest: { path },

@@ -17,6 +17,7 @@ afterAll(() => database.close());
 
 const worker = '00000000-0000-4000-8000-000000000002';
 const booked = { spent: 0, unknown: 0 };
+const sent = (item: string) => ({ item, place: 'send' }) as const;
 
 it('notifies the collector of a failure and of the last end alone: each notification wakes all connections that listen', async () => {
   const fleet = await openFleet(database, rowsOf(2));
@@ -32,7 +33,7 @@ it('notifies the collector of a failure and of the last end alone: each notifica
   const end = (number: number, item: string): NextGroup =>
     groupOf(number, {
       records: [{ item, text: JSON.stringify(intent('r1')), isLast: true, booked }],
-      ended: [item],
+      ended: [sent(item)],
     });
   await commitGroup(database, seat, end(2, one));
   await client.query('select 1');
@@ -74,7 +75,7 @@ it('fails as a whole with a statement that nobody waited for', async () => {
   const first = await commitGroup(database, seat, groupOf(1, { claim }));
   const item = first.claimed[0]?.item ?? '';
   // More than is in flight leaves: the ledger, which is saved with the commit, cannot be below zero.
-  const ended = [item, '00000000-0000-4000-8000-00000000000a'];
+  const ended = [sent(item), sent('00000000-0000-4000-8000-00000000000a')];
   const records = [{ item, text: '{}', isLast: true, booked }];
   await expect(commitGroup(database, seat, groupOf(2, { ended, records }))).rejects.toThrow(
     /ledgers_in_flight_check/,
@@ -84,5 +85,26 @@ it('fails as a whole with a statement that nobody waited for', async () => {
   const again = await commitGroup(database, seat, groupOf(2, { ended: ended.slice(0, 1), records }));
   expect(again.after).toBe(0);
   expect(await fleet.state()).toMatchObject({ inFlight: 0, seq: 1 });
+  await fleet.close();
+});
+
+it('gives the slots of rows that end to rows that wait, in the same transaction', async () => {
+  const fleet = await openFleet(database, rowsOf(5), { terms: { concurrency: 2 } });
+  const seat = { run: fleet.run, worker };
+  await takeSeat(database.pool, seat);
+  const take = async (number: number, ends: readonly TableRow[]) => {
+    const claim = { worker, start: 1, has: 0, most: { send: 9, poll: 0 }, priceOf: () => 0 };
+    const records = ends.map(({ item }) => ({ item, text: '{}', isLast: true, booked }));
+    const ended = ends.map(({ item }) => sent(item));
+    return (await commitGroup(database, seat, groupOf(number, { records, ended, claim }))).claimed;
+  };
+  const first = await take(1, []);
+  const second = await take(2, first.slice(0, 1));
+  const third = await take(3, [...first.slice(1), ...second]);
+  expect([first, second, third].map((rows) => rows.map(({ task }) => task.row.id))).toEqual([
+    ['r1', 'r2'],
+    ['r3'],
+    ['r4', 'r5'],
+  ]);
   await fleet.close();
 });

@@ -15,11 +15,13 @@ interface Table {
   readonly refused?: string;
   /** More rows wait in it, and all slots are others'. */
   readonly hasMore?: boolean;
+  /** Who has the jobs that are claimed, at each group that claims some: a group whose commit fails is written again. */
+  readonly owners?: readonly (string | undefined)[];
 }
 
 /** A worker with these rows, over a table: when it was written to, and how many records at a time. */
 async function workerWith(ids: readonly string[], table: Table = {}) {
-  const { isAlone = false, lockMs = 0, refused, hasMore = false } = table;
+  const { isAlone = false, lockMs = 0, refused, hasMore = false, owners = [] } = table;
   const clock = new VirtualClock();
   const begin = clock.now;
   const scheduler = schedulerOf(
@@ -34,15 +36,24 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
     ...{ item: `item ${ids[at]}`, reserved: 0, since: 0 },
     task: { ...task, row: { ...task.row, id: ids[at] ?? '' } },
   }));
-  const commit = async ({ draw }: NextGroup): Promise<Committed> => {
+  const late: string[] = [];
+  const commit = async ({ draw, answer }: NextGroup): Promise<Committed> => {
     if (lockMs > 0) await new Promise<void>((resolve) => clock.in(lockMs, resolve));
-    const { records, claim } = draw();
+    const { records: drawn, claim, jobs } = draw();
     groups += 1;
+    let records = drawn;
+    // All but the last time the connection breaks before the commit.
+    if (jobs.length > 0)
+      for (const owner of owners.length === 0 ? [undefined] : owners)
+        records = [
+          ...drawn,
+          ...(await answer(new Map(jobs.flatMap((job) => (owner ? [[job, owner]] : []))))),
+        ];
     if (records.some(({ item }) => item === `item ${refused}`)) throw new Error('refused');
     if (records.length > 0) written.push({ afterMs: clock.now - begin, records: records.length });
     if (claim !== undefined) claims.push(groups);
     const fresh = claims.length === 1 && claim !== undefined ? claimed : [];
-    return { after: 0, owners: new Map(), claimed: fresh, left: 0, waiting: hasMore ? 9 : 0, isAlone };
+    return { after: 0, claimed: fresh, left: 0, waiting: hasMore ? 9 : 0, isAlone };
   };
   let isClaimed = false;
   const journal = new TableJournal({
@@ -52,7 +63,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
         ? undefined
         : { worker: 'w', start: 1, has, most: { send: ids.length, poll: 0 }, priceOf: () => 0 },
     onClaimed: () => (isClaimed = true),
-    ...{ onFailed: () => undefined, onLate: () => undefined },
+    ...{ onFailed: () => undefined, onLate: ({ jobId }) => late.push(jobId) },
   });
   journal.wake();
   await clock.until(new Promise<void>((resolve) => clock.in(10 + lockMs, resolve)), 1_000);
@@ -61,6 +72,12 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
     new Promise<number>((resolve, reject) =>
       clock.in(ms - (clock.now - begin), () => void write(record).then(resolve, reject)),
     );
+  /** Claims the job of a row's POST, and accepts it where it is free. */
+  const accept = async (id: string): Promise<string | undefined> => {
+    const owner = await journal.claimJob({ key: id, endpoint: 'echo', jobId: `j-${id}` });
+    if (owner === undefined) await write({ k: 'accepted', at: 0, id, jobId: `j-${id}` });
+    return owner;
+  };
   const until = (all: readonly Promise<unknown>[]) => clock.until(Promise.all(all), 2_000);
   return {
     written,
@@ -69,6 +86,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
     at: (ms: number, id: string) => when(ms, intent(id)),
     until,
     groups: () => groups,
+    ...{ accept, late },
   };
 }
 
@@ -139,4 +157,35 @@ it('finds a record that the table refuses among those of many rows in few groups
   expect(written.reduce((sum, { records }) => sum + records, 0)).toBe(63);
   // The claim, the group, and two for each time that it is halved.
   expect(groups()).toBe(2 + 2 * 6);
+});
+
+it('writes the id of a job with the group that claims it', async () => {
+  const { written, accept, until, groups } = await workerWith(['a', 'b']);
+  await until([accept('a'), accept('b')]);
+  expect(written.map(({ records }) => records)).toEqual([2]);
+  expect(groups()).toBe(2);
+});
+
+it('writes no id of a job that another row has', async () => {
+  const { written, accept, until } = await workerWith(['a', 'b'], { owners: ['c'] });
+  const accepting = accept('a');
+  await until([accepting]);
+  expect(await accepting).toBe('c');
+  expect(written).toEqual([]);
+});
+
+it('writes the same ids with a group that is written again', async () => {
+  const { written, accept, until, late } = await workerWith(['a', 'b'], { owners: [undefined, undefined] });
+  await until([accept('a'), accept('b')]);
+  expect(written.map(({ records }) => records)).toEqual([2]);
+  expect(late).toEqual([]);
+});
+
+it('fails where a job was free, and another row has it when the group is written again', async () => {
+  const { written, accept, until, late } = await workerWith(['a', 'b'], { owners: [undefined, 'c'] });
+  const accepting = accept('a').catch((error: unknown) => error);
+  await until([accepting]);
+  expect(await accepting).toMatchObject({ message: expect.stringContaining('another row has it now') });
+  expect(written).toEqual([]);
+  expect(new Set(late)).toEqual(new Set(['j-a']));
 });

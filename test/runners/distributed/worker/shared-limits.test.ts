@@ -28,29 +28,42 @@ function startAll(of: Fleet, count: number, options: Partial<WorkerOptions> = {}
 }
 
 describe('four workers', () => {
-  it('never spend, reserve and hold more than the cap together', async () => {
-    const terms = { cap: 10_000_000, concurrency: 40 };
-    const fleet = await fleets.open(rowsOf(200), { terms });
-    await fleets.database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
-      if new.reserved + new.spent + new.unknown > new.cap then raise exception 'beyond the cap'; end if; return new; end $$
-      language plpgsql`);
-    await fleets.database.pool.query(
-      'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
-    );
-    const workers = await startAll(fleet, 4);
-    await fleet.ended();
-    const { stop, spent, reserved, unknown } = await fleet.state();
-    const ended = (await fleet.rows()).length;
-    expect(stop?.exitCode).toBe(3);
-    expect(stop?.reason).toMatch(
-      /^Stopped at the cost cap of \$10\.00: .* Run again with a higher cap to go on\.$/,
-    );
-    expect({ spent, reserved, unknown, ended }).toStrictEqual({
-      ...{ spent: 10_000_000, reserved: 0, unknown: 0, ended: 100 },
-    });
-    expect(fleet.emulator.bill()).toHaveLength(100);
-    expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual([]);
-  });
+  it.each([
+    ['where all answers come', 0],
+    ['where each seventh answer is lost', 7],
+  ])(
+    'never spend, reserve and hold more than the cap together, and use all of it: %s',
+    async (_, lostEvery) => {
+      const terms = { cap: 10_000_000, concurrency: 40 };
+      let posts = 0;
+      const faultOf = ({ operation }: { operation: string }) =>
+        operation === 'run' && ++posts % lostEvery === 0 ? 'cut' : '';
+      const fleet = await fleets.open(rowsOf(200), { terms, emulator: { faultOf } });
+      await fleets.database.pool.query(`create or replace function within_cap() returns trigger as $$ begin
+        if new.reserved + new.spent + new.unknown > new.cap then raise exception 'beyond the cap'; end if; return new; end $$
+        language plpgsql`);
+      await fleets.database.pool.query(
+        'create or replace trigger within_cap before update on millrace.ledgers for each row execute function within_cap()',
+      );
+      const workers = await startAll(fleet, 4);
+      await fleet.ended();
+      const { stop, spent, reserved, unknown } = await fleet.state();
+      const rows = await fleet.rows();
+      expect(stop?.exitCode).toBe(3);
+      expect(stop?.reason).toMatch(
+        /^Stopped at the cost cap of \$10\.00: .* Run again with a higher cap to go on\.$/,
+      );
+      const lost = rows.filter(({ code }) => code === 'unknown').length;
+      expect(lost).toBe(lostEvery === 0 ? 0 : Math.floor(100 / lostEvery));
+      expect({ spent, reserved, unknown, ended: rows.length }).toStrictEqual({
+        ...{ spent: 10_000_000 - lost * 100_000, reserved: 0, unknown: lost * 100_000, ended: 100 },
+      });
+      expect(fleet.emulator.bill()).toHaveLength(100);
+      expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual(
+        [],
+      );
+    },
+  );
 
   it('do a row that fitted under the cap, also where the stop is known before the row', async () => {
     const fleet = await fleets.open(rowsOf(2), { terms: { cap: 100_000 } });
@@ -62,16 +75,32 @@ describe('four workers', () => {
     expect(await fleet.state()).toMatchObject({ spent: 100_000, open: 1, stop: { exitCode: 3 } });
   });
 
-  it('keep to one rate, and are hardly ever refused', async () => {
-    const terms = { rate: 100, concurrency: 100 };
-    const fleet = await fleets.open(rowsOf(60), { terms, emulator: { rateLimit: 100 } });
+  it('keep to one rate in every window, and are hardly ever refused', async () => {
+    const rate = 100;
+    const fleet = await fleets.open(rowsOf(150), {
+      terms: { rate, concurrency: 100 },
+      emulator: { rateLimit: rate },
+    });
     const statuses = new Map<number, number>();
-    const transport = counting(statuses);
-    await startAll(fleet, 4, { transport });
+    const sentAt: number[] = [];
+    const counted = counting(statuses);
+    const transport: Transport = (request) => {
+      sentAt.push(performance.now());
+      return counted(request);
+    };
+    const answers = { longestMs: 0 };
+    for (let worker = 0; worker < 4; worker++) {
+      const { pool, queue } = await fleets.database.connect();
+      await fleet.start({ transport, slots: 25, database: { queue, pool: timed(pool, answers) } });
+    }
     const rows = await fleet.ended();
-    expect(rows).toHaveLength(60);
+    expect(rows).toHaveLength(150);
     const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
     expect(statuses.get(429) ?? 0).toBeLessThan(all * 0.02);
+    // A turn is spent at most 200 ms late, and is counted from when the worker is told of it.
+    const burst = 1 + (rate * (200 + answers.longestMs + 5)) / 1_000;
+    expect(mostBeyond(sentAt, rate)).toBeLessThanOrEqual(burst);
+    expect((sentAt.at(-1) ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(((all - burst) * 1_000) / rate);
   });
 
   it('rest together after a 429, and go on when an answer is good', async () => {
@@ -153,6 +182,26 @@ describe('a worker that has all slots', () => {
     expect(shares[0]! + shares[1]!).toBe(120);
   });
 });
+
+/** By how many requests a window of time has more than the rate allows. */
+function mostBeyond(sentAt: readonly number[], rate: number): number {
+  const beyond = sentAt.flatMap((from, at) =>
+    sentAt.slice(at).map((to, more) => more + 1 - ((to - from) * rate) / 1_000),
+  );
+  return Math.max(...beyond);
+}
+
+/** Connections of which is known how long the turns of a rate were waited for. */
+function timed(pool: Pool, answers: { longestMs: number }): Pool {
+  const query = async (text: string, values: unknown[]) => {
+    const askedAt = performance.now();
+    const found = await pool.query(text, values);
+    if (text.includes('millrace.gates'))
+      answers.longestMs = Math.max(answers.longestMs, performance.now() - askedAt);
+    return found;
+  };
+  return replacing(pool, { query });
+}
 
 /** Connections that answer to the commit of a group that gives rows once the worker has read that the run stops. */
 function answeredLate(pool: Pool, { commitsUntil: stop }: { commitsUntil: Subject<void> }): Pool {

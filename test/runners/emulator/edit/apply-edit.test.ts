@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { applyEdit } from '../../../../runners/emulator/edit/apply-edit.js';
+import { applyEdit, strokeText } from '../../../../runners/emulator/edit/apply-edit.js';
 import type { PromptEdit } from '../../../../runners/emulator/edit/read-prompt.js';
 import { type Raster, toRaster } from '../../../../runners/emulator/edit/raster.js';
 import { turnPicture } from '../../../../runners/emulator/edit/compose.js';
@@ -181,5 +181,33 @@ describe('turnPicture', () => {
     const askew = await turnPicture(sharp, canvas, [{ name: 'rotate', amount: 30 }]);
     expect(askew.width).toBeGreaterThan(300);
     expect(pixel(askew, 0, 0)).toEqual([255, 255, 255]);
+  });
+});
+
+describe('strokeText', () => {
+  it('knows every printable ASCII character of a caption, and Latin letters with marks', () => {
+    const printable = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index)).replace(
+      /[\\^`{}~]/g,
+      '',
+    );
+    expect(strokeText(printable)?.width).toBeGreaterThan(3_000);
+    expect(strokeText('Grüße aus Ålesund, ça va? “ñ” – 5 €…')).toBeDefined();
+  });
+
+  it('puts marks upon their letters without moving on', () => {
+    expect(strokeText('é')?.width).toBe(strokeText('e')?.width);
+    expect(
+      [strokeText('é')!.paths, strokeText('É')!.paths].map((paths) => /translate\(\d+ -24\)/.test(paths)),
+    ).toEqual([false, true]);
+  });
+
+  it('adds up widths, with no gap at the end', () => {
+    const [one, two] = [strokeText('n')!.width, strokeText('nn')!.width];
+    expect(two - 2 * one).toBe(24);
+    expect(strokeText('')).toEqual({ width: 0, paths: '' });
+  });
+
+  it.each(['日本', 'Привет', '🌊'])('has no strokes for %s', (text) => {
+    expect(strokeText(text)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { chooseRows, placeRows } from '../../../../runners/emulator/edit/layout.js';
+import { chooseRows, placeRows } from '../../../../runners/emulator/edit/raster.js';
 
 describe('chooseRows', () => {
   it('comes as close to the ratio as rows allow, the shorter rows on top', () => {

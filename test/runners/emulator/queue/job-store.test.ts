@@ -39,16 +39,16 @@ function storeAt(limits: { maxJobs?: number; maxBytes?: number } = {}) {
 }
 
 describe('createJobStore', () => {
-  it('holds no more ended jobs over a million of them, and forgets the oldest first', () => {
+  it('holds no more ended jobs over a hundred thousand of them, and forgets the oldest first', () => {
     const { store, time, end } = storeAt({ maxJobs: 500 });
     let forgottenInOrder = true;
     let most = 0;
-    for (let n = 0; n < 1_000_000; n += 1) {
+    for (let n = 0; n < 100_000; n += 1) {
       time.now += 1;
       const each = job(String(n), { operation: n % 2 ? 'run' : 'runsync', submittedAt: time.now });
       store.add(each);
       end(each);
-      if (n % 100_000 === 99_999) {
+      if (n % 10_000 === 9_999) {
         const left = [...store.all()].map(({ id }) => Number(id));
         most = Math.max(most, left.length);
         forgottenInOrder &&= left.every((id) => id > n - 500);

@@ -63,5 +63,9 @@ describe('describeRun', () => {
     const folder = join(await reportFolder(), 'edits.out');
     await makeRun({ folder, rows: 0, pictures: false, toDo: 60 });
     expect(describeRun(await surveyRun(nodeDisk, folder), true)).toBe('Running: 0 of 60 rows done.');
+    // What a redo replaces is paid as well: the sum is not that of the rows that are done.
+    await makeRun({ folder, rows: 20, pictures: false, toDo: 60, flawless: true });
+    const words = describeRun(await surveyRun(nodeDisk, folder), true);
+    expect(words).toMatch(/^Running: 20 of 80 rows done, (about )?\$[\d.]+ so far\./);
   });
 });

@@ -3,7 +3,7 @@ import { failureCodes, type FailureCode } from '../../../../src/contract/failure
 import { groupFailures, type FailureGroup } from '../../../../runners/report/messages/group-failures.js';
 import type { RunCommand } from '../../../../runners/report/messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from '../../../../runners/report/messages/what-to-do.js';
-import { statusLabel } from '../../../../runners/report/messages/status-label.js';
+import { countedLabel, statusLabel } from '../../../../runners/report/messages/status-label.js';
 
 const codes = Object.keys(failureCodes) as FailureCode[];
 const run: RunCommand = {
@@ -46,7 +46,11 @@ describe.each(codes)('rows that failed as %s', (code) => {
       );
   });
 
-  it('have a name', () => expect(statusLabel(code)).toMatch(/^[a-z, ]+$/));
+  it('have a name, also where there are several', () => {
+    expect(statusLabel(code)).toMatch(/^[a-z, ]+$/);
+    expect(countedLabel(code, 1)).toBe(statusLabel(code));
+    expect(countedLabel(code, 2)).not.toMatch(/^(?:job|route call|unreadable reply|unexpected output)\b/);
+  });
 });
 
 it('never advises to send again what may be paid for, but with the word that accepts it', () => {
@@ -61,6 +65,13 @@ it('tells the price of the command by the prices of the run', () => {
   expect(toDoOf('job-failed').cost).toBe('Not charged; sending them again costs $0.2175.');
   expect(toDoOf('unknown').cost).toContain('up to $0.2175');
   expect(toDoOf('job-failed', run, {}).cost).toBe('Not charged.');
+});
+
+it('speaks of a single row in the singular', () => {
+  const one = (code: FailureCode) =>
+    whatToDo([{ ...groupOf(code), count: 1, resolutions: new Map([['1k', 1]]) }], run, prices)[0];
+  expect(one('job-failed')?.cost).toBe('Not charged; sending it again costs $0.0875.');
+  expect(one('download')?.advice).toMatch(/^The download failed\. Download it by /);
 });
 
 it('says of a rehearsal that nothing was spent, and names no dollars', () => {

@@ -103,6 +103,8 @@ describe('a rehearsal', () => {
     await page.getByRole('dialog').waitFor();
     expect(await page.getByRole('dialog').locator('.status').textContent()).toContain('nothing spent');
     expect(await page.getByRole('dialog').textContent()).not.toContain('$');
+    // The emulator has ended, and its pictures with it.
+    expect(await page.getByRole('dialog').textContent()).not.toContain('at the service');
     await page.context().close();
   });
 });
@@ -124,8 +126,16 @@ describe('the large view', () => {
     await page.locator('.frame .result').first().click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('.choice').nth(1).waitFor();
-    expect(await dialog.getAttribute('aria-label')).toMatch(/^Row \d+, /);
+    const named = (): Promise<string | null> => dialog.getAttribute('aria-label');
+    const first = await named();
+    expect(first).toMatch(/^Row \d+, /);
     expect(await page.evaluate(`document.activeElement.tagName`)).toBe('DIALOG');
+    await page.keyboard.press('j');
+    await expect.poll(named).not.toBe(first);
+    expect(await named()).toMatch(/^Row \d+, /);
+    expect(await page.evaluate(`document.activeElement.tagName`)).toBe('DIALOG');
+    await page.keyboard.press('k');
+    await expect.poll(named).toBe(first);
     await page.keyboard.press('Escape');
     await expect.poll(() => dialog.count()).toBe(0);
     await page.context().close();
@@ -166,7 +176,7 @@ describe('the gallery', () => {
     await page.context().close();
   });
 
-  it('keeps filter, search and open row over a reload, in an address for a colleague', async () => {
+  it('keeps filter, page, search and open row over a reload, in an address for a colleague', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('mug');
     await expect.poll(() => page.url()).toContain('find=mug');
@@ -176,6 +186,19 @@ describe('the gallery', () => {
     await expect.poll(() => page.getByRole('dialog').getAttribute('aria-label')).toBe(name);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('searchbox').inputValue()).toBe('mug');
+    await page.getByRole('searchbox').fill('');
+    await page
+      .getByRole('group', { name: 'Filter' })
+      .getByRole('button', { name: /^Completed/ })
+      .click();
+    await page.getByRole('button', { name: 'Next page' }).first().click();
+    const where = page.locator('.where [role=status]');
+    await expect.poll(() => where.textContent()).toMatch(/^97–/);
+    const shown = [await where.textContent(), await page.locator('.frame .id').first().textContent()];
+    await page.reload();
+    await expect
+      .poll(async () => [await where.textContent(), await page.locator('.frame .id').first().textContent()])
+      .toEqual(shown);
     await page.context().close();
   });
 
@@ -247,7 +270,7 @@ describe('small windows', () => {
   it('on a phone have targets of 44 px, and of 24 px elsewhere', async () => {
     const smallest = async (page: Page): Promise<number> =>
       page.evaluate<number>(
-        `Math.min(...[...document.querySelectorAll('button, select')].map((one) => one.getBoundingClientRect().height).filter((height) => height > 0))`,
+        `Math.min(...[...document.querySelectorAll('button, select, input[type=search], label:has([type=radio]), .tally, .to-do .rest > a, .review a')].map((one) => one.getBoundingClientRect().height).filter((height) => height > 0))`,
       );
     const [touched, pointed] = [await open('edits.out', phone), await open('edits.out')];
     expect(await smallest(touched)).toBeGreaterThanOrEqual(44);
@@ -259,6 +282,12 @@ describe('small windows', () => {
   });
 });
 
+/** Completed rows on paper whose result shows nothing. */
+const blankPictures = `[...document.querySelectorAll('.frame .result')].filter((one) => {
+  const drawn = one.querySelector('img');
+  return drawn === null ? one.querySelector('.words') === null : drawn.naturalWidth === 0;
+}).length`;
+
 describe('print', () => {
   it('has every row, each picture, and light paper, also in the dark scheme', async () => {
     const page = await open('edits.out', { ...desktop, colorScheme: 'dark' });
@@ -266,6 +295,12 @@ describe('print', () => {
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     expect(await page.locator('.frame').count()).toBe(200);
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(255, 255, 255)');
+    expect(await page.evaluate(`getComputedStyle(document.body).color`)).toBe('rgb(0, 0, 0)');
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.frame')).breakInside`)).toBe(
+      'avoid',
+    );
+    await expect.poll(() => page.evaluate<number>(blankPictures)).toBe(0);
+    expect(await page.locator('.frame .result img').count()).toBeGreaterThan(180);
     await expect
       .poll(() =>
         page.evaluate(`[...document.querySelectorAll('.sheet img')].filter((one) => !one.complete).length`),

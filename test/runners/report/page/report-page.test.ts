@@ -174,6 +174,29 @@ describe('review by mouse', () => {
     await page.context().close();
   });
 
+  it('throws nothing away by one click, and what was cleared comes back with Ctrl-Z, edited prompts too', async () => {
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Reject lamp-0002' }).click();
+    await page.getByRole('button', { name: 'plant-0003, completed' }).click();
+    const prompt = page.getByRole('dialog').getByRole('textbox', { name: 'Prompt' });
+    await prompt.fill('Put the plant on a red table');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    const tray = page.locator('.tray .sums p');
+    await expect.poll(() => tray.textContent()).toMatch(/^2 rows rejected/);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await tray.textContent()).toMatch(/^2 rows rejected/);
+    await page.getByRole('button', { name: 'Really clear' }).click();
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBe(0);
+    await page.keyboard.press('ControlOrMeta+z');
+    await expect.poll(() => tray.textContent()).toMatch(/^2 rows rejected/);
+    await page.reload();
+    await expect.poll(() => tray.textContent()).toMatch(/^2 rows rejected/);
+    await page.getByRole('button', { name: /^plant-0003, completed/ }).click();
+    expect(await prompt.inputValue()).toBe('Put the plant on a red table');
+    await page.context().close();
+  });
+
   it('offers no repeat of a row that may be paid for', async () => {
     const { page } = await open();
     await page

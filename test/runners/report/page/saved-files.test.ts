@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sampleVideo } from '../../../../runners/emulator/samples/sample-video.js';
+import { sampleVideo } from '../../../../runners/emulator/samples/create-sample-function.js';
 import { watchRun } from '../../../../runners/report/watch/watch-run.js';
 import { writeReport } from '../../../../runners/report/write-report.js';
 import { axeViolations } from '../../../support/axe-violations.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { readJsonl } from '../../../../runners/report/read/read-jsonl.js';
+import { readJsonl, recordKind } from '../../../../runners/report/read/read-jsonl.js';
 import { collect } from '../../../support/collect.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
@@ -22,3 +22,11 @@ it('parses only what is wanted', async () => {
   const found = await collect(readJsonl(nodeDisk, join(folder, 'a.jsonl'), () => undefined, wanted));
   expect(found.map(({ value }) => value)).toEqual([{ k: 'y' }]);
 });
+
+it.each([
+  ['{"n":12,"k":"intent","at":1,"id":"a"}', 'intent'],
+  ['{"k":"outcome","at":1}', 'outcome'],
+  [`{"n":1,"id":"${'x'.repeat(80)}","k":"late"}`, undefined],
+  ['{"n":1,"k":"cut', undefined],
+  ['', undefined],
+])('reads the head of %j', (line, kind) => expect(recordKind(Buffer.from(line))).toBe(kind));

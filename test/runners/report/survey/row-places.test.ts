@@ -22,7 +22,7 @@ function placesOf(rows: readonly RowPlace[]): RowPlaces {
 
 it('gives back what it was given', () => {
   const places = placesOf(given);
-  expect([...places]).toEqual(given);
+  expect(places.slice(0, Infinity)).toEqual(given);
   expect(places.slice(1, 99)).toEqual(given.slice(1));
   expect(places.slice(4, 9)).toEqual([]);
 });
@@ -32,7 +32,7 @@ it('arranges rows by the manifest, and counts causes anew', () => {
     [1, 2],
     [2, 1],
   ]);
-  expect([...placesOf(given).arrange(numbers)]).toEqual([
+  expect(placesOf(given).arrange(numbers).slice(0, Infinity)).toEqual([
     { ...given[1], cause: 1 },
     { ...given[3], cause: 2 },
     given[2],

@@ -35,7 +35,7 @@ describe('surveyRun', () => {
     const folder = join(parent, 'edits.out');
     await makeRun({ folder, rows: 120, pictures: false, maxCost: 40, toDo: 7 });
     const survey = await surveyRun(nodeDisk, folder);
-    expect([...survey.rows.places].map(({ row }) => row)).toEqual(
+    expect(survey.rows.places.slice(0, Infinity).map(({ row }) => row)).toEqual(
       Array.from({ length: 120 }, (_, index) => index + 1),
     );
     const failed = survey.rows.causes.reduce((sum, { count }) => sum + count, 0);
@@ -60,7 +60,7 @@ describe('surveyRun', () => {
       ],
     });
     const { rows } = await surveyRun(nodeDisk, folder);
-    expect([...rows.places].map(({ row, cause }) => [row, cause])).toEqual([
+    expect(rows.places.slice(0, Infinity).map(({ row, cause }) => [row, cause])).toEqual([
       [1, 0],
       [2, 2],
       [3, 0],

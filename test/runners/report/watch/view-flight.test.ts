@@ -34,7 +34,7 @@ let survey: Survey;
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'millrace-flight-'));
   folder = join(parent, 'edits.out');
-  await makeRun({ folder, rows: 20, pictures: false, toDo: 5 });
+  await makeRun({ folder, rows: 20, pictures: false, toDo: 15 });
   survey = await surveyRun(nodeDisk, folder);
 });
 
@@ -59,6 +59,22 @@ describe('viewFlight', () => {
     });
     expect(facts.slice(0, 5)).toEqual(['1 sending', '5 queued', '2 working', '1 saving', '12 rows a minute']);
     expect(facts[5]).toMatch(/^about 2 min left, until \d\d:32$/);
+  });
+
+  it('says of a job that the service was not asked about neither that it waits nor that it is worked on', () => {
+    const facts = (live: object): string[] => [...view({ ...queue, ...live }, undefined, owner).facts];
+    expect(facts({ sending: 1, accepted: 4, queued: 1 }).slice(0, 4)).toEqual([
+      '1 sending',
+      '1 queued',
+      '2 working',
+      '4 queued or working',
+    ]);
+    expect(facts({ isQueueOld: true, isWorkOld: true }).slice(1, 3)).toEqual([
+      '5 last seen queued',
+      '2 last seen working',
+    ]);
+    const elsewhere = { inFlight: 8, sending: 0, queued: 0, working: 0, saving: 0 };
+    expect(facts(elsewhere)[0]).toBe('8 with workers');
   });
 
   it('counts by the journal where the process has not yet said what it does', async () => {
@@ -96,6 +112,17 @@ describe('viewFlight', () => {
     expect(flight.facts.join()).not.toMatch(/left|a minute/);
   });
 
+  it('names no time left of a process that does not say what it does', () => {
+    const [end = 0] = survey.rows.places.endTimes;
+    const story = { ...survey.story, starts: [{ ...survey.story.starts[0]!, at: end - 30_000 }] };
+    const tail = new JournalTail(nodeDisk, folder);
+    tail.starts = 1;
+    const moment = { tail, owner, survey: { ...survey, story }, live: undefined, now: end + 30_000 };
+    const facts = viewFlight(moment).facts.join('; ');
+    expect(facts).toMatch(/rows a minute on average/);
+    expect(facts).not.toContain('left');
+  });
+
   it('is not live once the process is gone, whatever it wrote last', () => {
     expect(view(queue)).toMatchObject({
       mode: 'stopped',
@@ -104,6 +131,16 @@ describe('viewFlight', () => {
     });
     expect(view(undefined, 0)).toMatchObject({ mode: 'ended', state: 'Finished' });
     expect(view(undefined, 6).state).toBe('The last start ended with exit code 6: rows are in doubt');
+  });
+
+  it('counts no more rows in progress than are to go', () => {
+    const flight = view(queue, undefined, owner, { ...survey, toDo: 3 });
+    expect([flight.state, flight.facts.join()]).toEqual([
+      'Running: 0 rows in progress (PID 2933)',
+      expect.not.stringMatching(/queued|working/),
+    ]);
+    const over = { ...queue, rowsPerMinute: 12, leftMs: 400 };
+    expect(view(over, undefined, owner, { ...survey, toDo: 0 }).facts.join()).not.toContain('left');
   });
 
   it('says what the run will have cost at its end, against the limit', () => {
@@ -128,7 +165,7 @@ describe('viewFlight', () => {
   });
 
   it('counts in the title of the tab', () => {
-    expect(view(queue, undefined, owner).title).toMatch(/^20\/25(, \d+ failed)? · edits\.csv$/);
+    expect(view(queue, undefined, owner).title).toMatch(/^20\/35(, \d+ failed)? · edits\.csv$/);
     expect(view(undefined, 0).title).toContain('not running');
   });
 });

@@ -126,6 +126,7 @@ describe('the live page', () => {
     await appendFile(join(folder, 'failures.jsonl'), lines([JSON.stringify(failure)]));
     await appendFile(join(folder, 'results.jsonl'), lines(results.slice(0, 3)));
     await expect.poll(() => page.locator('.to-do li').count()).toBe(1);
+    expect(await page.locator('.to-do h2').textContent()).toBe('1 thing to do once this run has ended');
     await expect.poll(() => page.locator('.newer').textContent()).toBe('Show 4 new');
     expect((await frame.boundingBox())!.y).toBeCloseTo(before, 0);
     expect((await numbers(page)).slice(0, 6)).toEqual(['4', '5', '6', '7', '8', '9']);
@@ -190,6 +191,22 @@ describe('the live page', () => {
     await appendFile(join(folder, 'results.jsonl'), lines(results.slice(4, 9)));
     await expect.poll(() => page.locator('a.tally b').first().textContent()).toBe('9');
     expect(await page.evaluate('document.activeElement.dataset.filter')).toBe('completed');
+    await page.context().close();
+  });
+
+  it('leaves selected text selected while the figures change, and brings it up to date afterwards', async () => {
+    const page = await browser.newPage();
+    await page.goto(watch.url);
+    const selected = `getSelection().toString()`;
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector('h1'))`);
+    const before = await page.evaluate<string>(selected);
+    expect(before).toContain('All 4 rows completed');
+    await appendFile(join(folder, 'results.jsonl'), lines(results.slice(4, 9)));
+    await expect.poll(() => page.locator('a.tally b').first().textContent()).toBe('9');
+    expect(await page.evaluate(selected)).toBe(before);
+    await page.evaluate(`getSelection().removeAllRanges()`);
+    await appendFile(join(folder, 'results.jsonl'), lines(results.slice(9, 10)));
+    await expect.poll(() => page.locator('h1').textContent()).toContain('All 10 rows completed');
     await page.context().close();
   });
 

@@ -22,7 +22,7 @@ import type { Job } from '../../../../src/operators/job.js';
 import { mergeJobs } from '../../../../src/operators/fan-out/merge-jobs.js';
 import { pullJobs } from '../../../../src/operators/fan-out/pull-jobs.js';
 import { clientOver } from '../../../support/client-over.js';
-import { completed, jobEvents as events, settled } from '../../../../src/testing/marble-jobs.js';
+import { completed, jobEvents as events, settled } from '../../../../src/testing/in-virtual-time.js';
 import { inVirtualTime, replied } from '../../../support/virtual-time.js';
 
 const done = settled(completed('out'));

@@ -2,7 +2,7 @@ import { NEVER, of, range, lastValueFrom, count } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { mergeJobs } from '../../../../src/operators/fan-out/merge-jobs.js';
-import { completed, jobEvents as events, settled } from '../../../../src/testing/marble-jobs.js';
+import { completed, jobEvents as events, settled } from '../../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
 const row = (value: string, index: number) => ({ row: value, index, outcome: completed('out') });

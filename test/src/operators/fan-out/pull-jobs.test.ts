@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { InvalidInputError } from '../../../../src/operators/job-error.js';
 import { pullJobs } from '../../../../src/operators/fan-out/pull-jobs.js';
-import { completed, jobEvents as events, failed, settled } from '../../../../src/testing/marble-jobs.js';
+import { completed, jobEvents as events, failed, settled } from '../../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 
 const done = settled(completed('out'));
@@ -191,20 +191,20 @@ describe('pullJobs over an iterable', () => {
     expect(other.observed).toBe(false);
   });
 
-  it('runs a million jobs that end at once without overflowing the stack', async () => {
-    const million = (function* () {
-      for (let index = 0; index < 1_000_000; index++) yield index;
+  it('runs a hundred thousand jobs that end at once without overflowing the stack', async () => {
+    const many = (function* () {
+      for (let index = 0; index < 100_000; index++) yield index;
     })();
     const job = of(done);
     let count = 0;
     await new Promise<void>((resolve, reject) => {
-      pullJobs(million, () => job, { concurrency: 8 }).subscribe({
+      pullJobs(many, () => job, { concurrency: 8 }).subscribe({
         next: () => count++,
         error: reject,
         complete: resolve,
       });
     });
-    expect(count).toBe(1_000_000);
+    expect(count).toBe(100_000);
   });
 });
 

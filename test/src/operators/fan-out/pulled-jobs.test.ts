@@ -5,7 +5,7 @@ import { concatMap, defer, EMPTY, map, NEVER, of, Subject, throwError, type Obse
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { pullJobs } from '../../../../src/operators/fan-out/pull-jobs.js';
-import { jobEvents as events } from '../../../../src/testing/marble-jobs.js';
+import { jobEvents as events } from '../../../../src/testing/in-virtual-time.js';
 
 /** Rows that say how far they were pulled and whether the source was closed. */
 function* counted(seen: { pulled: number; closed: boolean }, rows = 100) {

@@ -8,7 +8,7 @@ import { switchJobs } from '../../../../src/operators/fan-out/switch-jobs.js';
 import { retryPurchase } from '../../../../src/operators/retry-purchase.js';
 import { saveWith } from '../../../../src/operators/save-with.js';
 import { createLanes, withinLane } from '../../../../src/operators/within-lane.js';
-import { jobEvents as events, jobOver } from '../../../../src/testing/marble-jobs.js';
+import { jobEvents as events, jobOver } from '../../../../src/testing/in-virtual-time.js';
 import { scriptedClient } from '../../../support/scripted-client.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 

@@ -50,7 +50,7 @@ describe('the rate that a gate finds out', () => {
     ['a bucket of 20', takesRate(20)],
     ['50 in each sliding second', takesPerSlidingSecond(50)],
   ])('is never taken for noise, whatever chance says: %s a second', (_name, serve) => {
-    for (let seed = 1; seed <= 12; seed++)
+    for (let seed = 1; seed <= 4; seed++)
       for (const [inFlight, exchangeMs] of [
         [8, 5],
         [50, 5],
@@ -127,11 +127,11 @@ describe('the rate that a gate finds out', () => {
     [0.1, 0.8],
     [0.3, 0.75],
   ])('costs a batch of 300 jobs little where %s are refused at random', (share, least) => {
-    const ratios = Array.from({ length: 21 }, (_, seed) => {
+    const ratios = Array.from({ length: 11 }, (_, seed) => {
       const play = { serve: withNoise(share), jobs: 300, seed: seed + 1 };
       return mostMs(playGate(play)) / mostMs(found(play));
     });
-    expect(ratios.sort((one, other) => one - other)[10]).toBeGreaterThan(least);
+    expect(ratios.sort((one, other) => one - other)[5]).toBeGreaterThan(least);
   });
 
   it('is near a limit of 50 a second also where 10 % are refused at random [fault 4a]', () => {

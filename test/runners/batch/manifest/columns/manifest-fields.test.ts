@@ -107,7 +107,8 @@ describe.each(editFieldNames)('the column %s', (name) => {
     const { columnsSent, columnsNotSent, invalid } = await planOf(csvOf(editWith(name)));
     expect({ invalid, columnsNotSent }).toEqual({ invalid: 0, columnsNotSent: [] });
     expect(columnsSent).toContain(name);
-    expect(readFileSync('README.md', 'utf8')).toContain(`\`${name}\``);
+    const readme = readFileSync('README.md', 'utf8');
+    expect(readme.includes(`\`${name}\``), `README.md names ${name}`).toBe(true);
   });
 
   it('reaches the service, the results, and from results and failures a manifest again', async () => {

@@ -45,10 +45,10 @@ describe('IdHash', () => {
     expect(new Set(ids.map(textOf)).size).toBe(ids.length);
   });
 
-  it('has no collision among 400,000 ids of the usual kinds, and spreads them evenly', () => {
+  it('has no collision among 100,000 ids of the usual kinds, and spreads them evenly', () => {
     const seen = new Set<string>();
     const buckets = new Uint32Array(1024);
-    for (let i = 0; i < 100_000; i++) {
+    for (let i = 0; i < 25_000; i++) {
       for (const id of [
         `${i}`,
         `row-${i}`,
@@ -59,19 +59,19 @@ describe('IdHash', () => {
         buckets[hash.low & 1023]!++;
       }
     }
-    expect(seen.size).toBe(400_000);
-    expect(Math.max(...buckets) / (400_000 / 1024)).toBeLessThan(1.3);
-    expect(Math.min(...buckets) / (400_000 / 1024)).toBeGreaterThan(0.7);
+    expect(seen.size).toBe(100_000);
+    expect(Math.max(...buckets) / (100_000 / 1024)).toBeLessThan(1.5);
+    expect(Math.min(...buckets) / (100_000 / 1024)).toBeGreaterThan(0.55);
   });
 
-  it('has halves that are no function of each other: among 400,000 ids each collides as chance would have it', () => {
+  it('has halves that are no function of each other: among 100,000 ids each collides as chance would have it', () => {
     const halves = { high: new Set<number>(), low: new Set<number>() };
-    for (let i = 0; i < 400_000; i++) {
+    for (let i = 0; i < 100_000; i++) {
       hash.ofText(`row-${i}`);
       halves.high.add(hash.high);
       halves.low.add(hash.low);
     }
-    // 400,000² / 2 / 2³² is about 19 pairs.
-    for (const half of [halves.high, halves.low]) expect(400_000 - half.size).toBeLessThan(60);
+    // 100,000² / 2 / 2³² is about one pair.
+    for (const half of [halves.high, halves.low]) expect(100_000 - half.size).toBeLessThan(12);
   });
 });

@@ -1,0 +1,89 @@
+import { stringify } from 'csv-stringify/sync';
+
+/**
+ * One line of a CSV file with its newline. What is absent is an empty cell; objects and lists are JSON. Text that a
+ * spreadsheet would take for a formula is escaped.
+ */
+export function csvLine(cells: readonly unknown[]): string {
+  const texts: (string | number)[] = [];
+  let isPlainLine = cells.length > 1;
+  for (const cell of cells) {
+    const text = typeof cell === 'string' || typeof cell === 'number' ? cell : asText(cell);
+    isPlainLine &&= isPlain(text);
+    texts.push(text);
+  }
+  // Almost every line of a run: the general way takes twenty times as long.
+  if (isPlainLine) return `${texts.join(',')}\n`;
+  return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
+}
+
+/** Whether a cell stands in the file as it is: it needs no quotes and is no formula. */
+function isPlain(cell: string | number): boolean {
+  return typeof cell === 'number' ? cell >= 0 : cell === '' || /^[a-z0-9][\w./:-]*$/i.test(cell);
+}
+
+function asText(cell: unknown): string {
+  return cell === undefined || cell === null ? '' : typeof cell === 'boolean' ? String(cell) : jsonCell(cell);
+}
+
+/** A cell as deep as that is of no use in a spreadsheet. */
+function jsonCell(cell: unknown): string {
+  try {
+    return JSON.stringify(cell);
+  } catch (cause) {
+    return unwritable(cause);
+  }
+}
+
+const quote = 0x22;
+const newline = Buffer.from('\n');
+
+/** Lines of a CSV file as its records: a quoted cell may hold line breaks. */
+export async function* joinQuoted(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let open: Buffer[] = [];
+  for await (const line of lines) {
+    const isCut = isInQuotes(line) !== open.length > 0;
+    if (isCut) open.push(line, newline);
+    else {
+      yield open.length > 0 ? Buffer.concat([...open, line]) : line;
+      open = [];
+    }
+  }
+}
+
+/** Whether a cell of the line is open at its end, if none was at its beginning. */
+function isInQuotes(line: Buffer): boolean {
+  let count = 0;
+  for (let at = line.indexOf(quote); at >= 0; at = line.indexOf(quote, at + 1)) count++;
+  return count % 2 === 1;
+}
+
+/**
+ * A line's JSON. Where its output is nested too deep for the stack, the reason stands in the output's place: the journal
+ * has the output, and one line must not keep the others from being written.
+ */
+export function lineJson(line: object): string {
+  try {
+    return JSON.stringify(line);
+  } catch (cause) {
+    return JSON.stringify({ ...line, output: unwritable(cause) });
+  }
+}
+
+/** The text in place of a value that cannot be written. */
+export function unwritable(cause: unknown): string {
+  return `(this value cannot be written as JSON: ${cause instanceof Error ? cause.message : String(cause)})`;
+}
+
+const opening = Buffer.from('{"id":"');
+
+/** The id of a line of results.jsonl or failures.jsonl, without parsing the rest of it. */
+export function lineId(line: Buffer): string {
+  if (!line.subarray(0, opening.length).equals(opening)) {
+    const { id } = JSON.parse(line.toString()) as { id: string };
+    return id;
+  }
+  let end = opening.length;
+  while (end < line.length && line[end] !== 0x22) end += line[end] === 0x5c ? 2 : 1;
+  return JSON.parse(line.toString('utf8', opening.length - 1, end + 1)) as string;
+}

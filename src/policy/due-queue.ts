@@ -1,0 +1,137 @@
+import { throwError, type SchedulerLike, type Subscription } from 'rxjs';
+import { clampTimer } from './clamp-timer.js';
+
+/** What waits for a point in time, in one queue at most. It begins with a `dueAt` of 0, and outside: with a `place` below 0. */
+export interface Due {
+  /** In ms since the epoch, by the scheduler of its queue. */
+  dueAt: number;
+  /** Where it stands in the queue; the queue alone writes it. */
+  place: number;
+  /** Its time has come, and it has left the queue. */
+  due(): void;
+}
+
+/** Outside, and called next unless it is taken back. */
+const called = -2;
+const outside = -1;
+const lateMs = 1_000;
+
+/**
+ * One timer for all that wait, in the order of their times: a timer each takes 350 bytes. What is due at the same time is called in the
+ * order in which it was set. Times are those of the clock: after it was set back they are waited for, however long.
+ */
+export class DueQueue {
+  /** A heap: each is due no later than the two behind it, those at twice its place. */
+  readonly #heap: Due[] = [];
+  readonly #turns: number[] = [];
+  #turn = 0;
+  #timer: Subscription | undefined;
+  #timerAt = Infinity;
+
+  constructor(private readonly scheduler: SchedulerLike) {}
+
+  /** Waits until `at` (ms since the epoch, by the scheduler), also where it was waiting for another time. */
+  set(due: Due, at: number): void {
+    this.#take(due);
+    due.dueAt = Number.isNaN(at) ? 0 : at;
+    this.#turn += 1;
+    this.#up(due, this.#turn, this.#heap.length);
+    this.#wind();
+  }
+
+  /** Leaves the queue, where it is in it. */
+  remove(due: Due): void {
+    this.#take(due);
+    if (this.#heap.length === 0) this.#stop();
+  }
+
+  #take(due: Due): void {
+    const { place } = due;
+    due.place = outside;
+    if (place < 0) return;
+    const last = this.#heap.pop();
+    const turn = this.#turns.pop() ?? 0;
+    if (last === undefined || last === due) return;
+    const parent = (place - 1) >> 1;
+    if (place > 0 && this.#isBefore(last, turn, parent)) this.#up(last, turn, place);
+    else this.#down(last, turn, place);
+  }
+
+  #stop(): void {
+    this.#timer?.unsubscribe();
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+  }
+
+  /** A timer that rings too early is left as it is; one that is late by much was set before the clock was set forward. */
+  #wind(): void {
+    const [first] = this.#heap;
+    if (first === undefined) return;
+    const now = this.scheduler.now();
+    if (first.dueAt >= this.#timerAt && now - this.#timerAt < lateMs) return;
+    this.#stop();
+    this.#timerAt = Math.max(first.dueAt, now);
+    if (this.#timerAt < Infinity)
+      this.#timer = this.scheduler.schedule(() => this.#ring(), clampTimer(this.#timerAt - now));
+  }
+
+  /** What is set during this for a time that is past has its turn at the next timer. */
+  #ring(): void {
+    this.#stop();
+    const now = this.scheduler.now();
+    const due: Due[] = [];
+    for (let [first] = this.#heap; first !== undefined && first.dueAt <= now; [first] = this.#heap) {
+      this.#take(first);
+      first.place = called;
+      due.push(first);
+    }
+    for (const each of due) {
+      if (each.place !== called) continue;
+      each.place = outside;
+      try {
+        each.due();
+      } catch (error) {
+        // Reported as rxjs does: those behind it are due all the same.
+        throwError(() => error).subscribe();
+      }
+    }
+    this.#wind();
+  }
+
+  #isBefore(due: Due, turn: number, place: number): boolean {
+    const { dueAt = Infinity } = this.#heap[place] ?? {};
+    return due.dueAt < dueAt || (due.dueAt === dueAt && turn < (this.#turns[place] ?? 0));
+  }
+
+  #put(due: Due, turn: number, place: number): void {
+    due.place = place;
+    this.#heap[place] = due;
+    this.#turns[place] = turn;
+  }
+
+  #up(due: Due, turn: number, from: number): void {
+    let place = from;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      const above = this.#heap[parent];
+      if (above === undefined || !this.#isBefore(due, turn, parent)) break;
+      this.#put(above, this.#turns[parent] ?? 0, place);
+      place = parent;
+    }
+    this.#put(due, turn, place);
+  }
+
+  #down(due: Due, turn: number, from: number): void {
+    let place = from;
+    for (;;) {
+      let next = 2 * place + 1;
+      const right = this.#heap[next + 1];
+      if (right !== undefined && this.#isBefore(right, this.#turns[next + 1] ?? 0, next)) next += 1;
+      const below = this.#heap[next];
+      if (below === undefined || this.#isBefore(due, turn, next)) break;
+      this.#put(below, this.#turns[next] ?? 0, place);
+      place = next;
+    }
+    this.#put(due, turn, place);
+  }
+}

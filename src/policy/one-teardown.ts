@@ -1,0 +1,39 @@
+import { Subscription, type TeardownLogic } from 'rxjs';
+
+type Teardown = Exclude<TeardownLogic, void>;
+
+/**
+ * A subscription to which one thing belongs at a time, which is the usual case: it keeps that without a list. The list of rxjs has room
+ * for seventeen, and each subscription of a job that waits takes 184 bytes for it.
+ */
+export class OneTeardown extends Subscription {
+  private only: Teardown | undefined;
+
+  override add(teardown: TeardownLogic): void {
+    if (!teardown || this.closed || teardown === this) return super.add(teardown);
+    if (teardown === this.only || isOver(teardown)) return;
+    if (this.only === undefined || isOver(this.only)) this.only = teardown;
+    else super.add(teardown);
+  }
+
+  override remove(teardown: Teardown): void {
+    if (this.only === teardown) this.only = undefined;
+    else super.remove(teardown);
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    const { only } = this;
+    this.only = undefined;
+    try {
+      super.unsubscribe();
+    } finally {
+      if (typeof only === 'function') only();
+      else only?.unsubscribe();
+    }
+  }
+}
+
+function isOver(teardown: Teardown): boolean {
+  return teardown instanceof Subscription && teardown.closed;
+}

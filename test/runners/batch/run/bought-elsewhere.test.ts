@@ -1,0 +1,114 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
+import { runFolder, type RunFolder } from '../../../support/run-folder.js';
+import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
+
+const edit = (id: string, prompt = id) => ({
+  ...{ id, prompt, endpoint: 'image-edit' },
+  images: ['https://pictures.example.test/a.png'],
+});
+
+describe('a manifest that another run has bought from', () => {
+  let service: OtherServer;
+  let folder: RunFolder;
+  beforeEach(async () => {
+    service = await startOtherServer();
+    folder = runFolder();
+    folder.manifest([edit('a'), edit('b'), edit('c')]);
+  });
+  afterEach(async () => {
+    await service.close();
+    folder.remove();
+  });
+
+  const start = async (name: string, options: Partial<RunBatchOptions> = {}) => {
+    const out = join(folder.path, name);
+    const end = await folder.run(service, { out, download: false, concurrency: 1, ...options });
+    const checked = end.events.find((event) => event.type === 'checked');
+    return { ...end, out, bought: checked?.type === 'checked' ? checked.ahead.bought : undefined };
+  };
+
+  it('is said of the rows that it would buy again in another folder, and of no other row', async () => {
+    const { out, bought } = await start('one', { limit: 2 });
+    expect(bought).toBeUndefined();
+    const second = await start('two');
+    expect(second.bought).toMatchObject({
+      ...{ rows: 2, elsewhere: [out] },
+      first: [{ id: 'a' }, { id: 'b' }],
+    });
+    expect(second.exitCode).toBe(0);
+    expect((await start('two')).bought).toBeUndefined();
+  });
+
+  it('names each folder, the one that went on last first', async () => {
+    const one = await start('one', { limit: 1 });
+    const two = await start('two', { only: ['b'] });
+    expect((await start('three')).bought).toMatchObject({ rows: 2, elsewhere: [two.out, one.out] });
+  });
+
+  it('says nothing where the rows ask for something else', async () => {
+    await start('monday');
+    folder.manifest([edit('a', 'tuesday'), edit('b', 'tuesday too')]);
+    expect((await start('tuesday')).bought).toBeUndefined();
+  });
+
+  it('says nothing of rows that were refused, and of what another service has bought', async () => {
+    service.behave = () => 'reject';
+    await start('refused');
+    service.behave = () => 'complete';
+    expect((await start('again')).bought).toBeUndefined();
+    await using other = Object.assign(await startOtherServer(), {
+      async [Symbol.asyncDispose]() {
+        await other.close();
+      },
+    });
+    const { baseUrl, lbBaseUrl, key: apiKey } = other;
+    expect((await start('elsewhere', { baseUrl, lbBaseUrl, apiKey })).bought).toBeUndefined();
+  });
+
+  it('is known under another name, as an export of the next day has', async () => {
+    const { out } = await start('monday');
+    const path = join(folder.path, 'tuesday.jsonl');
+    await copyFile(folder.manifest([edit('a'), edit('b'), edit('c')]), path);
+    const { bought } = await start('tuesday', { manifest: { path } });
+    expect(bought).toMatchObject({ rows: 3, elsewhere: [out] });
+  });
+
+  it('is said of a run that has begun, too, where another one has bought its rows since', async () => {
+    const one = await start('one', { limit: 1 });
+    const two = await start('two');
+    expect(two.bought).toMatchObject({ rows: 1, elsewhere: [one.out] });
+    const sent = service.executions.size;
+    const again = await start('one', { same: 'refuse' });
+    expect(again.exitCode).toBe(2);
+    expect(again.reason).toContain(`asks for what was bought already, in ${two.out}`);
+    expect(service.executions.size).toBe(sent);
+    expect((await start('one')).bought).toMatchObject({ rows: 2, elsewhere: [two.out] });
+  });
+
+  it('is said of failures that a run of their own has bought since', async () => {
+    service.behave = () => 'reject';
+    const first = await start('one');
+    service.behave = () => 'complete';
+    const path = join(first.out, 'failures.jsonl');
+    const retried = await start('two', { manifest: { path } });
+    expect(retried).toMatchObject({ exitCode: 0, bought: undefined });
+    expect((await start('one', { retry: ['failed'] })).bought).toMatchObject({
+      rows: 3,
+      elsewhere: [retried.out],
+    });
+  });
+
+  it('is refused where rows that ask for the same are', async () => {
+    const { out } = await start('one');
+    const sent = service.executions.size;
+    const { exitCode, reason } = await start('two', { same: 'refuse' });
+    expect([exitCode, reason]).toEqual([
+      2,
+      expect.stringContaining(`line 1 (id "a") asks for what was bought already, in ${out}`),
+    ]);
+    expect(service.executions.size).toBe(sent);
+  });
+});
