@@ -69,6 +69,8 @@ describe('the report as a file', () => {
 
   it('shows every picture with its thumbnail, and the references beside it', async () => {
     const { page } = await open();
+    // The first screen comes first, the rest of the page when the browser has time.
+    await expect.poll(() => page.locator('.frame').count()).toBe(96);
     const broken = await page.evaluate(
       `Promise.all([...document.querySelectorAll('.frame img')].map(async (i) => { i.loading = 'eager'; await i.decode().catch(() => 0); return i.naturalWidth; })).then((w) => [w.length, w.filter((n) => n === 0).length])`,
     );
