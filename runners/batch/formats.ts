@@ -9,7 +9,12 @@ export { basedImage, imagesBaseProblem } from './manifest/rows/row-images.js';
 export { isBought, type ManifestItem, type Row } from './manifest/manifest-row.js';
 export type { Plan } from './manifest/plan-manifest.js';
 export { describeProblem } from './manifest/problem-tally.js';
-export { describeBought, describeSame, type SameRows } from './manifest/duplicates/same-requests.js';
+export {
+  describeBought,
+  describeOutdated,
+  describeSame,
+  type SameRows,
+} from './manifest/duplicates/same-requests.js';
 export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
 export { shellWords } from './manifest/quote-value.js';

@@ -18,7 +18,7 @@ export type NumberFacet = 'price' | 'time' | 'ended';
 /** The first picture that a row was given. */
 export const originalColumn = 'original';
 
-const ownNames = new Set(['id', 'kind', 'images', 'redo']);
+const ownNames = new Set(['id', 'kind', 'images', 'redo', 'redo.attempt']);
 const longestValue = 300;
 /** A column with more values than this is a text of each row's own. */
 const mostValues = 2000;

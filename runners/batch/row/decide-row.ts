@@ -3,6 +3,7 @@ import type { Outcome } from '../../../src/contract/outcome.js';
 import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
+import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
 import { isEnd } from './row-status.js';
 import type { TaskSpec } from './task.js';
 
@@ -64,6 +65,12 @@ function isTakenFromJournal(code: FailureCode): boolean {
 
 function isRedone(row: Row, state: RowState | undefined, { changed }: ManifestRules): boolean {
   return changed === 'redo' && row.jobId === undefined && state?.sameContent(row.hash) === false;
+}
+
+/** Whether a row to be redone names another purchase than the latest one: what a person rejected has been replaced since. */
+export function isOutdated(row: Row, state: RowState | undefined): boolean {
+  const attempt = rejectedAttempt(row);
+  return attempt !== undefined && attempt !== state?.attempts;
 }
 
 /** Whether a row that has ended and stays so has other content than what was sent. */

@@ -1,4 +1,4 @@
-import { describeBought, shellWords } from '../../batch/formats.js';
+import { describeBought, describeOutdated, shellWords } from '../../batch/formats.js';
 import { axesChangeText, newlySentText, type Ahead } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
@@ -25,6 +25,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ...goneText(ahead),
     ...axesText(ahead),
     ...boughtText(ahead),
+    ...outdatedText(ahead),
     ...fact('this start', listed(parts)),
     ...capText(ahead),
     ...aheadByText(ahead),
@@ -63,6 +64,18 @@ function boughtText({ bought }: Ahead): string[] {
     what,
     describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map((line) => plainText(line)),
   );
+}
+
+/** Rows of a redo manifest that was saved before they were bought again. */
+function outdatedText({ outdated }: Ahead): string[] {
+  if (outdated === undefined) return [];
+  const first = outdated.first.slice(0, boughtShown);
+  const lines = describeOutdated({ ...outdated, first }).map((line) => plainText(line));
+  return fact('outdated', outdatedRows(outdated), lines);
+}
+
+export function outdatedRows({ rows, cost }: NonNullable<Ahead['outdated']>): string {
+  return `${countOf(rows, 'row rejects', 'rows reject')} a picture that was bought again since (${priceText(cost)})`;
 }
 
 /** @param elsewhere folders of other runs */
@@ -148,6 +161,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     ...goneText(ahead),
     ...axesText(ahead),
     ...boughtText(ahead),
+    ...outdatedText(ahead),
   ];
   return [
     ...(isBegun ? run : []),
@@ -167,7 +181,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
-  const { newlySent, by, axes, bought, saves } = ahead;
+  const { newlySent, by, axes, bought, outdated, saves } = ahead;
   const toHold = ahead.toHold + unanswered;
   return {
     start: {
@@ -191,12 +205,11 @@ export function differenceJson(found: PlanDifference): object {
       ...(axes && { axes: axes.axes }),
       ...(bought && {
         bought: {
-          rows: bought.rows,
-          cost: usdOf(bought.cost),
-          first: bought.first.map(({ id, line }) => ({ id, line })),
+          ...rowsJson(bought),
           ...(bought.elsewhere && { elsewhere: bought.elsewhere }),
         },
       }),
+      ...(outdated && { outdated: rowsJson(outdated) }),
       ...(saves && { saves }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
       fits: { rows: fits.rows, cost: toUsd(fits.estimated) },
@@ -205,6 +218,10 @@ export function differenceJson(found: PlanDifference): object {
       ...(takesMs !== undefined && { takesMs: Math.round(takesMs) }),
     },
   };
+}
+
+function rowsJson({ rows, cost, first }: NonNullable<Ahead['outdated']>): object {
+  return { rows, cost: usdOf(cost), first: first.map(({ id, line }) => ({ id, line })) };
 }
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {

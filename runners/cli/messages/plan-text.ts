@@ -41,7 +41,7 @@ function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan
   const named = (columns: readonly string[]): string =>
     columns.map((column) => plainText(column, 60)).join(', ');
   const filledIn = named(columnsFilledIn);
-  const isOurs = (column: string) => column === 'redo' || columnsFilledIn.includes(column);
+  const isOurs = (column: string) => /^redo(\.|$)/.test(column) || columnsFilledIn.includes(column);
   return [
     ...fact('sent', named(columnsSent)),
     ...fact('filled in', filledIn === '' ? '' : `${filledIn}, by --set`),

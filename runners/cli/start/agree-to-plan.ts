@@ -1,5 +1,5 @@
 import type { RunStages } from '../../batch/index.js';
-import type { Plan, PriceBook, SameRows } from '../../batch/formats.js';
+import { describeOutdated, type Plan, type PriceBook, type SameRows } from '../../batch/formats.js';
 import {
   isRead,
   stopCauses,
@@ -11,7 +11,7 @@ import {
 } from '../../batch/internal.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { aheadText, boughtWhere, outOf } from '../messages/ahead-text.js';
+import { aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
 import { planText, priceText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -54,8 +54,10 @@ export async function agreeToPlan(
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (options.local) return 'go';
-  const answer = await confirmSame(ahead, options, io, stopped);
-  if (answer !== 'go') return answer;
+  for (const confirm of [confirmRedo, confirmSame]) {
+    const answer = await confirm(ahead, options, io, stopped);
+    if (answer !== 'go') return answer;
+  }
   return confirmPrice(stakeOf(ahead, options), { yes: options.yes, isCapped }, io, stopped);
 }
 
@@ -157,6 +159,28 @@ export async function confirmSame(
     ahead.bought?.elsewhere === undefined ? 'another row asks for' : boughtWhere(ahead.bought.elsewhere);
   const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what ${plainText(what, 500)} (${formatMoney(cost.estimated)})`;
   return askToGo(`${again}. Buy them too?`, io, stopped);
+}
+
+/**
+ * Asks on a terminal about rows of a redo manifest whose rejected picture was bought again since: an older report has saved it. Where
+ * it cannot ask they are not bought, unless `--yes` agrees to it.
+ */
+export async function confirmRedo(
+  { outdated }: Pick<Ahead, 'outdated'>,
+  { yes }: { readonly yes: boolean },
+  io: Pick<CliIo, 'stdin' | 'stderr'>,
+  stopped?: AbortSignal,
+): Promise<'go' | 'interrupted'> {
+  if (outdated === undefined || yes) return 'go';
+  if (canAsk(io))
+    return askToGo(`${outdatedRows(outdated)}. Buy what they ask for all the same?`, io, stopped);
+  throw new UsageError(
+    [
+      ...describeOutdated(outdated).map((line) => plainText(line)),
+      `${outdatedRows(outdated)}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`,
+    ],
+    'save the redo manifest from a new report, or buy them with --yes; nothing was sent',
+  );
 }
 
 async function askToGo(

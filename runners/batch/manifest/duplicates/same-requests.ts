@@ -101,27 +101,27 @@ function isCompared(row: Row): boolean {
 }
 
 /** One line of text for each of the first rows with the same request: `line 7 (id "b") asks for the same as line 3`. */
-export function describeSame({ rows, first }: SameRows): string[] {
-  const rest = rows - first.length;
-  return [
-    ...first.map(({ id, line, sameAsLine }) =>
-      stripControls(`line ${line} (id ${quoteValue(id)}) asks for the same as line ${sameAsLine}`),
-    ),
-    ...(rest > 0 ? [`and ${rest} more`] : []),
-  ];
+export function describeSame(rows: SameRows): string[] {
+  return described(rows, ({ sameAsLine }) => `asks for the same as line ${sameAsLine}`);
+}
+
+/** The same for rows of a redo manifest whose rejected purchase is no longer the latest one. */
+export function describeOutdated(rows: SameRows): string[] {
+  return described(rows, () => 'rejects a picture that was bought again since');
 }
 
 /** The same for rows that ask for what was bought before, by the run itself for a row that the manifest has no more, or in other folders. */
-export function describeBought({ rows, first, elsewhere }: BoughtRows): string[] {
+export function describeBought(rows: BoughtRows): string[] {
+  const what = rows.elsewhere
+    ? `was bought already, in ${rows.elsewhere.join(' and ')}`
+    : 'the run has bought already, for a row that is not in the manifest';
+  return described(rows, () => `asks for what ${what}`);
+}
+
+function described({ rows, first }: SameRows, what: (row: SameRows['first'][number]) => string): string[] {
   const rest = rows - first.length;
-  const what =
-    elsewhere === undefined
-      ? 'the run has bought already, for a row that is not in the manifest'
-      : `was bought already, in ${elsewhere.join(' and ')}`;
   return [
-    ...first.map(({ id, line }) =>
-      stripControls(`line ${line} (id ${quoteValue(id)}) asks for what ${what}`),
-    ),
+    ...first.map((row) => stripControls(`line ${row.line} (id ${quoteValue(row.id)}) ${what(row)}`)),
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ];
 }

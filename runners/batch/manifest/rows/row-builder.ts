@@ -20,7 +20,7 @@ import { RowMatrix } from '../matrix/row-matrix.js';
 import { productId, rowProduct, unusedAxes } from './product-row.js';
 import { rememberImages } from './row-images.js';
 import { rowId, rowKind } from './row-head.js';
-import { withRedoneAxes } from '../matrix/redone-axes.js';
+import { withRedoneAxes } from '../matrix/redo-columns.js';
 import { readPriority } from '../columns/row-priority.js';
 import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 

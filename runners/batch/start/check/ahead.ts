@@ -55,6 +55,11 @@ export interface Ahead {
    * be bought again under another id; where the run has not begun, what another run of this manifest has bought. Absent: there are none.
    */
   readonly bought?: BoughtRows;
+  /**
+   * Of `redone`: rows of a redo manifest that reject another purchase than the latest one of their row, because it was redone since
+   * the manifest was saved. Absent: there are none.
+   */
+  readonly outdated?: SameRows;
   /** Columns that this start sends, and that earlier starts of the run, by an older version, kept as the user's own. */
   readonly newlySent: readonly string[];
   /** Queue endpoints that rows are sent to. */

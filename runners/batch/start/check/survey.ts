@@ -6,7 +6,7 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
-import { decideRow, hasChanged, type ManifestRules } from '../../row/decide-row.js';
+import { decideRow, hasChanged, isOutdated, type ManifestRules } from '../../row/decide-row.js';
 import { isDoubled, isTakenUp, rowPrice } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -53,6 +53,7 @@ export class StartSurvey {
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
   private readonly values: ValueSurvey;
+  private readonly outdated = new SameTally();
 
   constructor(
     private readonly options: ResolvedOptions,
@@ -92,6 +93,7 @@ export class StartSurvey {
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
     const { changed, replaced, known, ...count } = this.count;
+    const outdated = this.outdated.result();
     const saves = pathsInForce(this.options, this.known);
     return {
       ...count,
@@ -105,6 +107,7 @@ export class StartSurvey {
       endpoints: [...this.endpoints],
       ...(this.values.isEmpty ? {} : { by: this.values.ahead() }),
       missing: this.select.missing(),
+      ...(outdated.rows > 0 && { outdated }),
       ...(saves.length > 0 && { saves }),
       ...this.unknownColumns(),
     };
@@ -127,7 +130,7 @@ export class StartSurvey {
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);
-    else if (this.select.takes(row)) this.seeTaken(row, task);
+    else if (this.select.takes(row)) this.seeTaken(row, task, state);
     else this.count['reopen' in task ? 'ended' : 'later']++;
   }
 
@@ -169,16 +172,21 @@ export class StartSurvey {
     this.addPrice(row);
   }
 
-  private seeTaken(row: Row, task: TaskSpec): void {
+  private seeTaken(row: Row, task: TaskSpec, state: RowState | undefined): void {
     if (task.what === 'poll') this.count.toPoll++;
     else if (task.what === 'fetch') this.count.toDownload++;
     else if (task.what === 'hold') this.count.toHold++;
     if (task.what !== 'send') return;
     this.count.toSend++;
     if (task.reopen === 'retry') this.count.retried++;
-    if (task.reopen === 'redo') this.count.redone++;
+    if (task.reopen === 'redo') this.seeRedone(row, state);
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);
+  }
+
+  private seeRedone(row: Row, state: RowState | undefined): void {
+    this.count.redone++;
+    if (isOutdated(row, state)) this.outdated.add(row, 0, rowPrice(row, this.options.prices));
   }
 
   private addPrice(row: Row): void {

@@ -1,6 +1,6 @@
 import { shellWords } from '../../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../../page-data.js';
-import { redoneAxes } from '../../../batch/manifest/matrix/redone-axes.js';
+import { redoColumns } from '../../../batch/manifest/matrix/redo-columns.js';
 import { csvText } from '../../pick/chosen-list.js';
 
 export type Verdict = 'kept' | 'rejected';
@@ -41,7 +41,7 @@ export function redoManifest(
   const rows = rejected.map(({ row, review }) => {
     const cells = cellsOf(row, review);
     const found = axesOf({ cells: { ...row.cells, ...cells } }, { axes });
-    return Object.keys(found).length === 0 ? cells : { ...cells, [redoneAxes]: found };
+    return Object.keys(found).length === 0 ? cells : { ...cells, [redoColumns.axes]: found };
   });
   return format === 'jsonl' ? rows.map((cells) => `${JSON.stringify(cells)}\n`).join('') : asCsv(rows);
 }
@@ -81,8 +81,10 @@ function cellsOf(row: PageRow, review: Review): Record<string, unknown> {
   return {
     ...withoutTwice(row.cells ?? {}),
     id: row.id,
-    // Names the purchase that was rejected, so that a second start with this manifest buys nothing again.
+    // Names the purchase that was rejected, so that a second start with this manifest buys nothing again, and that one which finds
+    // another in its place asks.
     ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
+    ...(row.attempts === undefined || row.attempts === 0 ? {} : { [redoColumns.attempt]: row.attempts }),
     ...(review.prompt === undefined ? {} : { prompt: review.prompt }),
     ...(review.resolution === undefined ? {} : { resolution: review.resolution }),
   };

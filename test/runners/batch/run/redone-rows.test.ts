@@ -34,6 +34,45 @@ async function redone(): Promise<PaperRun> {
 }
 
 describe('rows that were redone', () => {
+  const saved = (prompt: string, attempt: number) =>
+    edit('b', { redo: 'job of b', 'redo.attempt': attempt, prompt });
+  const outdated = ({ events }: PaperEnd) =>
+    events.flatMap((event) => (event.type === 'checked' ? [event.ahead.outdated?.first] : []))[0];
+
+  it('are named where a manifest that an older report saved rejects a picture that was bought again since', async () => {
+    const run = await bought();
+    run.manifest([saved('b, warmer', 1)]);
+    expect(outdated(await run.start({ changed: 'redo' }))).toBeUndefined();
+    run.manifest([edit('a'), saved('b, colder', 1)]);
+    const older = await run.start({ changed: 'redo', confirm: () => Promise.resolve(false) });
+    expect({ ...older, outdated: outdated(older) }).toMatchObject({
+      exitCode: 2,
+      outdated: [{ id: 'b', line: 2 }],
+    });
+    run.manifest([saved('b, warmer', 1)]);
+    expect(outdated(await run.start({ changed: 'redo' }))).toBeUndefined();
+    run.manifest([saved('b, colder', 2)]);
+    const newer = await run.start({ changed: 'redo' });
+    expect({ exitCode: newer.exitCode, outdated: outdated(newer) }).toEqual({ exitCode: 0 });
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'd', 'b, warmer', 'b, colder']);
+    expect(run.lines('results.jsonl').find(({ id }) => id === 'b')).toMatchObject({
+      attempts: 3,
+      columns: { redo: 'job of b' },
+    });
+  });
+
+  it('are named so from a CSV as well, also where what was rejected had failed and has completed since', async () => {
+    const run = paperRun();
+    run.manifest(first);
+    run.service.behave = (row) => (row === 'b' ? 'fail' : 'complete');
+    await run.start();
+    run.service.behave = () => 'complete';
+    await run.start({ retry: ['failed'] });
+    run.manifest('id,endpoint,images,prompt,redo.attempt\nb,image-edit,http://example.test/a.png,warmer,1\n');
+    const end = await run.start({ changed: 'redo', confirm: () => Promise.resolve(false) });
+    expect(outdated(end)).toEqual([{ id: 'b', line: 2, sameAsLine: 0 }]);
+  });
+
   it.each(['keep', 'redo'] as const)(
     'are no change in the manifest that they were first bought with, under changed %s',
     async (changed) => {

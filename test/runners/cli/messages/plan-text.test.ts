@@ -42,7 +42,7 @@ describe('what a plan says in one line', () => {
   });
 
   it('says of a manifest of rejected rows what its column redo does, and does not list it as the own of a person', () => {
-    const redo = { columnsNotSent: ['redo', 'note'] };
+    const redo = { columnsNotSent: ['redo', 'redo.attempt', 'note'] };
     expect(lineOf('not sent', redo)).toBe('  not sent     note');
     expect(lineOf('redo', redo)).toBe(
       '  redo         its rows are bought again, each in place of the result that it names',

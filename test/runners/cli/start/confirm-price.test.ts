@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { confirmPrice, confirmSame } from '../../../../runners/cli/start/agree-to-plan.js';
+import { confirmPrice, confirmRedo, confirmSame } from '../../../../runners/cli/start/agree-to-plan.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
 
 function someone({ stdin = true, stderr = true }, answer?: string) {
@@ -105,5 +105,33 @@ describe('confirmSame', () => {
       '2 rows ask for exactly what was bought already, in /job/first run and 1 other folder ($0.35). Buy them too?',
     );
     expect(await confirmSame(ahead, { yes: true }, someone(elsewhere))).toBe('go');
+  });
+});
+
+describe('confirmRedo', () => {
+  const first = [{ id: 'b', line: 3, sameAsLine: 0 }];
+  const ahead = { outdated: { rows: 1, cost: { estimated: toMicroDollars(0.04), unpriced: 0 }, first } };
+
+  it('asks on a terminal about rows whose rejected picture was bought again since', async () => {
+    const io = someone(terminal, 'y\n');
+    expect(await confirmRedo(ahead, { yes: false }, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '1 row rejects a picture that was bought again since ($0.04). Buy what they ask for all the same? [y/N]',
+    );
+    await expect(confirmRedo(ahead, { yes: false }, someone(terminal, 'n\n'))).rejects.toThrow(
+      'nothing was sent',
+    );
+  });
+
+  it('refuses them by row and line where it cannot ask, unless that is agreed to', async () => {
+    await expect(confirmRedo(ahead, { yes: false }, someone(elsewhere))).rejects.toMatchObject({
+      problems: [
+        'line 3 (id "b") rejects a picture that was bought again since',
+        expect.stringContaining('cannot ask here: stdin and stderr are no terminal'),
+      ],
+      hint: 'save the redo manifest from a new report, or buy them with --yes; nothing was sent',
+    });
+    expect(await confirmRedo(ahead, { yes: true }, someone(elsewhere))).toBe('go');
+    expect(await confirmRedo({}, { yes: false }, someone(elsewhere))).toBe('go');
   });
 });

@@ -7,6 +7,7 @@ import {
   redoCommand,
   redoManifest,
 } from '../../../../../runners/report/page/review/redo-manifest.js';
+import { rejectedAttempt } from '../../../../../runners/batch/manifest/matrix/redo-columns.js';
 import { rowOfResult } from '../../../../../runners/report/rows/row-of-line.js';
 import { readManifest } from '../../../../../runners/batch/manifest/read-manifest.js';
 import type { ManifestItem } from '../../../../../runners/batch/manifest/manifest-row.js';
@@ -146,6 +147,16 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
 });
 
 describe('redoManifest', () => {
+  it.each(['csv', 'jsonl'] as const)(
+    'names as %s the purchase that was rejected, which is no column of a person',
+    async (format) => {
+      const row = pageRow('e', edit, { attempts: 2 });
+      const [item] = await read(redoManifest([{ row, review: review() }], format), format);
+      expect(item?.valid && rejectedAttempt(item.row)).toBe(2);
+      expect(item?.valid && item.row.columns).toEqual({ redo: 'job-e' });
+    },
+  );
+
   it('keeps any prompt to the letter that a CSV may hold', async () => {
     const text = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\n', '|', "'", 'é', '\u2028', '🙂', '='),
