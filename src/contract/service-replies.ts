@@ -54,6 +54,16 @@ export function isJobReply(value: unknown): value is JobReply {
   return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
 }
 
+/** The job that the body of a callback names; `undefined`: it is no status of a job. */
+export function jobIdIn(body: string | undefined): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body ?? '');
+    return isJobReply(value) ? value.id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }

@@ -26,7 +26,7 @@ export interface JobWebhook {
   ended(outcome: Outcome<unknown>): void;
   /** Emits when a job whose POST had no answer is to wait no longer for a callback. */
   readonly giveUp$: Observable<unknown>;
-  /** One POST has two ids: the service may have made two jobs of it. */
+  /** One purchase has two ids, or one that another job has: the service may have made two jobs of it, or has exchanged answers. */
   contradicted(jobId: string): void;
 }
 

@@ -1,4 +1,5 @@
 import { switchMap, timer, type Observable, type ObservableInput } from 'rxjs';
+import { jobIdIn } from '../contract/service-replies.js';
 import type { Callback, CallbackResult, JobWebhook } from '../policy/job-webhook.js';
 import type { LateClock } from '../policy/late-clock.js';
 import { BackstopPolls, CallbackHealth } from './backstop-polls.js';
@@ -13,8 +14,8 @@ export interface OrphanCallback extends CalledPost {
 /** A call that was answered. It holds no address. */
 export interface WebhookCall extends Partial<CalledPost> {
   /**
-   * What became of it; `forged`: no address of this receiver. `late`: not durable in time, the service tries again. `double`: no call, but
-   * one POST that has a second id, so the service may have made two jobs of it.
+   * What became of it; `forged`: no address of this receiver. `late`: not durable in time, the service tries again. `double`: beside a
+   * call or the answer to a POST, a second id of one purchase, or another job's: the service may have made two jobs of it, or has exchanged them.
    */
   readonly result: CallbackResult | 'forged' | 'late' | 'double';
   /** The HTTP status of the answer; 0 for `double`. */
@@ -34,6 +35,12 @@ interface Listening {
   readonly take: (callback: Callback) => Observable<CallbackResult>;
 }
 
+interface EndedJob {
+  readonly key: string;
+  readonly attempt: number;
+  readonly ids: Set<string>;
+}
+
 /** What names the jobs of a receiver to the service. */
 interface ReceiverAddress {
   readonly run: string;
@@ -46,8 +53,8 @@ export class CalledJobs {
   private readonly health: CallbackHealth;
   private readonly backstops: BackstopPolls[] = [];
   private readonly listening = new Map<string, Listening>();
-  /** Jobs that have ended, by their rows: the last POST of each. */
-  private readonly ended = new Map<string, { readonly key: string; readonly attempt: number }>();
+  /** Jobs that have ended, by their rows: the last POST of each, and every id that it is known to have. */
+  private readonly ended = new Map<string, EndedJob>();
 
   constructor(
     private readonly address: ReceiverAddress,
@@ -80,17 +87,18 @@ export class CalledJobs {
       },
       // A job that may have been made is not over: a callback may prove it.
       ended: (outcome) => {
+        const { jobId = '' } = outcome;
         if (outcome.status === 'completed' || outcome.paid !== 'maybe')
-          this.remember(row, { key, attempt: last });
+          this.remember(row, { key, attempt: last, ids: new Set([jobId]) });
       },
       giveUp$: this.giveUp(),
-      contradicted: (jobId) => this.report({ run, row, attempt: last, result: 'double', status: 0, jobId }),
+      contradicted: (jobId) => this.contradict({ run, row, attempt: last }, jobId),
     };
   }
 
   /** What becomes of a genuine callback; `orphan` is asked where its job is not under way. */
   give(
-    { row, attempt, body }: OrphanCallback,
+    { run, row, attempt, body }: OrphanCallback,
     orphan: () => ObservableInput<CallbackResult>,
   ): ObservableInput<CallbackResult> {
     const job = this.listening.get(row);
@@ -98,6 +106,10 @@ export class CalledJobs {
       const ended = this.ended.get(row);
       if (ended === undefined || ended.attempt < attempt) return orphan();
       this.health.cameAfterEnd(ended.key);
+      const jobId = jobIdIn(body);
+      // An address is known to the service by its POST alone: it works, or has worked, on what it says.
+      if (jobId !== undefined && !ended.ids.has(jobId)) this.contradict({ run, row, attempt }, jobId);
+      if (jobId !== undefined) ended.ids.add(jobId);
       return ['settled'];
     }
     const turnarounds = this.backstops.map((backstop) => backstop.calledBack(job.key));
@@ -105,7 +117,11 @@ export class CalledJobs {
     return job.take({ attempt: attempt - job.earlier, body });
   }
 
-  private remember(row: string, job: { readonly key: string; readonly attempt: number }): void {
+  private contradict(post: CalledPost, jobId: string): void {
+    this.report({ ...post, result: 'double', status: 0, jobId });
+  }
+
+  private remember(row: string, job: EndedJob): void {
     this.ended.delete(row);
     this.ended.set(row, job);
     if (this.ended.size <= mostEnded) return;

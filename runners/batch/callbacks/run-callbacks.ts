@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import * as z from 'zod';
+import { jobIdIn } from '../../../src/contract/service-replies.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
@@ -11,7 +12,6 @@ import {
   type CallbackCounts,
   type HandOn,
   type HeldPost,
-  jobIdOf,
   type NamedJob,
   type NamedPost,
   type CallbackSecret,
@@ -51,6 +51,8 @@ class CallbacksOfRun implements RunCallbacks {
   private readonly held = new Map<string, HeldPost>();
   /** Rows of earlier starts that are in work in this one, or were. */
   private readonly begun = new Set<string>();
+  /** The job that each of these rows was warned of last. */
+  private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
   private jobIds: Pick<RowJobIds, 'claim'> | undefined;
 
@@ -63,7 +65,7 @@ class CallbacksOfRun implements RunCallbacks {
     this.rows = new CalledRows(address, {
       scheduler: options.scheduler,
       leaving$: stops.stopping$,
-      orphan: handOn ?? (({ body, ...post }) => this.orphanOf(post, jobIdOf(body))),
+      orphan: handOn ?? (({ body, ...post }) => this.orphanOf(post, jobIdIn(body))),
       unanswered: ({ id, progress: { attempts: attempt, facts } }) =>
         this.hold(id, { attempt, endpoint: facts.endpoint }),
     });
@@ -110,6 +112,7 @@ class CallbacksOfRun implements RunCallbacks {
         const meaning = meaningOf(row, { attempt, jobId }, this.parts.options.onUnknown);
         if (meaning === 'held')
           return this.name(id, { attempt, endpoint: row?.intent?.endpoint ?? '' }, jobId);
+        if (meaning === 'foreign' && attempt === row?.attempts) return this.doubled(id, jobId);
         return meaning === undefined ? EMPTY : of(meaning);
       }),
     );
@@ -123,10 +126,10 @@ class CallbacksOfRun implements RunCallbacks {
   private name(id: string, { attempt, endpoint }: HeldPost, jobId: string): Observable<CallbackResult> {
     const { named, parts, jobIds } = this;
     const known = named.get(id);
-    if (known !== undefined) return known.jobId === jobId ? EMPTY : of('foreign');
+    if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
     return defer(() => Promise.resolve(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
-        if (owner !== undefined) return of<CallbackResult>('foreign');
+        if (owner !== undefined) return this.doubled(id, jobId);
         named.set(id, { attempt, jobId });
         const message = `The service called back about row "${id}", which is held as unknown: it was accepted. The next start asks for its job.`;
         parts.events.next({ type: 'warning', code: 'held', message });
@@ -135,15 +138,24 @@ class CallbacksOfRun implements RunCallbacks {
     );
   }
 
+  /** Warns once of each job. */
+  private doubled(row = '', jobId = ''): Observable<CallbackResult> {
+    const known = this.doubles.get(row);
+    if (known !== jobId) {
+      this.doubles.set(row, jobId);
+      const message = `The service names job ${JSON.stringify(jobId)} for a request of row "${row}", but the row has another job, or another row has this one: it may have been paid twice, or two rows have each other's answers. Look at the account, and at what the row got.`;
+      this.parts.events.next({ type: 'warning', code: 'double', message });
+    }
+    return of('foreign');
+  }
+
   private note({ result, status, row, attempt, jobId }: WebhookCall): void {
-    const { log, events } = this.parts;
+    const { log } = this.parts;
     if (result === 'settled' || result === 'noted') this.calls.taken += 1;
     else if (result !== 'late' && result !== 'double') this.calls.refused += 1;
     const isFine = result === 'settled' || result === 'noted';
     log.write(isFine ? 'debug' : 'warn', { id: row, attempt, result, status }, 'called back');
-    if (result !== 'double') return;
-    const message = `One request of row "${row}" has two jobs, the second one ${JSON.stringify(jobId)}: it may have been paid twice.`;
-    events.next({ type: 'warning', code: 'double', message });
+    if (result === 'double') this.doubled(row, jobId);
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs';
-import { isJobReply } from '../../../src/contract/service-replies.js';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import type { CalledPost } from '../../../src/webhooks/callback-tokens.js';
@@ -53,14 +52,4 @@ export interface CallbackCounts {
   taken: number;
   /** Forged, unreadable, or about another job: nothing changed. */
   refused: number;
-}
-
-/** The job that a callback names; `undefined`: it is no status of a job. */
-export function jobIdOf(body: string | undefined): string | undefined {
-  try {
-    const value: unknown = JSON.parse(body ?? '');
-    return isJobReply(value) ? value.id : undefined;
-  } catch {
-    return undefined;
-  }
 }

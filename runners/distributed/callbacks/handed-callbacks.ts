@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
-import { jobIdOf, type CallbackSecret, type NamedPost } from '../../batch/context/callback-port.js';
+import { jobIdIn } from '../../../src/contract/service-replies.js';
+import type { CallbackSecret, NamedPost } from '../../batch/context/callback-port.js';
 import { wakeWorkers, type Transaction } from '../database/transaction.js';
 
 export type { CallbackSecret };
@@ -37,7 +38,7 @@ export async function handOver(
   run: number,
   { row, attempt, body = '' }: Omit<OrphanCallback, 'run'>,
 ): Promise<CallbackResult> {
-  const jobId = jobIdOf(body);
+  const jobId = jobIdIn(body);
   if (jobId === undefined) return 'unreadable';
   const digest = createHash('sha256')
     .update(JSON.stringify([row, attempt, body]))

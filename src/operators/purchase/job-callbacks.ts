@@ -154,8 +154,9 @@ export class JobCallbacks<O> implements CalledBack<O> {
   #take({ attempt, body }: Callback): Observable<CallbackResult> {
     return defer(() => {
       const { job } = this;
-      if (attempt !== job.openAttempt) return of<CallbackResult>('foreign');
       const reply = body === undefined ? undefined : this.#read(body);
+      // A POST that was refused, and made a job all the same.
+      if (attempt !== job.openAttempt) return this.#refuse(reply?.id ?? job.id);
       if (reply === undefined) {
         this.#ask();
         return of<CallbackResult>('unreadable');
@@ -186,8 +187,8 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return this.job.claim(jobId).pipe(map((owner) => owner === undefined));
   }
 
-  #refuse(jobId: string): Observable<CallbackResult> {
-    if (this.job.id !== undefined) this.webhook.contradicted(jobId);
+  #refuse(jobId: string | undefined): Observable<CallbackResult> {
+    if (jobId !== undefined && jobId !== this.job.id) this.webhook.contradicted(jobId);
     return of('foreign');
   }
 

@@ -98,6 +98,18 @@ describe('a receiver', () => {
     expect(given).toStrictEqual([]);
   });
 
+  it('reports once a callback after the end that names another job, as where a service exchanges two of them', async () => {
+    const { receiver, calls, post } = receiverOf();
+    const webhook = receiver.row('a');
+    const address = await webhook.address(1);
+    webhook.ended({ status: 'completed', jobId: 'of b', output: 1, costUsd: null });
+    for (let call = 0; call < 2; call++) expect(await statusOf(post(address))).toBe(200);
+    const { id } = JSON.parse(completed) as { id: string };
+    expect(calls.filter(({ result }) => result === 'double')).toStrictEqual([
+      { run: 'r', row: 'a', attempt: 1, result: 'double', status: 0, jobId: id },
+    ]);
+  });
+
   it('knows by a callback that comes after a poll has seen the end that callbacks come', async () => {
     const scheduler = new VirtualTimeScheduler();
     const { receiver, post } = receiverOf({ scheduler });

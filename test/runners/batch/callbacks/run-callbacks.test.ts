@@ -18,16 +18,19 @@ async function openCallbacks(row: RowRecords | undefined) {
   const disk = new ForgetfulDisk({ random: () => 0.5 });
   await disk.mkdir('/out');
   const port = { url: 'http://127.0.0.1:1', pass: () => undefined, close: () => Promise.resolve() };
+  const events = new Subject<RunEvent>();
+  const warned: string[] = [];
+  events.subscribe((event) => event.type === 'warning' && warned.push(`${event.code}: ${event.message}`));
   const listener = await listenForCallbacks({ host: '', port: 0, open: () => Promise.resolve(port) });
   const callbacks = await listener.begin({
     options: { disk, out: '/out', scheduler: new VirtualTimeScheduler(), onUnknown: 'hold' },
     journal: { find: () => Promise.resolve(row) },
     log: { write: () => undefined, close: () => Promise.resolve() },
-    events: new Subject<RunEvent>(),
+    events,
     stops: new Stops(),
   });
   const meaning = () => lastValueFrom(callbacks.orphan(call), { defaultValue: undefined });
-  return { callbacks, meaning };
+  return { callbacks, meaning, warned };
 }
 
 describe('a callback about a row that is not in work', () => {
@@ -54,10 +57,17 @@ describe('a callback about a row that is not in work', () => {
   });
 
   it('names nothing where another row has the job', async () => {
-    const { callbacks, meaning } = await openCallbacks(unknown);
+    const { callbacks, meaning, warned } = await openCallbacks(unknown);
     callbacks.useJobIds({ claim: () => 'b' });
     expect(await meaning()).toBe('foreign');
     expect(callbacks.named.size).toBe(0);
+    expect(warned).toEqual([expect.stringMatching(/^double: The service names job "j" .* row "a"/)]);
+  });
+
+  it('warns once of another job than the one with which its row has ended in an earlier start', async () => {
+    const { meaning, warned } = await openCallbacks({ ...unknown, status: 'completed', jobId: 'k' });
+    expect([await meaning(), await meaning()]).toEqual(['foreign', 'foreign']);
+    expect(warned).toEqual([expect.stringMatching(/^double: The service names job "j"/)]);
   });
 
   it.each<[string, Partial<RowRecords> | undefined, string | undefined]>([

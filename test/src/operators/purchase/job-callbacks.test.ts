@@ -130,7 +130,18 @@ describe('a callback', () => {
       ({ at, webhook }) => at(2, () => webhook.call(completed)),
     );
     expect(job.results).toStrictEqual(['foreign']);
+    expect(job.contradicted).toStrictEqual(['j']);
     expect(last(job)?.event).toMatchObject(ofEnd({ code: 'unknown', paid: 'maybe' }));
+  });
+
+  it('reports a POST that was refused, and made a job all the same', () => {
+    const job = play({ posts: ['-(l|)', '-(a|)'] }, ({ at, webhook }) => {
+      at(3, () => webhook.call({ ...completed, id: 'other' }));
+      at(20_000, () => webhook.call(completed, 2));
+    });
+    expect(job.kinds().filter((kind) => kind === 'run')).toHaveLength(2);
+    expect(job.contradicted).toStrictEqual(['other']);
+    expect(job.results).toStrictEqual(['foreign', 'settled']);
   });
 
   it('informs where its status is no end', () => {
