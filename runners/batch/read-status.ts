@@ -5,10 +5,10 @@ import type { Disk } from './disk/disk.js';
 import { nodeDisk } from './disk/node-disk.js';
 import { type JournalReader, peekJournal } from './journal/recovered-journal.js';
 import { whoHolds } from './lock/owner.js';
-import { costsBySummary, costSummary, failureCounts } from './end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts, pendingRows } from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/ended-row.js';
-import { readSummary, type CostSummary, type Summary } from './sinks/summary-file.js';
+import { readSummary, type CostSummary, type PendingRows, type Summary } from './sinks/summary-file.js';
 
 /** Where a run stands. Money in USD, times as ISO text. */
 export interface RunStatus {
@@ -22,7 +22,7 @@ export interface RunStatus {
   readonly rows: Summary['rows'];
   readonly failures: Partial<Record<FailureCode, number>>;
   /** Rows on their way: sent and not answered, accepted, and paid with their picture to be saved. */
-  readonly pending: { readonly sent: number; readonly accepted: number; readonly replied: number };
+  readonly pending: PendingRows;
   /** Ids of rows that a person decides on, the first of them. */
   readonly held: readonly string[];
   readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
@@ -71,7 +71,7 @@ export async function readStatus(
     ...(owner && { owner: { pid: owner.pid, host: owner.host.name, started: owner.started } }),
     rows: rowsOf(totals, summary),
     failures: failureCounts(totals.rows),
-    pending: pendingOf(journal),
+    pending: pendingRows(totals),
     held: await heldIds(journal),
     cost: {
       ...costSummary(totals),
@@ -109,12 +109,6 @@ function rowsOf({ rows }: Totals, summary: Summary | undefined): Summary['rows']
   }
   const since = completed + failed - summary.rows.completed - summary.rows.failed;
   return { total: summary.rows.total, completed, failed, toDo: Math.max(summary.rows.toDo - since, 0) };
-}
-
-function pendingOf({ recovered }: JournalReader): RunStatus['pending'] {
-  const count = { sent: 0, accepted: 0, replied: 0 };
-  for (const { status } of recovered.pending.values()) count[status]++;
-  return count;
 }
 
 async function heldIds(journal: JournalReader): Promise<string[]> {

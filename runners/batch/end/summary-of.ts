@@ -7,6 +7,7 @@ import type { FilesCovered } from '../sinks/spreadsheet.js';
 import {
   type ColumnCosts,
   type CostSummary,
+  type PendingRows,
   type Summary,
   type ValueSummary,
   writeSummary,
@@ -39,6 +40,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
       failed,
       toDo: run.toDo.rows,
     },
+    ...pendingOf(totals),
     failures,
     cost: costOf(run, totals),
     times: {
@@ -62,6 +64,17 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
     ...pricesOf(run),
     ...(covers && { covers }),
   };
+}
+
+export function pendingRows({ rows }: Totals): PendingRows {
+  const count = (status: keyof PendingRows): number => rows.get(status) ?? 0;
+  return { sent: count('sent'), accepted: count('accepted'), replied: count('replied') };
+}
+
+/** For a summary, which does not name rows that there are none of. */
+export function pendingOf(totals: Totals): Pick<Summary, 'pending'> {
+  const pending = pendingRows(totals);
+  return pending.sent + pending.accepted + pending.replied > 0 ? { pending } : {};
 }
 
 /** Failed rows by code. */

@@ -59,6 +59,8 @@ export interface Summary {
     /** Without an outcome yet. */
     readonly toDo: number;
   };
+  /** Of `toDo`, as it stood at the end of the start: jobs at the service, and what may have been paid. Absent: there are none. */
+  readonly pending?: PendingRows;
   /** Failed rows by code. */
   readonly failures: Partial<Record<FailureCode, number>>;
   readonly cost: CostSummary;
@@ -79,6 +81,16 @@ export interface Summary {
   readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
   /** Up to where the other files tell of the journal: a later start goes by it. */
   readonly covers?: FilesCovered;
+}
+
+/** Rows on their way: the next start asks for them, and sends none of them again unasked. */
+export interface PendingRows {
+  /** Not answered: of a run that has stopped, in doubt from the next start on. */
+  readonly sent: number;
+  /** Jobs that the service has, and that had not ended. */
+  readonly accepted: number;
+  /** Paid, with their pictures to be saved. */
+  readonly replied: number;
 }
 
 export interface CostSummary {

@@ -1,4 +1,5 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import type { Disk } from '../disk/disk.js';
@@ -10,7 +11,7 @@ import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
-import { costsBySummary, costSummary, failureCounts } from '../end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts, pendingOf } from '../end/summary-of.js';
 
 /** What a run's folder is opened with, where no manifest is read. */
 export interface FolderOptions {
@@ -93,11 +94,12 @@ function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
   const completed = totals.rows.get('completed') ?? 0;
   const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
-  const { drift, cap, reserved } = summary.cost;
+  const { drift, cap } = summary.cost;
   const cost = {
     ...{ ...costSummary(totals), ...costsBySummary(journal.tally.kept), drift },
-    ...(reserved !== undefined && { reserved }),
+    ...(totals.reserved > 0 && { reserved: toUsd(totals.reserved) }),
     ...(cap !== undefined && { cap }),
   };
-  return { ...summary, rows, failures, cost };
+  const { pending: _, ...kept } = summary;
+  return { ...kept, rows, ...pendingOf(totals), failures, cost };
 }

@@ -1,7 +1,7 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
-import { countOf, formatCount, formatDuration, formatMoney, fact, plainText } from './plain-text.js';
+import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type LastEnd, type ToDo } from '../../report/messages/what-to-do.js';
@@ -13,7 +13,9 @@ const idsShown = 5;
 
 /** The figures of a run, running or ended. */
 export interface RunFigures
-  extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls'>> {
+  extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls' | 'pending'>> {
+  /** @defaultValue false */
+  readonly isRunning?: boolean;
   /** Of the latest start. */
   readonly thisStart?: Pick<Summary['thisStart'], 'callbacks'>;
   readonly cost: Omit<Summary['cost'], 'drift'> & { readonly drift?: number };
@@ -36,6 +38,7 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
       ? fact('no file', download > 0 ? `${formatCount(download)}   the download failed` : '')
       : fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : '')),
     ...fact('to go', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
+    ...fact('on the way', onTheWayText(summary, isRehearsal)),
     ...fact(
       'cost',
       isRehearsal ? `rehearsal, nothing spent; a real run: ${moneyText(cost)}` : moneyText(cost),
@@ -44,6 +47,18 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
     ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
     ...fact('callbacks', calledText(summary.thisStart?.callbacks)),
   ];
+}
+
+/** Of the rows to go: what is at the service, or may be. */
+function onTheWayText({ pending, isRunning = false }: RunFigures, isRehearsal: boolean): string {
+  const { sent = 0, accepted = 0, replied = 0 } = pending ?? {};
+  return listed([
+    sent > 0 &&
+      `${formatCount(sent)} sent and not answered${isRunning ? '' : ' (in doubt from the next start on)'}`,
+    accepted > 0 &&
+      `${formatCount(accepted)} accepted${isRunning || isRehearsal ? '' : ' (the next start asks for them)'}`,
+    replied > 0 && `${formatCount(replied)} to be saved`,
+  ]);
 }
 
 function calledText(calls: Summary['thisStart']['callbacks']): string {

@@ -22,20 +22,13 @@ interface LivePart {
  * @param live what the process that works on the run says of itself
  */
 export function statusText(status: RunStatus, name: string, now: number, live?: LivePart): string[] {
-  const { sent, accepted, replied } = status.pending;
-  const pending = [
-    sent > 0 &&
-      `${formatCount(sent)} sent and not answered${status.isRunning ? '' : ' (in doubt from the next start on)'}`,
-    accepted > 0 && `${formatCount(accepted)} accepted`,
-    replied > 0 && `${formatCount(replied)} to be saved`,
-  ];
+  const { accepted, replied } = status.pending;
   return [
     `${name}: ${stateText(status, now)}`,
     // Calls about rows on the way are counted with their ends.
     ...outcomeText(accepted + replied > 0 ? { ...status, statusCalls: 0 } : status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
-    ...fact('on the way', listed(pending)),
     ...fact('ids in doubt', heldText(status, name)),
     ...fact('not reached', unreachedText(status)),
     ...fact('waiting', status.isRunning ? plainText(live?.cause ?? '', 300) : ''),
