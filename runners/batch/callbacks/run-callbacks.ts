@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { jobIdIn } from '../../../src/contract/service-replies.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
 import type { WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
 import type { CallbackParts, ListenForCallbacks, RunCallbacks } from '../context/called-back.js';
 import {
+  jobIdIn,
   type CallbackAddress,
   type CallbackCounts,
   type HandOn,

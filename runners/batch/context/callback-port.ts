@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+export { jobIdIn } from '../../../src/contract/service-replies.js';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import type { CalledPost } from '../../../src/webhooks/callback-tokens.js';

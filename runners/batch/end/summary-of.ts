@@ -74,7 +74,7 @@ export function pendingRows({ rows }: Totals): PendingRows {
 /** For a summary, which does not name rows that there are none of. */
 export function pendingOf(totals: Totals): Pick<Summary, 'pending'> {
   const pending = pendingRows(totals);
-  return pending.sent + pending.accepted + pending.replied > 0 ? { pending } : {};
+  return { pending: pending.sent + pending.accepted + pending.replied > 0 ? pending : undefined };
 }
 
 /** Failed rows by code. */

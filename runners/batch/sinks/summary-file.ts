@@ -60,7 +60,7 @@ export interface Summary {
     readonly toDo: number;
   };
   /** Of `toDo`, as it stood at the end of the start: jobs at the service, and what may have been paid. Absent: there are none. */
-  readonly pending?: PendingRows;
+  readonly pending?: PendingRows | undefined;
   /** Failed rows by code. */
   readonly failures: Partial<Record<FailureCode, number>>;
   readonly cost: CostSummary;

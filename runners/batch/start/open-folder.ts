@@ -100,6 +100,5 @@ function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
     ...(totals.reserved > 0 && { reserved: toUsd(totals.reserved) }),
     ...(cap !== undefined && { cap }),
   };
-  const { pending: _, ...kept } = summary;
-  return { ...kept, rows, ...pendingOf(totals), failures, cost };
+  return { ...summary, rows, ...pendingOf(totals), failures, cost };
 }

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
-import { jobIdIn } from '../../../src/contract/service-replies.js';
-import type { CallbackSecret, NamedPost } from '../../batch/context/callback-port.js';
+import { jobIdIn, type CallbackSecret, type NamedPost } from '../../batch/context/callback-port.js';
 import { wakeWorkers, type Transaction } from '../database/transaction.js';
 
 export type { CallbackSecret };

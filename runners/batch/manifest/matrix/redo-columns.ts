@@ -9,8 +9,11 @@ export const redoColumns = { axes: 'redo.axes', attempt: 'redo.attempt' } as con
 
 /** The columns of a row with the axes that it was made by, as a row has them that an option has made. */
 export function withRedoneAxes(columns: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.values(redoColumns).some((name) => Object.hasOwn(columns, name))) return columns;
-  const { [redoColumns.axes]: given, [redoColumns.attempt]: _, ...own } = columns;
+  if (!Object.hasOwn(columns, redoColumns.axes) && !Object.hasOwn(columns, redoColumns.attempt))
+    return columns;
+  const isOurs = (name: string): boolean => name === redoColumns.axes || name === redoColumns.attempt;
+  const own = Object.fromEntries(Object.entries(columns).filter(([name]) => !isOurs(name)));
+  const given = columns[redoColumns.axes];
   return { ...own, ...(given !== undefined && (axesIn(given) ?? { [redoColumns.axes]: given })) };
 }
 
