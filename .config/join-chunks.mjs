@@ -10,7 +10,7 @@ import { build } from 'esbuild';
  *
  * @param outputs of esbuild's metafile
  * @param groups by the joined file's name: the entry points that it takes, with all that they import and no earlier group has; those
- *   `without` which it is stay files of their own
+ *   `without` which it is stay files of their own; of what they import only what an entry point `within` imports too
  * @returns what each file holds now; chunks that only pass on are left out
  */
 export async function joinChunks(options, outputs, outdir, groups) {
@@ -26,10 +26,11 @@ export async function joinChunks(options, outputs, outdir, groups) {
       ignoreAnnotations: true,
       plugins: [only(joined, outdir)],
     });
-  for (const [name, { entries, without = [] }] of Object.entries(groups)) {
+  for (const [name, { entries, without = [], within = entries }] of Object.entries(groups)) {
     const left = without.map((entry) => outputOf(outputs, entry));
+    const also = closure(outputs, within);
     const chunks = [...closure(outputs, entries)].filter(
-      (chunk) => !joined.has(chunk) && !left.includes(chunk),
+      (chunk) => also.has(chunk) && !joined.has(chunk) && !left.includes(chunk),
     );
     for (const chunk of chunks) joined.add(chunk);
     const contents = chunks.map((chunk, at) => exportsOf(outputs[chunk], at, 'in', basename(chunk)));

@@ -10,7 +10,6 @@ import { runFolder } from '../options/run-folder.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { watchRun } from '../../report/watch/watch-run.js';
 import { untilStopped } from '../io/listen-for-stop.js';
 import { commandOptions } from '../options/parse-options.js';
 
@@ -51,6 +50,7 @@ export async function watchCommand({ args: [name], raw, io }: CommandCall<[strin
     throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
   const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
   const stopped = untilStopped(io);
+  const { watchRun } = await import('../../report/watch/watch-run.js');
   const live = await watchRun(folder, { port, ...(await partsOf(io)) }).catch((error: unknown) =>
     explainPort(error, port),
   );
