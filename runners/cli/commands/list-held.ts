@@ -1,6 +1,6 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
-import { readCosts, type Purchase, readSentTimes } from '../../report/read/read-costs.js';
+import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
@@ -108,8 +108,9 @@ interface HeldPurchase extends Purchase {
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
   const unknown: Purchase[] = [];
-  for await (const purchase of readCosts(nodeDisk, folder))
-    if (purchase.source === 'unknown') unknown.push(purchase);
+  await takePurchases(nodeDisk, folder, (purchase) => {
+    if (purchase.source === 'unknown') unknown.push(copyOf(purchase));
+  });
   const sentTimes = await readSentTimes(nodeDisk, folder, unknown);
   const held: HeldPurchase[] = [];
   for (const purchase of unknown) {

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { IsoTimes } from './iso-time.js';
-import { readCsvBlocks } from './read-csv.js';
+import type { CsvRecord } from './csv-record.js';
+import { scanCsv } from './read-csv.js';
 import { readJsonl, recordKind } from './read-jsonl.js';
 
 const sources = ['reported', 'estimated', 'unknown'] as const;
@@ -27,58 +28,97 @@ export interface Purchase {
 /**
  * The purchases of a run, each once: earlier versions left a line `unknown` in costs.csv beside the one that says later
  * what became of it, and it is left out here. Those that are unknown still come last.
+ *
+ * @param take Called with one object for all of them: who keeps one takes a copy.
  */
-export async function* readCosts(disk: Disk, folder: string): AsyncGenerator<Purchase, void, void> {
-  for await (const purchases of readCostBlocks(disk, folder)) yield* purchases;
-}
-
-/** The same, some thousand at a time: for millions of purchases. */
-export async function* readCostBlocks(
+export async function takePurchases(
   disk: Disk,
   folder: string,
-): AsyncGenerator<readonly Purchase[], void, void> {
+  take: (purchase: Purchase) => void,
+): Promise<void> {
   const open = new Map<string, Purchase>();
+  // Nearly all lines are of ids that are not open, and their hashes say so.
+  const openIds = new Set<number>();
   const times = new IsoTimes();
-  for await (const { names, rows } of readCsvBlocks(disk, join(folder, 'costs.csv'))) {
-    const known: Purchase[] = [];
-    const places = columns.map((name) => names.indexOf(name));
-    for (const { cells } of rows) {
-      const purchase = purchaseOf(cells, places, times);
-      if (purchase?.source === 'unknown') open.set(keyOf(purchase), purchase);
-      else if (purchase !== undefined) {
-        if (open.size > 0) open.delete(keyOf(purchase));
-        known.push(purchase);
-      }
+  let line: PurchaseLine | undefined;
+  await scanCsv(disk, join(folder, 'costs.csv'), (record, names) => {
+    line ??= new PurchaseLine(record, names, times);
+    if (!line.isPurchase()) return;
+    if (line.source === 'unknown') {
+      open.set(keyOf(line), copyOf(line));
+      openIds.add(line.idHash);
+    } else {
+      if (openIds.size > 0 && openIds.has(line.idHash)) open.delete(keyOf(line));
+      take(line);
     }
-    yield known;
-  }
-  yield [...open.values()];
+  });
+  for (const purchase of open.values()) take(purchase);
 }
 
 function keyOf({ attempt, id }: Purchase): string {
   return `${attempt} ${id}`;
 }
 
-const columns = ['id', 'row', 'attempt', 'jobId', 'resolution', 'cost', 'source', 'settledAt'];
+/** One that stays. */
+export function copyOf({ id, row, attempt, jobId, resolution, cost, source, at }: Purchase): Purchase {
+  return { id, row, attempt, jobId, resolution, cost, source, at };
+}
 
-function purchaseOf(
-  cells: readonly string[],
-  [id = -1, row = -1, attempt = -1, jobId = -1, resolution = -1, cost = -1, source = -1, at = -1]: number[],
-  times: IsoTimes,
-): Purchase | undefined {
-  const from = sources.find((name) => name === cells[source]);
-  const amount = cost < 0 ? Number.NaN : Number(cells[cost] ?? '');
-  if (from === undefined || !Number.isFinite(amount)) return undefined;
-  return {
-    id: cells[id] ?? '',
-    row: Number(cells[row]),
-    attempt: Number(cells[attempt]),
-    jobId: cells[jobId] ?? '',
-    resolution: cells[resolution] ?? '',
-    cost: toMicroDollars(amount),
-    source: from,
-    at: times.of(cells[at] ?? ''),
-  };
+const columns = ['id', 'row', 'attempt', 'jobId', 'resolution', 'cost', 'source', 'settledAt'] as const;
+
+/** The record that is read just now; of its cells only those that are asked for are made. */
+class PurchaseLine implements Purchase {
+  source: PurchaseSource = 'unknown';
+  cost = 0;
+  private readonly places: Readonly<Record<(typeof columns)[number], number>>;
+
+  constructor(
+    private readonly record: CsvRecord,
+    names: readonly string[],
+    private readonly times: IsoTimes,
+  ) {
+    const places = columns.map((name) => [name, names.indexOf(name)] as const);
+    this.places = Object.fromEntries(places) as typeof this.places;
+  }
+
+  /** False: it has no source or no amount. Asked before all else. */
+  isPurchase(): boolean {
+    const name = this.record.text(this.places.source);
+    const source = sources.find((one) => one === name);
+    const amount = this.record.number(this.places.cost);
+    if (source === undefined || !Number.isFinite(amount)) return false;
+    this.source = source;
+    this.cost = toMicroDollars(amount);
+    return true;
+  }
+
+  get id(): string {
+    return this.record.text(this.places.id);
+  }
+
+  get idHash(): number {
+    return this.record.hash(this.places.id);
+  }
+
+  get row(): number {
+    return this.record.number(this.places.row);
+  }
+
+  get attempt(): number {
+    return this.record.number(this.places.attempt);
+  }
+
+  get jobId(): string {
+    return this.record.text(this.places.jobId);
+  }
+
+  get resolution(): string {
+    return this.record.text(this.places.resolution);
+  }
+
+  get at(): number {
+    return this.record.time(this.places.settledAt, this.times);
+  }
 }
 
 /** More ids than this are not looked for in the bytes of a line: it is parsed. */

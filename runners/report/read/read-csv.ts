@@ -1,5 +1,6 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import { readLineBlocks } from '../../batch/disk/read-file.js';
+import { CsvRecord } from './csv-record.js';
 import { openIfThere } from './read-jsonl.js';
 
 /** One record of a CSV file. */
@@ -21,66 +22,96 @@ export async function* readCsv(
   path: string,
   unended: (line: number) => void = () => undefined,
 ): AsyncGenerator<CsvRow, void, void> {
-  for await (const { names, rows } of readCsvBlocks(disk, path, unended))
-    for (const { line, cells } of rows) yield { line, cells: byName(names, cells) };
+  for await (const reader of csvBlocks(disk, path, unended)) {
+    const rows: CsvRow[] = [];
+    reader.take((record, names) => rows.push({ line: record.line, cells: byName(names, record) }));
+    yield* rows;
+  }
 }
 
-/** Some thousand rows of a CSV file. */
-interface CsvBlock {
-  readonly names: readonly string[];
-  readonly rows: readonly { readonly line: number; readonly cells: readonly string[] }[];
+/**
+ * The same for millions of rows: nothing is made of a cell that nobody asks for.
+ *
+ * @param take Called with one object for all records: each is good until the next one. The names of the columns never change.
+ */
+export async function scanCsv(disk: Disk, path: string, take: TakeRecord): Promise<void> {
+  for await (const reader of csvBlocks(disk, path)) reader.take(take);
 }
 
-/** The same for millions of rows: some thousand at a time, and no object with names for each. */
-export async function* readCsvBlocks(
+type TakeRecord = (record: CsvRecord, names: readonly string[]) => void;
+
+async function* csvBlocks(
   disk: Disk,
   path: string,
   unended: (line: number) => void = () => undefined,
-): AsyncGenerator<CsvBlock, void, void> {
+): AsyncGenerator<RecordReader, void, void> {
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
   const reader = new RecordReader();
   try {
-    for await (const { bytes } of readLineBlocks(file, { chunkBytes }))
-      yield reader.blockOf(bytes.toString('utf8'));
-    if (reader.isOpen) unended(reader.first);
+    for await (const { bytes } of readLineBlocks(file)) {
+      reader.add(bytes);
+      yield reader;
+    }
+    if (reader.isOpen) unended(reader.line);
   } finally {
     await file.close();
   }
 }
 
-/** What is made of a block is gone before the collector looks for it. */
-const chunkBytes = 64 << 10;
+const newline = 0x0a;
 
 class RecordReader {
-  /** Where the last record begins. */
-  first = 1;
-  private last = 0;
-  private record = '';
+  /** Where the next record begins. */
+  line = 1;
   private names: readonly string[] | undefined;
-  private separator = ',';
+  private readonly record = new CsvRecord();
+  private bytes: Buffer = Buffer.alloc(0);
+  /** The front of a record that the block did not end. */
+  private open: Buffer = Buffer.alloc(0);
 
   get isOpen(): boolean {
-    return this.record !== '';
+    return this.open.length > 0;
   }
 
-  blockOf(text: string): CsvBlock {
-    const rows: CsvBlock['rows'][number][] = [];
-    const lines = text.split('\n');
-    if (lines.at(-1) === '') lines.pop();
-    for (const line of lines) {
-      this.last++;
-      if (this.record === '') this.first = this.last;
-      this.record += this.record === '' ? line : `\n${line}`;
-      if (this.names === undefined) this.separator = separatorOf(this.record);
-      const cells = splitRecord(this.record, this.separator);
-      if (cells === undefined) continue;
-      this.record = '';
-      if (this.names === undefined) this.names = cells.map((name) => name.replace(/^\uFEFF/, '').trim());
-      else if (cells.length > 1 || cells[0] !== '') rows.push({ line: this.first, cells });
-    }
-    return { names: this.names ?? [], rows };
+  /** A block of whole lines. */
+  add(block: Buffer): void {
+    this.bytes = this.isOpen ? Buffer.concat([this.open, block]) : block;
+    this.open = Buffer.alloc(0);
   }
+
+  /** Its records, but for one that it does not end. */
+  take(take: TakeRecord): void {
+    const { record, bytes } = this;
+    for (let start = 0; start < bytes.length;) {
+      let end = lineEnd(bytes, start);
+      let lines = 1;
+      while (!this.split(bytes, start, end)) {
+        // A quote is open: the record goes on in the next line.
+        if (end === bytes.length) {
+          this.open = Buffer.from(bytes.subarray(start));
+          return;
+        }
+        end = lineEnd(bytes, end + 1);
+        lines++;
+      }
+      record.line = this.line;
+      this.line += lines;
+      start = end + 1;
+      if (this.names === undefined) this.names = namesOf(record);
+      else if (!record.isEmpty) take(record, this.names);
+    }
+  }
+
+  private split(bytes: Buffer, start: number, end: number): boolean {
+    if (this.names === undefined) this.record.separator = separatorOf(bytes.toString('utf8', start, end));
+    return this.record.split(bytes, start, end);
+  }
+}
+
+function lineEnd(bytes: Buffer, from: number): number {
+  const at = bytes.indexOf(newline, from);
+  return at < 0 ? bytes.length : at;
 }
 
 function separatorOf(header: string): string {
@@ -88,38 +119,20 @@ function separatorOf(header: string): string {
   return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
 }
 
-/** `undefined` while a quote is open: the record goes on in the next line. */
-function splitRecord(record: string, separator: string): string[] | undefined {
-  if (!record.includes('"')) return (record.endsWith('\r') ? record.slice(0, -1) : record).split(separator);
-  const cells: string[] = [];
-  let at = 0;
-  for (;;) {
-    const quoted = record[at] === '"';
-    const end = quoted ? closingQuote(record, at + 1) : record.indexOf(separator, at);
-    if (quoted && end < 0) return undefined;
-    const next = quoted ? record.indexOf(separator, end + 1) : end;
-    cells.push(
-      quoted
-        ? record.slice(at + 1, end).replaceAll('""', '"')
-        : record.slice(at, end < 0 ? undefined : end).replace(/\r$/, ''),
-    );
-    if (next < 0) return cells;
-    at = next + 1;
-  }
+function namesOf(header: CsvRecord): string[] {
+  return Array.from({ length: header.count }, (_, place) =>
+    header
+      .text(place)
+      .replace(/^\uFEFF/, '')
+      .trim(),
+  );
 }
 
-function closingQuote(record: string, from: number): number {
-  for (let at = record.indexOf('"', from); at >= 0; at = record.indexOf('"', at + 2)) {
-    if (record[at + 1] !== '"') return at;
-  }
-  return -1;
-}
-
-function byName(names: readonly string[], cells: readonly string[]): Record<string, string> {
+function byName(names: readonly string[], record: CsvRecord): Record<string, string> {
   const row: Record<string, string> = {};
   for (let place = 0; place < names.length; place++) {
     const name = names[place] ?? '';
-    const cell = cells[place] ?? '';
+    const cell = record.text(place);
     if (name === '__proto__') Object.defineProperty(row, name, { value: cell, enumerable: true });
     else row[name] = cell;
   }

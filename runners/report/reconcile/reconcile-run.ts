@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
-import { type Purchase, readCosts, readSentTimes } from '../read/read-costs.js';
+import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
 /** The purchases of a run held against a billing export. */
 export interface Reconciliation {
@@ -63,7 +63,7 @@ export async function reconcileRun(
 ): Promise<Reconciliation> {
   const { disk = nodeDisk, columns = {} } = options;
   const purchases: Purchase[] = [];
-  for await (const purchase of readCosts(disk, folder)) purchases.push(purchase);
+  await takePurchases(disk, folder, (purchase) => purchases.push(copyOf(purchase)));
   const charges = await readCharges(disk, statement, columns);
   const known = purchases.filter(({ jobId }) => jobId !== '');
   const booked = new Map(known.map((purchase) => [purchase.jobId, purchase]));

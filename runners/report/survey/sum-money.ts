@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { type PurchaseSource, readCostBlocks } from '../read/read-costs.js';
+import { type PurchaseSource, takePurchases } from '../read/read-costs.js';
 import { NumberList } from './number-list.js';
 import type { ColumnCosts, ValueSummary } from '../../batch/sinks/summary-file.js';
 import { isObject, type JsonObject, numberOr, objectIn } from '../read/json-object.js';
@@ -28,18 +28,18 @@ export async function sumMoney(disk: Disk, folder: string): Promise<Money> {
   const total = nothing();
   const byResolution = new Map<string, MoneyRow>();
   const spending = new Spending();
-  for await (const purchases of readCostBlocks(disk, folder)) {
-    for (const { cost: amount, source, resolution, at } of purchases) {
-      if (!(amount > 0)) continue;
-      const part = byResolution.get(resolution) ?? nothing();
-      byResolution.set(resolution, part);
-      for (const sum of [total, part]) {
-        if (source !== 'unknown') sum.purchases++;
-        sum[source] += amount;
-      }
-      if (!Number.isNaN(at)) spending.add({ at, amount, source });
+  await takePurchases(disk, folder, ({ cost: amount, source, resolution, at }) => {
+    if (!(amount > 0)) return;
+    let part = byResolution.get(resolution);
+    if (part === undefined) byResolution.set(resolution, (part = nothing()));
+    part[source] += amount;
+    total[source] += amount;
+    if (source !== 'unknown') {
+      part.purchases++;
+      total.purchases++;
     }
-  }
+    if (!Number.isNaN(at)) spending.add({ at, amount, source });
+  });
   const dearestFirst = [...byResolution].sort(([, a], [, b]) => allOf(b) - allOf(a));
   return { total, byResolution: new Map(dearestFirst), spending };
 }

@@ -6,7 +6,7 @@ import { ObjectScanner } from '../read/object-scanner.js';
 import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
 import { type PlacedObject, readJsonl, scanJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
-import { savedPath } from '../rows/picture-facts.js';
+import { safeImagePath } from '../rows/picture-facts.js';
 import { imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
@@ -97,17 +97,17 @@ class RowTally {
     if (line.isObject(result.image)) this.#pictures++;
     pushNumber(this.#delays, line.number(result.delayTime));
     pushNumber(this.#executions, line.number(result.executionTime));
-    const at = this.#times.of(line.text(result.settledAt) ?? '') || 0;
+    const at = line.time(result.settledAt, this.#times) || 0;
     this.#notePrice(line);
     const { boughtAgain, originalRows } = this.#known;
     const id = boughtAgain.size + originalRows.size > 0 ? (line.text(result.id) ?? '') : '';
     const again = boughtAgain.has(id);
     const row = originalRows.get(id) ?? line.number(result.row) ?? 0;
-    const isSaved = savedPath({ path: line.text(result.path) }) !== undefined;
+    const isSaved = safeImagePath(line.text(result.path)) !== undefined;
     const namesFiles = mayNameFiles(line.raw(result.images));
     const images = line.extentOf(result.images);
-    const found = { cause: 0, again, isSaved, namesFiles, images, at };
-    this.#places.add({ row, file: 'results.jsonl', offset, length, ...found });
+    const file = 'results.jsonl';
+    this.#places.add({ row, file, offset, length, cause: 0, again, isSaved, namesFiles, images, at });
   }
 
   addFailure({ value, offset, length }: PlacedObject): void {
@@ -151,8 +151,10 @@ class RowTally {
 
 /** Rehearsals and uploads name pictures by addresses that were files. */
 function mayNameFiles(images: string): boolean {
-  return images !== '' && !/^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/.test(images);
+  return images !== '' && (!images.startsWith('["http') || !remote.test(images));
 }
+
+const remote = /^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/;
 
 function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
   const error = isObject(failure['error']) ? failure['error'] : {};

