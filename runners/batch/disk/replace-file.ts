@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { folderOf, writeAll, type Disk } from './disk.js';
+import { folderOf, writeAll, type Disk, type DiskFile } from './disk.js';
 
 /** Small pieces are collected before they are written. */
 const collectBytes = 64 << 10;
@@ -15,9 +15,19 @@ type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterab
  */
 export async function replaceFile(disk: Disk, path: string, content: Content, mode?: number): Promise<void> {
   await refuseOthers(disk, path);
+  await refuseOthers(disk, `${path}.tmp`);
+  await replaceUnsynced(disk, path, content, mode);
+  await disk.syncFolder(folderOf(path));
+}
+
+/** The same for many files of a folder of our own: the caller syncs it once, when all are written. A link in it is replaced. */
+export async function replaceUnsynced(
+  disk: Disk,
+  path: string,
+  content: Content,
+  mode?: number,
+): Promise<void> {
   const temporary = `${path}.tmp`;
-  await refuseOthers(disk, temporary);
-  await disk.unlink(temporary).catch(ignoreMissing);
   try {
     await writeNew(disk, temporary, content, mode);
     await disk.rename(temporary, path);
@@ -25,7 +35,6 @@ export async function replaceFile(disk: Disk, path: string, content: Content, mo
     await disk.unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await disk.syncFolder(folderOf(path));
 }
 
 async function refuseOthers(disk: Disk, path: string): Promise<void> {
@@ -38,8 +47,19 @@ async function refuseOthers(disk: Disk, path: string): Promise<void> {
   );
 }
 
+/** What a process that died has left under the name is taken away. */
+async function openNew(disk: Disk, path: string, mode: number | undefined): Promise<DiskFile> {
+  try {
+    return await disk.open(path, 'wx', mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await disk.unlink(path);
+    return disk.open(path, 'wx', mode);
+  }
+}
+
 async function writeNew(disk: Disk, path: string, content: Content, mode: number | undefined): Promise<void> {
-  const file = await disk.open(path, 'wx', mode);
+  const file = await openNew(disk, path, mode);
   try {
     const collected = Buffer.allocUnsafe(collectBytes);
     let held = 0;
@@ -69,10 +89,6 @@ async function writeNew(disk: Disk, path: string, content: Content, mode: number
 
 function chunksOf(content: Content): Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string> {
   return typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
-}
-
-function ignoreMissing(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
 /** Files of a run that are written beside themselves and then renamed. */

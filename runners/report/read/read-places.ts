@@ -14,9 +14,36 @@ export interface Place {
 export interface PlaceReader {
   /** The objects at these places, in their order; `undefined` where a line has changed since it was surveyed. */
   read(places: readonly Place[]): Promise<(JsonObject | undefined)[]>;
-  /** The same as bytes; empty where the file has become too short. */
-  readBytes(places: readonly Place[]): Promise<Buffer[]>;
+  /**
+   * The same as bytes; empty where the file has become too short.
+   *
+   * @param room What holds them, until it is used again. @defaultValue new memory
+   */
+  readBytes(places: readonly Place[], room?: Room): Promise<Buffer[]>;
   close(): Promise<void>;
+}
+
+const mostKeptBytes = 4 << 20;
+
+/** Memory that is used again and again: large buffers that come and go make the collector look at the whole heap each time. */
+export class Room {
+  private bytes = Buffer.alloc(0);
+  private used = 0;
+
+  /** So many bytes, with any content. What was taken before `clear` stays as it is. */
+  take(length: number): Buffer {
+    if (this.used + length > this.bytes.length) {
+      // What is asked for next may be a little longer.
+      this.bytes = Buffer.allocUnsafeSlow(Math.max(length + (length >>> 3), this.bytes.length));
+      this.used = 0;
+    }
+    return this.bytes.subarray(this.used, (this.used += length));
+  }
+
+  clear(): void {
+    this.used = 0;
+    if (this.bytes.length > mostKeptBytes) this.bytes = Buffer.alloc(0);
+  }
 }
 
 /** Lines closer to each other than this are read in one go. */
@@ -26,13 +53,13 @@ const maxReadBytes = 8 * 2 ** 20;
 /** Reads lines by where they stand: a run writes them as they end, the report shows them in the order of the manifest. */
 export async function openPlaces(disk: Disk, folder: string, names: readonly string[]): Promise<PlaceReader> {
   const files = await openAll(disk, folder, names);
-  const readBytes = async (places: readonly Place[]): Promise<Buffer[]> => {
+  const readBytes = async (places: readonly Place[], room?: Room): Promise<Buffer[]> => {
     const found = places.map(() => nothing);
     const placed = places.map((place, index) => ({ place, index }));
     for (const [name, file] of files) {
       const inFile = placed.filter(({ place }) => place.file === name);
       inFile.sort((a, b) => a.place.offset - b.place.offset);
-      for (const group of neighbours(inFile)) await readGroup(file, group, found);
+      for (const group of neighbours(inFile)) await readGroup(file, group, found, room);
     }
     return found;
   };
@@ -83,10 +110,16 @@ function neighbours(sorted: readonly AskedPlace[]): AskedPlace[][] {
   return groups;
 }
 
-async function readGroup(file: DiskFile, group: readonly AskedPlace[], found: Buffer[]): Promise<void> {
+async function readGroup(
+  file: DiskFile,
+  group: readonly AskedPlace[],
+  found: Buffer[],
+  room: Room | undefined,
+): Promise<void> {
   const from = group[0]?.place.offset ?? 0;
   const last = group.at(-1)?.place;
-  const bytes = Buffer.allocUnsafe(last === undefined ? 0 : last.offset + last.length - from);
+  const length = last === undefined ? 0 : last.offset + last.length - from;
+  const bytes = room?.take(length) ?? Buffer.allocUnsafe(length);
   const filled = await readUpTo(file, bytes, from);
   for (const { place, index } of group) {
     const start = place.offset - from;

@@ -1,6 +1,7 @@
 import { lineKinds, numberRuns, type LineFacts, type PageReference } from '../page-data.js';
 import { valueOfJson } from '../../batch/disk/read-file.js';
 import { ObjectScanner } from '../read/object-scanner.js';
+import { Room } from '../read/read-places.js';
 import type { PageRowReader, PlacedLine } from './page-rows.js';
 import { remoteReference } from './picture-facts.js';
 import { imagesOf, manifestImage } from './row-of-line.js';
@@ -19,6 +20,7 @@ const paths = [['image', 'path'], ['image', 'sha256'], ['request', 'input', 'ima
  */
 export class LineFiles {
   readonly #scanner = new ObjectScanner(paths);
+  readonly #lines = new Room();
 
   constructor(
     private readonly reader: PageRowReader,
@@ -26,9 +28,15 @@ export class LineFiles {
     private readonly isLocal: boolean,
   ) {}
 
-  /** @param call The function that takes the rows, with its opening bracket and its first values. */
-  async content(call: string, from: number, to: number): Promise<(string | Uint8Array)[]> {
-    const lines = await this.reader.readLines(from, to);
+  /**
+   * The pieces of a file.
+   *
+   * @param call The function that takes the rows, with its opening bracket and its first values.
+   * @param room What holds the pieces.
+   */
+  async content(call: string, from: number, to: number, room: Room): Promise<Uint8Array[]> {
+    this.#lines.clear();
+    const lines = await this.reader.readLines(from, to, this.#lines);
     const kinds: string[] = [];
     const thumbs: (string | null)[] = [];
     const noted: NotedReferences = { texts: new Set(), references: new Map() };
@@ -49,7 +57,7 @@ export class LineFiles {
       ...(thumbs.some((thumb) => thumb !== null) && { thumbs }),
       references: [...noted.references],
     };
-    return [`${call}${embedJson(JSON.stringify(facts))},String.raw\``, asTemplate(joined(parts)), '`)\n'];
+    return templateOf(Buffer.from(`${call}${embedJson(JSON.stringify(facts))},String.raw\``), parts, room);
   }
 
   #thumbnailOf({ place, bytes }: PlacedLine): string | null {
@@ -98,26 +106,37 @@ function isMade({ place, bytes }: PlacedLine): boolean {
 
 const [newline, carriageReturn, backtick, dollar] = [0x0a, 0x0d, 0x60, 0x24];
 
-/** The lines, each ended by a newline. */
-function joined(lines: readonly Uint8Array[]): Buffer {
-  const bytes = Buffer.allocUnsafe(lines.reduce((sum, { length }) => sum + length + 1, 0));
-  let at = 0;
-  for (const line of lines) {
-    bytes.set(line, at);
-    at += line.length;
-    bytes[at++] = newline;
-  }
-  return bytes;
-}
+const tail = Buffer.from('`)\n');
 
 /**
  * Lines of JSON as the content of `String.raw`, which takes every byte as it is but for these: what would end the text or begin
  * code in it stands only inside JSON's strings, where it is written as an escape; a carriage return is white space there.
  */
-function asTemplate(lines: Buffer): Buffer {
+function templateOf(head: Buffer, lines: readonly Uint8Array[], room: Room): Uint8Array[] {
+  const whole = joined(head, lines, room);
+  const text = whole.subarray(head.length, whole.length - tail.length);
   // One byte is found in a tenth of the time of two.
-  const mayBeginCode = lines.includes(dollar) && lines.includes('${');
-  if (!mayBeginCode && !lines.includes(backtick) && !lines.includes(carriageReturn)) return lines;
-  const text = lines.toString().replaceAll('`', '\\u0060').replaceAll('${', '\\u0024{').replaceAll('\r', ' ');
-  return Buffer.from(text);
+  const mayBeginCode = text.includes(dollar) && text.includes('${');
+  if (!mayBeginCode && !text.includes(backtick) && !text.includes(carriageReturn)) return [whole];
+  const escaped = text
+    .toString()
+    .replaceAll('`', '\\u0060')
+    .replaceAll('${', '\\u0024{')
+    .replaceAll('\r', ' ');
+  return [head, Buffer.from(escaped), tail];
+}
+
+/** The lines, each ended by a newline, between head and tail: in one piece, which is one write. */
+function joined(head: Buffer, lines: readonly Uint8Array[], room: Room): Buffer {
+  const length = lines.reduce((sum, line) => sum + line.length + 1, head.length + tail.length);
+  const bytes = room.take(length);
+  bytes.set(head);
+  let at = head.length;
+  for (const line of lines) {
+    bytes.set(line, at);
+    at += line.length;
+    bytes[at++] = newline;
+  }
+  bytes.set(tail, at);
+  return bytes;
 }

@@ -2,7 +2,7 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
 import type { RunPictures } from './run-pictures.js';
 import { isObject, parseObject, type JsonObject } from '../read/json-object.js';
-import { openPlaces, type PlaceReader } from '../read/read-places.js';
+import { openPlaces, type PlaceReader, type Room } from '../read/read-places.js';
 import type { RowPlace } from '../survey/row-places.js';
 import { earlierFile, type Survey } from '../survey/survey-run.js';
 import { rowOfLine } from './row-of-line.js';
@@ -34,11 +34,11 @@ export class PageRowReader {
     return this.#pageRows(places.map((place, index) => ({ place, line: lines[index] ?? {} })));
   }
 
-  /** The same rows as they stand in the files. */
-  async readLines(from: number, to: number): Promise<PlacedLine[]> {
+  /** The same rows as they stand in the files, held by `room`. */
+  async readLines(from: number, to: number, room: Room): Promise<PlacedLine[]> {
     const places = this.#survey.rows.places.slice(from, to);
-    const lines = await this.#reader.readBytes(places);
-    return places.map((place, index) => ({ place, bytes: lines[index] ?? Buffer.alloc(0) }));
+    const lines = await this.#reader.readBytes(places, room);
+    return places.map((place, index) => ({ place, bytes: lines[index] as Buffer }));
   }
 
   /** Some of them as the gallery shows them. */
@@ -55,6 +55,7 @@ export class PageRowReader {
 
   /** Their earlier pictures are read in one go. */
   async #pageRows(lines: readonly ParsedLine[]): Promise<PageRow[]> {
+    if (lines.length === 0) return [];
     const { earlier, isRehearsal: isLocal } = this.#survey;
     const places = lines.map(({ line }) => earlier.get(idOf(line)) ?? []);
     const found = await this.#reader.read(places.flat());

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { replaceFile } from '../../batch/disk/replace-file.js';
+import { replaceUnsynced } from '../../batch/disk/replace-file.js';
 import type { PageRow, RowSource } from '../page-data.js';
 import { embedJson } from '../messages/escape-html.js';
 import type { Survey } from '../survey/survey-run.js';
+import { Room } from '../read/read-places.js';
 import { LineFiles } from './line-files.js';
 import { PageRowReader } from './page-rows.js';
 import type { RunPictures } from './run-pictures.js';
@@ -45,14 +46,18 @@ export async function writeRowFiles(
   try {
     for (let from = 0; from < count; from += perFile) {
       const call = `millraceRows(${JSON.stringify(version)},${pages},`;
-      const content = await files.content(call, from, Math.min(from + perFile, count));
       const path = join(folder, pageName(pages++));
-      await writer.begin(() => replaceFile(disk, path, content));
-      onWritten(Math.min(from + perFile, count), count);
+      const to = Math.min(from + perFile, count);
+      await writer.begin(
+        (room) => files.content(call, from, to, room),
+        (content) => replaceUnsynced(disk, path, content),
+      );
+      onWritten(to, count);
     }
   } finally {
     await writer.ended().finally(() => reader.close());
   }
+  await disk.syncFolder(folder);
   await removeRowFiles(disk, survey.folder, pages);
   return { kind: 'files', folder: folderName, version, rowsPerFile: perFile };
 }
@@ -60,15 +65,21 @@ export async function writeRowFiles(
 /** Some writes at once, while the next one's content is put together: a disk syncs several files in the time of one. */
 class WritesBehind {
   readonly #open = new Set<Promise<void>>();
+  readonly #free = Array.from({ length: writesAtOnce }, () => new Room());
   #failed: { readonly error: unknown } | undefined;
 
   /** Resolves once the write has begun; throws what an earlier one has thrown. */
-  async begin(write: () => Promise<void>): Promise<void> {
+  async begin<T>(make: (room: Room) => Promise<T>, write: (content: T) => Promise<void>): Promise<void> {
     if (this.#open.size >= writesAtOnce) await Promise.race(this.#open);
     if (this.#failed !== undefined) throw this.#failed.error;
-    const writing = write()
+    const room = this.#free.pop() ?? new Room();
+    room.clear();
+    const writing = write(await make(room))
       .catch((error: unknown) => void (this.#failed ??= { error }))
-      .finally(() => this.#open.delete(writing));
+      .finally(() => {
+        this.#open.delete(writing);
+        this.#free.push(room);
+      });
     this.#open.add(writing);
   }
 
@@ -81,9 +92,9 @@ class WritesBehind {
 /** Removes what an earlier, larger report left; earlier versions also wrote files for the search. */
 export async function removeRowFiles(disk: Disk, folder: string, pages: number): Promise<void> {
   for (const name of await disk.list(join(folder, folderName))) {
-    const found = /^(page|search|facets)-(\d+)\.js$/.exec(name);
-    if (found !== null && (found[1] !== 'page' || Number(found[2]) > pages))
-      await disk.unlink(join(folder, folderName, name));
+    const found = /^(page|search|facets)-(\d+)\.js(\.tmp)?$/.exec(name);
+    const isLeft = found?.[1] === 'page' && found[3] === undefined && Number(found[2]) <= pages;
+    if (found !== null && !isLeft) await disk.unlink(join(folder, folderName, name));
   }
 }
 
