@@ -33,8 +33,11 @@ const leadsOut = /(?:^|[/\\])(?:\.\.)?(?:[/\\]|$)|^[a-z]:/i;
 
 /** A path in the run's folder as the page names it. */
 export function pathAddress(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
+  return path.replace(halfCharacter, '\ufffd').split('/').map(encodeURIComponent).join('/');
 }
+
+/** It cannot be encoded; in a name on the disk U+FFFD stands for it. */
+const halfCharacter = /[\ud800-\udfff]/gu;
 
 const longestName = 120;
 
@@ -68,7 +71,7 @@ function textOf(value: unknown): string | undefined {
 
 /** Without what is undefined. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+  const kept: { [name: string]: unknown } = {};
+  for (const [name, part] of Object.entries(value)) if (part !== undefined) kept[name] = part;
+  return kept as { [K in keyof T]: Exclude<T[K], undefined> };
 }

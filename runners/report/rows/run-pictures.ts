@@ -165,5 +165,5 @@ function relativeUrl(folder: string, path: string): string | undefined {
   // Nearly all lie below the folder, and `relative` takes most of its time to find that out.
   const way = path.startsWith(`${folder}${sep}`) ? path.slice(folder.length + 1) : relative(folder, path);
   if (way === '' || isAbsolute(way)) return undefined;
-  return way.split(sep).map(encodeURIComponent).join('/');
+  return pathAddress(way.split(sep).join('/'));
 }

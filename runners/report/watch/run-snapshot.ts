@@ -3,6 +3,7 @@ import { relative, isAbsolute, sep } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { pageDataOf } from '../page-data-of.js';
 import type { PageData } from '../page-data.js';
+import { pathAddress } from '../rows/picture-facts.js';
 import { manifestFoldersOf } from '../rows/picture-files.js';
 import { RunPictures } from '../rows/run-pictures.js';
 import { viewReport, type ReportView } from '../report-view.js';
@@ -69,7 +70,7 @@ export class RunSnapshot {
 
   #addressOf(path: string, folder: string): string {
     const way = relative(folder, path);
-    if (!way.startsWith('..') && !isAbsolute(way)) return way.split(sep).map(encodeURIComponent).join('/');
+    if (!way.startsWith('..') && !isAbsolute(way)) return pathAddress(way.split(sep).join('/'));
     const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
     this.references.set(name, path);
     return `references/${name}`;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { numberRuns, placeInRuns } from '../../../runners/report/page-data.js';
+import { pageParts } from '../../support/page-parts.js';
 
 it('finds every number where it stands', () => {
   fc.assert(
@@ -24,4 +25,10 @@ it('is short where all rows have ended, and keeps numbers that come twice', () =
     [1, 2],
     [2, 2],
   ]);
+});
+
+it('carries a script of 70 to 90 kB, as every report holds it: one import of zod once made it 173 kB', async () => {
+  const { script } = await pageParts();
+  expect(Buffer.byteLength(script)).toBeGreaterThan(70_000);
+  expect(Buffer.byteLength(script)).toBeLessThan(90_000);
 });

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -63,6 +63,14 @@ describe('a picture of a result', () => {
       expect(await shelf.result({ path, sha256, url: 'javascript:alert(1)' })).toBeUndefined();
     },
   );
+
+  it('is found where half a character stands in its name, for which the disk has U+FFFD', async () => {
+    const { shelf, folder } = await shelfWith(0);
+    await writeFile(join(folder, 'images', 'half \ud83d.png'), 'x');
+    const found = await shelf.result({ path: 'images/half \ud83d.png', sha256 });
+    expect(found?.path).toBe('images/half%20%EF%BF%BD.png');
+    expect(await readdir(join(folder, 'images'))).toContain(decodeURIComponent(found!.path!).slice(7));
+  });
 
   it('is a link where it was left at its URL', async () => {
     const { shelf } = await shelfWith(0);
