@@ -94,8 +94,13 @@ export const stopCauses = {
 
   /** @param isSending whether this start has sent rows of the manifest */
   manifestChanged(message: string, isSending: boolean): StopCause {
-    const sent = isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent';
-    const reason = `Stopped because the manifest changed after it was checked and priced: ${message}. ${sent}. Run again: the next start checks and prices it as it is then.`;
+    const reason = `Stopped because the manifest changed after it was checked and priced: ${message}. ${sentBefore(isSending)}. Run again: the next start checks and prices it as it is then.`;
+    return { exitCode: isSending ? 74 : 2, reason, leaves: ['open'] };
+  },
+
+  /** It could be read when it was checked and priced. */
+  manifestUnread(message: string, isSending: boolean): StopCause {
+    const reason = `Stopped because ${message}. ${sentBefore(isSending)}. Put it right and run the same command again to go on.`;
     return { exitCode: isSending ? 74 : 2, reason, leaves: ['open'] };
   },
 
@@ -105,6 +110,10 @@ export const stopCauses = {
     return { exitCode, reason, leaves: how === 'now' ? [...leaves, 'sent'] : leaves };
   },
 } as const;
+
+function sentBefore(isSending: boolean): string {
+  return isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent';
+}
 
 /** Why a run stops when the service has accepted nothing, in no try: by the code of the last refusal. */
 export function whyRefused({ code, message }: Pick<Failed, 'code' | 'message'>): StopCause {

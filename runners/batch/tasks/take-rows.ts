@@ -1,6 +1,6 @@
 import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
-import { ManifestChangedError } from '../manifest/manifest-error.js';
+import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
 import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
 import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
@@ -108,8 +108,9 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
       if (item.valid && select.isFull && taken.doubled === 0) break;
     }
   } catch (error) {
-    if (!(error instanceof ManifestChangedError)) throw error;
-    return void stops.stop(stopCauses.manifestChanged(error.message, isSending));
+    if (!(error instanceof ManifestError)) throw error;
+    const why = error instanceof ManifestChangedError ? 'manifestChanged' : 'manifestUnread';
+    return void stops.stop(stopCauses[why](error.message, isSending));
   }
   const { growth } = options.manifest.bytes ?? {};
   if (growth !== undefined)

@@ -68,6 +68,7 @@ export interface PictureOnDisk {
   /** `png`, `jpeg`, … */
   readonly type: string;
   readonly bytes: number;
+  /** When it was changed last, its times and name included. */
   readonly mtimeMs: number;
 }
 
@@ -75,19 +76,25 @@ export interface PictureOnDisk {
 export async function statPicture(folder: string, path: string): Promise<PictureOnDisk> {
   const found = findLocalPicture(folder, path);
   if ('problem' in found) throw new UploadError('picture', `the picture "${path}" ${found.problem}`);
-  const { mtimeMs } = await stat(found.path).catch((error: unknown) => vanished(path, error));
+  const { mtimeMs, ctimeMs } = await stat(found.path).catch((error: unknown) => vanished(path, error));
   const { path: file, bytes, contentType } = found;
-  return { file, bytes, mtimeMs, type: contentType.replace('image/', '') };
+  // A copy that keeps the time of its source has a change time of its own.
+  return { file, bytes, mtimeMs: Math.max(mtimeMs, ctimeMs), type: contentType.replace('image/', '') };
 }
 
 /** Its bytes, with their SHA-256 in hex. */
 export async function readPicture(
-  { file }: PictureOnDisk,
+  { file, bytes: size }: PictureOnDisk,
   path: string,
 ): Promise<{ readonly bytes: Buffer; readonly sha256: string }> {
   const bytes = await readFile(file).catch((error: unknown) => vanished(path, error));
   if (bytes.length > maxPictureBytes)
     throw new UploadError('picture', `the picture "${path}" has grown beyond ${maxPictureBytes} bytes`);
+  if (bytes.length !== size)
+    throw new UploadError(
+      'picture',
+      `the picture "${path}" changed while it was read, from ${size} to ${bytes.length} bytes`,
+    );
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 

@@ -179,6 +179,29 @@ describe('a manifest of which a priced byte has changed', () => {
     expect(run.service.posts.length).toBeLessThan(31);
   });
 
+  it.each([
+    [2, 2],
+    [4, 74],
+  ])('not to be read on from block %i, as on a disk that goes away: %i', async (block, exitCode) => {
+    const text = header + lines(0, 40);
+    const reads = Math.ceil(text.length / 65_536) + 1;
+    const nth = reads + block - 1;
+    const run = paperRun({
+      random: () => 0.5,
+      faults: [{ code: 'EIO', call: 'read', path: csv, nth, lasting: true }],
+    });
+    run.disk.plant(csv, text);
+    const end = await run.start({ manifest: { path: csv }, concurrency: 1 });
+    const isSending = run.service.posts.length > 0;
+    expect([end.exitCode, isSending]).toEqual([exitCode, exitCode === 74]);
+    expect(end.reason).toContain(
+      `EIO: as the test wants it, read '${csv}'. ${isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent'}. Put it right and run`,
+    );
+    run.disk.heal();
+    expect((await run.start({ manifest: { path: csv } })).exitCode).toBe(0);
+    expect(run.service.posts).toHaveLength(40);
+  });
+
   it('holds rows that are taken up again to it before anything is sent', async () => {
     const run = paperRun();
     run.service.behave = () => 'fail';

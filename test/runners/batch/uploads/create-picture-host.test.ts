@@ -76,6 +76,15 @@ describe('createPictureHost', () => {
     expect(await (await open()).put('a.png')).not.toBe(name);
   });
 
+  it('uploads a picture anew that was replaced by one of its size and time', async () => {
+    const path = join(folder, 'a.png');
+    await utimes(path, 1, 1);
+    const name = await (await open()).put('a.png');
+    await writeFile(path, png('two'));
+    await utimes(path, 1, 1);
+    expect(await (await open()).put('a.png')).not.toBe(name);
+  });
+
   it('tries again what failed before', async () => {
     const host = await open();
     fault = new UploadError('unreachable', 'no answer');
