@@ -50,7 +50,7 @@ export const plainWords = {
         context.report({ node, messageId: 'word', data: { name, part, instead: insteadOf[part] } });
     };
     const declared = (node) => {
-      if (node?.type === 'Identifier') check(node, node.name);
+      if (node?.type === 'Identifier' || node?.type === 'PrivateIdentifier') check(node, node.name);
     };
     const pattern = (node) => {
       if (!node) return;

@@ -24,16 +24,16 @@ export class TextGuard {
   accept(chunk: Uint8Array): Buffer {
     const bytes = this.#held.length === 0 ? asBuffer(chunk) : Buffer.concat([this.#held, chunk]);
     if (!this.#started && bytes.length < headBytes) return this.#hold(bytes, 0);
-    const text = this.#afterMark(bytes);
+    const text = this.#withoutBom(bytes);
     return this.#pass(text, endOfWholeText(text));
   }
 
   finish(): Buffer {
-    const text = this.#afterMark(this.#held);
+    const text = this.#withoutBom(this.#held);
     return this.#pass(text, text.length);
   }
 
-  #afterMark(bytes: Buffer): Buffer {
+  #withoutBom(bytes: Buffer): Buffer {
     if (this.#started) return bytes;
     this.#started = true;
     const foreign = foreignFormat(bytes);

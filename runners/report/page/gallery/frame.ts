@@ -81,7 +81,7 @@ export class Frame {
   }
 
   /** Most frames of a page have no verdict, and need no drawing of one. */
-  #mark(verdict: Verdict | undefined): void {
+  #showVerdict(verdict: Verdict | undefined): void {
     for (const one of verdicts) this.element.classList.toggle(one, verdict === one);
     if (verdict === undefined || this.result.querySelector(`.${drawings[verdict].name}`) !== null) return;
     this.result.append(drawings[verdict].draw());
@@ -95,7 +95,7 @@ export class Frame {
       button.setAttribute('aria-pressed', String(isPressed));
       word.data = names[verdict][isPressed ? 1 : 0];
     }
-    this.#mark(review?.verdict);
+    this.#showVerdict(review?.verdict);
     const decided = review?.verdict === undefined ? '' : `, ${review.verdict}`;
     this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${decided}`);
     this.#stars.hidden = review?.stars === undefined;

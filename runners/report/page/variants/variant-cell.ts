@@ -10,7 +10,7 @@ export class VariantCell {
   readonly row: PageRow;
   readonly #name = h('span', { class: 'unseen' });
   readonly #stars = h('span', { class: 'stars' });
-  #mark: SVGElement | undefined;
+  #badge: SVGElement | undefined;
   #review: Review | undefined;
 
   constructor(place: number, row: PageRow, review: Review | undefined, open: () => void) {
@@ -35,9 +35,9 @@ export class VariantCell {
     this.element.className = `cell ${verdict ?? ''}`;
     const label = [this.row.id, statusLabel(this.row.status), verdict ?? ''];
     this.#name.textContent = label.filter((part) => part !== '').join(', ');
-    this.#mark?.remove();
-    this.#mark = verdict === 'kept' ? check() : verdict === 'rejected' ? pencilCross() : undefined;
-    if (this.#mark !== undefined) this.element.append(this.#mark);
+    this.#badge?.remove();
+    this.#badge = verdict === 'kept' ? check() : verdict === 'rejected' ? pencilCross() : undefined;
+    if (this.#badge !== undefined) this.element.append(this.#badge);
     this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
     this.#stars.hidden = review?.stars === undefined;
   }
