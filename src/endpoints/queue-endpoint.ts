@@ -129,24 +129,19 @@ export interface EndpointTypes {}
 /** What an endpoint takes: by its schema, else by its id, else anything. */
 export type InputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaInput<S>
-  : K extends keyof EndpointTypes
-    ? EndpointTypes[K] extends { input: infer I }
-      ? I
-      : unknown
-    : unknown;
+  : NamedType<K, 'input'>;
 
 /** What an endpoint gives: by its schema, else by its id, else anything. */
 export type OutputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaOutput<S>
-  : K extends keyof EndpointTypes
-    ? EndpointTypes[K] extends { output: infer O }
-      ? O
-      : unknown
-    : unknown;
+  : NamedType<K, 'output'>;
 
 /** A chunk of an endpoint's stream: by its id, else anything. */
-export type ChunkOf<K extends string> = K extends keyof EndpointTypes
-  ? EndpointTypes[K] extends { chunk: infer C }
-    ? C
+export type ChunkOf<K extends string> = NamedType<K, 'chunk'>;
+
+/** What `EndpointTypes` names for an endpoint; `unknown` where it names nothing. */
+type NamedType<K extends string, Part extends string> = K extends keyof EndpointTypes
+  ? EndpointTypes[K] extends Readonly<Record<Part, infer T>>
+    ? T
     : unknown
   : unknown;
