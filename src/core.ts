@@ -74,7 +74,7 @@ export { adaptiveGate } from './policy/gates/built-in-gates.js';
 export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gates/gate.js';
 export { createJobIds } from './policy/job-ids.js';
 export type { AnsweredId, JobIds } from './policy/job-ids.js';
-export type { Clock } from './policy/late-clock.js';
+export type { Clock } from './policy/client-clock.js';
 export type { GateOptions } from './policy/gates/endpoint-gate.js';
 export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
 export type { AdaptiveConcurrency, AdaptiveConcurrencyOptions } from './policy/gates/adaptive-concurrency.js';

@@ -7,7 +7,7 @@ import { type JournalReader, peekJournal } from './journal/recovered-journal.js'
 import { whoHolds } from './lock/owner.js';
 import { costsBySummary, costSummary, failureCounts, pendingRows } from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
-import { isoTime } from './sinks/ended-row.js';
+import { isoTime } from './sinks/line-text.js';
 import { readSummary, type CostSummary, type PendingRows, type Summary } from './sinks/summary-file.js';
 
 /** Where a run stands. Money in USD, times as ISO text. */

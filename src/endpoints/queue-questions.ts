@@ -13,7 +13,7 @@ import { describeIssues, type StandardSchema } from '../contract/standard-schema
 import { ask } from '../operators/requests/ask-until-answered.js';
 import type { Asking, ClientContext } from '../operators/requests/exchange.js';
 import { whatWasAsked } from '../operators/requests/outcome-of.js';
-import { clampTimer } from '../policy/clamp-timer.js';
+import { clampTimer } from '../policy/client-clock.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
 import type { Reading } from '../transport/read-reply.js';
 import { MalformedReplyError } from '../transport/reply-error.js';

@@ -10,7 +10,7 @@ import {
   type SchedulerLike,
   type Subscription,
 } from 'rxjs';
-import { clampTimer } from '../policy/clamp-timer.js';
+import { clampTimer } from '../policy/client-clock.js';
 
 export interface DeadlineConfig<T> {
   /** In ms since the epoch, by the scheduler. A source whose time is past is not subscribed at all. */

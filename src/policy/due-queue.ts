@@ -1,5 +1,5 @@
 import { throwError, type SchedulerLike, type Subscription } from 'rxjs';
-import { clampTimer } from './clamp-timer.js';
+import { clampTimer } from './client-clock.js';
 
 /** What waits for a point in time, in one queue at most. It begins with a `dueAt` of 0, and outside: with a `place` below 0. */
 export interface Due {

@@ -1,4 +1,4 @@
-import { clampTimer } from './clamp-timer.js';
+import { clampTimer } from './client-clock.js';
 import type { AgainReason } from './may-send-again.js';
 
 /** Growth of the wait between tries. Durations in ms. */

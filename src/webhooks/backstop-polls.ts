@@ -1,7 +1,6 @@
 import { Observable, type Subscriber, type Subscription, BehaviorSubject, type SchedulerLike } from 'rxjs';
 import { isTerminal, type JobReply } from '../contract/service-replies.js';
-import { clampTimer } from '../policy/clamp-timer.js';
-import type { LateClock } from '../policy/late-clock.js';
+import { clampTimer, type LateClock } from '../policy/client-clock.js';
 import type { PollJob, PollSchedule } from '../policy/polling/poll-schedule.js';
 
 /** While callbacks come, a job is first polled after this many times the slowest turnaround of late, within these bounds. */

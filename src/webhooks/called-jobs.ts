@@ -1,7 +1,7 @@
 import { switchMap, timer, type Observable, type ObservableInput } from 'rxjs';
 import { jobIdIn } from '../contract/service-replies.js';
 import type { Callback, CallbackResult, JobWebhook } from '../policy/job-webhook.js';
-import type { LateClock } from '../policy/late-clock.js';
+import type { LateClock } from '../policy/client-clock.js';
 import { BackstopPolls, CallbackHealth } from './backstop-polls.js';
 import type { CalledPost, CallbackTokens } from './callback-tokens.js';
 

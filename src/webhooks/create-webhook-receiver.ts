@@ -16,7 +16,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { reportUnhandled } from '../policy/guard-hooks.js';
 import type { CallbackResult, JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
-import { lateClock } from '../policy/late-clock.js';
+import { lateClock } from '../policy/client-clock.js';
 import {
   fetchHandler,
   nodeHandler,

@@ -9,7 +9,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
 import type { RunLog } from '../log/open-log.js';
 import type { PictureNames } from '../pictures/picture-names.js';
-import type { EndedRow } from '../sinks/ended-row.js';
+import type { EndedRow } from '../sinks/line-text.js';
 import type { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import type { CappedValue } from '../ledger/value-caps.js';
 import type { FullValues } from '../stop/full-values.js';

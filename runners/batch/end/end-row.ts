@@ -6,7 +6,7 @@ import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record
 import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
 import type { RowFacts } from '../row/task.js';
-import type { EndedRow } from '../sinks/ended-row.js';
+import type { EndedRow } from '../sinks/line-text.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';

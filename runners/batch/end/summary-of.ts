@@ -2,7 +2,7 @@ import { concat, concatMap, defer, finalize, interval, lastValueFrom, of, takeUn
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { toUsd, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { listPrices } from '../ledger/price-book.js';
-import { isoTime } from '../sinks/ended-row.js';
+import { isoTime } from '../sinks/line-text.js';
 import type { FilesCovered } from '../sinks/spreadsheet.js';
 import {
   type ColumnCosts,

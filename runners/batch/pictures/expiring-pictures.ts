@@ -1,7 +1,7 @@
 import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
 import type { Journal } from '../journal/journal.js';
 import type { Projections } from '../sinks/projections.js';
-import { isoTime } from '../sinks/ended-row.js';
+import { isoTime } from '../sinks/line-text.js';
 
 const hourMs = 3_600_000;
 /** The run warns when a picture's URL expires within this time. */

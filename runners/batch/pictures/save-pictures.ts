@@ -5,7 +5,7 @@ import type { ArtifactError } from '../artifacts/artifact-error.js';
 import type { ArtifactPlace } from '../artifacts/save-artifact.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { PurchaseFacts, ReplyRecord } from '../journal/record.js';
-import type { EndedRow } from '../sinks/ended-row.js';
+import type { EndedRow } from '../sinks/line-text.js';
 import { containFault, noteDiskFault } from '../stop/exit-of.js';
 import { endRow } from '../end/end-row.js';
 import { keepOutput, noteProblems, noteUnsure } from './note-picture.js';

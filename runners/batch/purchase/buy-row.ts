@@ -2,7 +2,7 @@ import { timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
-import { clampTimer } from '../../../src/policy/clamp-timer.js';
+import { clampTimer } from '../../../src/policy/client-clock.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { retriesPurchase } from '../row/decide-row.js';

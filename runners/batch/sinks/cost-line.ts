@@ -1,7 +1,6 @@
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { OutcomeRecord, RecordOf } from '../journal/record.js';
-import { csvLine } from './line-text.js';
-import { isoTime } from './ended-row.js';
+import { csvLine, isoTime } from './line-text.js';
 
 export const costColumns = [
   'id',

@@ -1,6 +1,6 @@
 import type { RowError } from '../journal/record.js';
 import type { RowKind } from '../manifest/manifest-row.js';
-import { isoTime, type EndedRow } from './ended-row.js';
+import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 
 /** A line of failures.jsonl: the row as it is to be read again, and what became of it. */

@@ -2,8 +2,7 @@ import type { RecordOf } from '../journal/record.js';
 import { columnValue } from '../manifest/columns/column-value.js';
 import { originOf, type RowRecord } from '../row/record-head.js';
 import { costLine, freedLine } from './cost-line.js';
-import type { EndedRow } from './ended-row.js';
-import { lineJson } from './line-text.js';
+import { type EndedRow, lineJson } from './line-text.js';
 import { failureLine, type FailureLine } from './failure-line.js';
 import { resultLine, type ResultLine } from './result-line.js';
 

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 
 /**
  * One line of a CSV file with its newline. What is absent is an empty cell; objects and lists are JSON. Text that a
@@ -86,4 +87,20 @@ export function lineId(line: Buffer): string {
   let end = opening.length;
   while (end < line.length && line[end] !== 0x22) end += line[end] === 0x5c ? 2 : 1;
   return JSON.parse(line.toString('utf8', opening.length - 1, end + 1)) as string;
+}
+
+/** The journal's records of a row that has ended: its lines are made from them. */
+export interface EndedRow {
+  /** Missing if nothing was ever sent or polled: an invalid row, or one held from the start. */
+  readonly intent?: IntentRecord | undefined;
+  /** On a completed row. */
+  readonly reply?: ReplyRecord | undefined;
+  readonly outcome: OutcomeRecord;
+}
+
+/** An ISO time as it stands in files; `undefined` stays so. */
+export function isoTime(at: number): string;
+export function isoTime(at: number | undefined): string | undefined;
+export function isoTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
 }

@@ -2,7 +2,7 @@ import type { Disk } from '../disk/disk.js';
 import type { Journal } from '../journal/journal.js';
 import { catchUp } from './catch-up.js';
 import { costValueColumns } from './cost-line.js';
-import type { EndedRow } from './ended-row.js';
+import type { EndedRow } from './line-text.js';
 import { closedOnError, holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
 import type { FilesCovered } from './spreadsheet.js';

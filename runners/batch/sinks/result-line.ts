@@ -9,7 +9,7 @@ import {
   type EditFieldName,
 } from '../manifest/columns/manifest-fields.js';
 import { requestCells } from '../manifest/rows/request-cells.js';
-import { isoTime, type EndedRow } from './ended-row.js';
+import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 
 /** A line of results.jsonl. Money in USD, times as ISO text, durations in ms. */

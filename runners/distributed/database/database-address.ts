@@ -1,5 +1,8 @@
 import { DatabaseError } from './database-error.js';
-import { tlsWishOf, type TlsWish } from './tls-wish.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { ConnectionOptions } from 'node:tls';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,5 +55,67 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+/** Ways to connect, to be tried in this order; `false`: without TLS. */
+export type TlsWish = readonly (ConnectionOptions | false)[];
+
+const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+type Mode = (typeof modes)[number];
+
+/**
+ * Reads sslmode, sslrootcert, sslcert and sslkey as libpq does: from the address, or PGSSLMODE and the like, or ~/.postgresql.
+ * By default TLS is used if the server offers it; only `verify-ca`, `verify-full` or a root certificate check the server.
+ *
+ * @throws {DatabaseError} for an unknown mode, or a certificate that cannot be read.
+ */
+export function tlsWishOf(parameters: URLSearchParams, env: Environment): TlsWish {
+  const given = (name: string) => parameters.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
+  const mode = modeOf(given('sslmode') ?? 'prefer');
+  if (mode === 'disable') return [false];
+  const options = {
+    ...rootOf(given('sslrootcert'), mode),
+    ...clientOf(given('sslcert'), given('sslkey')),
+  };
+  if (mode === 'allow') return [false, options];
+  return mode === 'prefer' ? [options, false] : [options];
+}
+
+function modeOf(text: string): Mode {
+  const mode = modes.find((one) => one === text);
+  if (mode !== undefined) return mode;
+  throw new DatabaseError('database', `sslmode: "${text}" is not one of ${modes.join(', ')}`);
+}
+
+/** With a root certificate `require` checks the chain as well, as libpq does. */
+function rootOf(named: string | undefined, mode: Mode): ConnectionOptions {
+  if (named === 'system') return {};
+  const path = named ?? join(homedir(), '.postgresql', 'root.crt');
+  const isThere = named !== undefined || existsSync(path);
+  const isChecked = mode === 'verify-ca' || mode === 'verify-full' || (mode === 'require' && isThere);
+  if (!isChecked) return { rejectUnauthorized: false };
+  if (!isThere) {
+    const message = `sslmode=${mode} needs the certificate of whoever signed the server's: name it by PGSSLROOTCERT, or put it at ${path} (PGSSLROOTCERT=system takes the system's)`;
+    throw new DatabaseError('database', message);
+  }
+  const ca = textOf(path, 'PGSSLROOTCERT');
+  return mode === 'verify-full' ? { ca } : { ca, checkServerIdentity: () => undefined };
+}
+
+function clientOf(cert: string | undefined, key: string | undefined): ConnectionOptions {
+  const certPath = cert ?? join(homedir(), '.postgresql', 'postgresql.crt');
+  if (cert === undefined && !existsSync(certPath)) return {};
+  const keyPath = key ?? join(homedir(), '.postgresql', 'postgresql.key');
+  return { cert: textOf(certPath, 'PGSSLCERT'), key: textOf(keyPath, 'PGSSLKEY') };
+}
+
+function textOf(path: string, name: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new DatabaseError('database', `${name}: ${path} cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }

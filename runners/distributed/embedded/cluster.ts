@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { OpenLock } from '../../batch/lock/try-lock-file.js';
 import { DatabaseError } from '../database/database-error.js';
-import type { PostgresBinaries } from './postgres-binaries.js';
-import type { ServerUser } from './server-user.js';
+import type { PostgresBinaries, ServerUser } from './postgres-binaries.js';
 
 const run = promisify(execFile);
 

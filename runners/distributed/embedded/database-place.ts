@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { valueOfJson } from '../../batch/disk/read-file.js';
 import { DatabaseError } from '../database/database-error.js';
-import type { MayUse } from './server-user.js';
+import type { MayUse } from './postgres-binaries.js';
 
 /** The folder and the password of an embedded database. */
 export interface DatabasePlace {

@@ -5,9 +5,8 @@ import type pg from 'pg';
 import { withFileLock } from '../../batch/lock/try-lock-file.js';
 import type { Cluster } from './cluster.js';
 import { databasePlace } from './database-place.js';
-import { postgresBinaries } from './postgres-binaries.js';
+import { postgresBinaries, serverUser } from './postgres-binaries.js';
 import { presenceName, runServer, stopServer } from './run-server.js';
-import { serverUser } from './server-user.js';
 
 /** This process's share in the embedded database of a folder. */
 export interface EmbeddedDatabase {

@@ -3,8 +3,7 @@ import { jsonText } from '../http/http-answer.js';
 import { parseMilliseconds } from '../settings/parse-latency.js';
 import type { QueueFunction } from '../settings/user-functions.js';
 import { type ExecutionNeeds, executeJob } from './execute-job.js';
-import { createFifo } from './fifo.js';
-import type { JobStore } from './job-store.js';
+import { createFifo, type JobStore } from './job-store.js';
 import { type Job, type JobEnd, jobFault, JobStop } from './service-job.js';
 import type { QueueHealth } from './queue-health.js';
 

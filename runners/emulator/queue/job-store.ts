@@ -1,5 +1,4 @@
 import { retentionMs } from '../../../src/contract/limits.js';
-import { createFifo } from './fifo.js';
 import { hasEnded, type Job } from './service-job.js';
 
 /** All jobs that can still be asked for. */
@@ -91,4 +90,31 @@ function isOver(job: Job, now: number): boolean {
 function olderOf(run: Ended | undefined, runsync: Ended | undefined): 'run' | 'runsync' {
   if (run === undefined) return 'runsync';
   return runsync === undefined || run.endedAt <= runsync.endedAt ? 'run' : 'runsync';
+}
+
+/** First in, first out, with a cheap end on both sides. */
+export interface Fifo<T> {
+  push(item: T): void;
+  /** The oldest, which stays. */
+  peek(): T | undefined;
+  shift(): T | undefined;
+}
+
+/** An array with a moving head: the array's own `shift` moves every item once there are many. */
+export function createFifo<T>(): Fifo<T> {
+  let items: (T | undefined)[] = [];
+  let head = 0;
+  return {
+    push: (item) => void items.push(item),
+    peek: () => items[head],
+    shift() {
+      const item = items[head];
+      if (head < items.length) items[head++] = undefined;
+      if (head > 1_000 && head * 2 > items.length) {
+        items = items.slice(head);
+        head = 0;
+      }
+      return item;
+    },
+  };
 }

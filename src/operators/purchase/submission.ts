@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import { failureCodes, type FailureCode } from '../../contract/failure-code.js';
 import type { CheckpointEvent, Failed, JobEvent, WaitReason } from '../../contract/outcome.js';
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import { sharedIdText } from '../../policy/job-ids.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { WireRequest } from '../../transport/transport.js';

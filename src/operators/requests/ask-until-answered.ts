@@ -4,7 +4,7 @@ import type { JobReply } from '../../contract/service-replies.js';
 import { isGone } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
 import type { Reading } from '../../transport/read-reply.js';
 import { flow, type Steps } from '../flow.js';

@@ -16,7 +16,7 @@ import {
 } from 'rxjs';
 import type { Failed } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import { JobError } from '../job-error.js';
 import { exchange, passGate, type ClientContext } from '../requests/exchange.js';
 import { whatWasAsked } from '../requests/outcome-of.js';

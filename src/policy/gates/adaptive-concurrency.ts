@@ -1,6 +1,6 @@
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
-import { lateClock, type Clock } from '../late-clock.js';
+import { lateClock, type Clock } from '../client-clock.js';
 import { isSuccess } from '../may-send-again.js';
 import type { GateAnswer } from './gate.js';
 import { RefusalTrial } from './refusal-trial.js';

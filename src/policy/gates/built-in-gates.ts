@@ -1,5 +1,5 @@
 import { checkMembers, checkNames } from '../../contract/check-option.js';
-import { lateClock } from '../late-clock.js';
+import { lateClock } from '../client-clock.js';
 import { AdaptiveRateLimiter } from './adaptive-rate-limiter.js';
 import { createEndpointGate, type GateOptions } from './endpoint-gate.js';
 import type { Gate, RequestKind } from './gate.js';

@@ -1,7 +1,6 @@
 import { Observable } from 'rxjs';
 import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
-import { clampTimer } from '../clamp-timer.js';
-import { lateClock, type Clock } from '../late-clock.js';
+import { clampTimer, lateClock, type Clock } from '../client-clock.js';
 import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
 import { EndpointMap } from './endpoint-map.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { WaitReason } from '../../contract/outcome.js';
-import type { Clock } from '../late-clock.js';
+import type { Clock } from '../client-clock.js';
 
 /** What a request is for. Polls of accepted jobs go before new submissions. */
 export type RequestKind = 'submit' | 'poll' | 'cancel' | 'other';

@@ -1,7 +1,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
-import { lateClock } from '../late-clock.js';
+import { lateClock } from '../client-clock.js';
 import { EndpointModel } from './endpoint-model.js';
 import {
   type KeptRunTimes,

@@ -3,8 +3,7 @@ import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
-import { clampTimer } from '../clamp-timer.js';
-import { lateClock, type Clock } from '../late-clock.js';
+import { clampTimer, lateClock, type Clock } from '../client-clock.js';
 
 /**
  * When to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job an

@@ -1,5 +1,5 @@
 import { asyncScheduler, Observable, timer, type SchedulerLike, type Subscriber } from 'rxjs';
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import { faultOf, tooLarge } from '../transport-error.js';
 import {
   defaultMaxReplyBytes,

@@ -1,4 +1,4 @@
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import type { FaultPhase } from '../transport-error.js';
 import type { WireRequest } from '../transport.js';
 

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { env as processEnv } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
-import { clampTimer } from '../../policy/clamp-timer.js';
+import { clampTimer } from '../../policy/client-clock.js';
 import { openTunnel, tunnelError } from '../connections/open-tunnel.js';
 import { bareHost, destinationOf, proxyRules } from '../connections/proxy-rules.js';
 import type { FaultPhase } from '../transport-error.js';

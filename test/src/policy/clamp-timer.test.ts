@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clampTimer } from '../../../src/policy/clamp-timer.js';
+import { clampTimer } from '../../../src/policy/client-clock.js';
 
 describe('clampTimer', () => {
   it.each([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { adaptiveGate, openGate, publishedGate, rateGate } from '../../../src/policy/gates/built-in-gates.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
-import { lateClock } from '../../../src/policy/late-clock.js';
+import { lateClock } from '../../../src/policy/client-clock.js';
 import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { pollExponential, pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import { of } from 'rxjs';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LateClock } from '../../../src/policy/late-clock.js';
+import { LateClock } from '../../../src/policy/client-clock.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { BackstopPolls, CallbackHealth } from '../../../src/webhooks/backstop-polls.js';
 import { inVirtualTime, type Virtual } from '../../support/virtual-time.js';

@@ -1,12 +1,10 @@
 import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest-row.js';
-import { readEdit, type EditRules } from './read-edit.js';
+import { readEdit, type EditRules, jobCall, routeCall } from './row-requests.js';
 import { fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
-import { jobCall } from './job-input.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
-import { routeCall } from './route-call.js';
 import { rowEndpoint, type EndpointRules, rowId, rowKind } from './row-head.js';
 
 /** The request of a row, and its endpoint. */

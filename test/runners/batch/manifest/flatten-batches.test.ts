@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { flattenBatches } from '../../../../runners/batch/manifest/flatten-batches.js';
+import { flattenBatches } from '../../../../runners/batch/manifest/read-manifest.js';
 
 async function* batchesOf<T>(...batches: Iterable<T>[]): AsyncGenerator<Iterable<T>> {
   yield* batches;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFifo } from '../../../../runners/emulator/queue/fifo.js';
+import { createFifo } from '../../../../runners/emulator/queue/job-store.js';
 
 it('gives back what it got, in order', () => {
   const fifo = createFifo<number>();
