@@ -153,7 +153,7 @@ describe('a journal that is read from a snapshot on', () => {
       { numRuns: 300 },
     );
     expect(fromSnapshots).toBeGreaterThan(100);
-  });
+  }, 600_000);
 
   it('holds for more rows than a chunk of the table has', async () => {
     const rows = Array.from({ length: 10_000 }, (_, n) => `row-${n}`);
