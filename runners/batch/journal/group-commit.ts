@@ -71,7 +71,8 @@ export class GroupCommit {
     const start = this.file.end;
     const isGuarded = batch.some((waiting) => waiting.isGuarded);
     try {
-      if (isGuarded && !(await this.file.isIntact())) throw this.lost(start);
+      // Behind what was cut off, each group would stand after a hole, and the file have its length again.
+      if (!(await this.file.isIntact())) throw this.lost(start);
       await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
       const [isNamed] = await Promise.all([isGuarded ? this.file.isNamed() : true, this.file.sync()]);
       if (!isNamed) throw this.lost(start);

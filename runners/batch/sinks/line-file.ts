@@ -54,7 +54,9 @@ export class LineFile {
     const bytes = Buffer.from(text);
     await onDisk(this.path, async () => {
       if (this.isCompared && !(await this.holds(bytes))) await this.cut();
-      if (!this.isCompared) await this.file.append(bytes);
+      if (this.isCompared) return;
+      await this.insistIntact();
+      await this.file.append(bytes);
     });
     this.written = extended(this.written, bytes);
   }
@@ -75,7 +77,7 @@ export class LineFile {
    */
   async keepName(): Promise<void> {
     await onDisk(this.path, async () => {
-      if (!(await this.file.isIntact())) throw this.changed('it was changed');
+      await this.insistIntact();
       if (!(await this.file.isNamed())) await this.takeBack();
     });
   }
@@ -119,6 +121,11 @@ export class LineFile {
 
   close(): Promise<void> {
     return this.file.close();
+  }
+
+  /** Behind what was cut off, a line would stand after a hole, and the file have its length again. */
+  private async insistIntact(): Promise<void> {
+    if (!(await this.file.isIntact())) throw this.changed('it was changed');
   }
 
   /** Replaces what lies under the name by what this process wrote. Writes nothing in another folder than the run's. */

@@ -41,6 +41,18 @@ describe('GroupCommit', () => {
     expect(disk.counts.sync).toBe(2);
   });
 
+  it.each([accepted('a'), intent('b')])(
+    'writes nothing behind what another program has cut off: $k',
+    async (record) => {
+      const { disk, commit } = await commitOn();
+      await durable(commit, intent('a'));
+      disk.overwrite(path, '');
+      await expect(durable(commit, record)).rejects.toThrow(/no longer the file that this run writes/);
+      expect(disk.peek(path)).toHaveLength(0);
+      await expect(durable(commit, stop())).rejects.toThrow(/no longer the file/);
+    },
+  );
+
   it('tells nobody before the sync', async () => {
     const { disk, commit } = await commitOn();
     let synced: number | undefined;

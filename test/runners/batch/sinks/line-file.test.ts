@@ -78,6 +78,17 @@ describe('LineFile', () => {
     await rm(root, { recursive: true });
   });
 
+  it('writes nothing behind what another program has cut off', async () => {
+    const disk = new ForgetfulDisk();
+    disk.plant(path, '');
+    const file = await LineFile.open(disk, path);
+    await file.settle();
+    await file.append('a line\n');
+    await (await disk.open(path, 'r+')).truncate(1);
+    await expect(file.append('another\n')).rejects.toThrow('it was changed by another program');
+    expect(disk.peek(path)?.toString()).toBe('a');
+  });
+
   it('says that it was cut under the run', async () => {
     const disk = await diskWith();
     const file = await LineFile.open(disk, path);
