@@ -35,36 +35,61 @@ export async function* readJsonl(
   }
 }
 
+/** Takes the lines of a file, one after another. */
+interface LineTaker<T> {
+  readonly take: (line: T, offset: number, length: number) => void;
+  /** Called for a line that does not parse. */
+  readonly skipped: () => void;
+}
+
 /**
  * The same for millions of lines of which little is wanted: no object is made of a line.
  *
  * @param into.take Called with the scanner as it stands on the line.
  */
-export async function scanJsonl(
+export function scanJsonl(
   disk: Disk,
   path: string,
   scanner: ObjectScanner,
-  into: {
-    readonly take: (line: ObjectScanner, offset: number, length: number) => void;
-    readonly skipped: () => void;
-  },
+  into: LineTaker<ObjectScanner>,
+): Promise<void> {
+  return takeLines(disk, path, into, (bytes, start, end) =>
+    scanner.scan(bytes, start, end) ? scanner : undefined,
+  );
+}
+
+/** The same for lines that are wanted whole: no promise is made of a line. */
+export function parseJsonl(disk: Disk, path: string, into: LineTaker<JsonObject>): Promise<void> {
+  return takeLines(disk, path, into, (bytes, start, end) => parseObject(bytes.toString('utf8', start, end)));
+}
+
+async function takeLines<T>(
+  disk: Disk,
+  path: string,
+  { take, skipped }: LineTaker<T>,
+  parse: (bytes: Buffer, start: number, end: number) => T | undefined,
 ): Promise<void> {
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
-  try {
-    for await (const { bytes, offset } of readLineBlocks(file)) {
-      for (let start = 0; start < bytes.length;) {
-        const at = bytes.indexOf(newline, start);
-        const end = at < 0 ? bytes.length : at;
-        if (end > start && scanner.scan(bytes, start, end)) into.take(scanner, offset + start, end - start);
-        else if (end > start && at >= 0) into.skipped();
-        start = end + 1;
-      }
+  const takeBlock = (bytes: Buffer, offset: number): void => {
+    for (let start = 0; start < bytes.length;) {
+      const at = bytes.indexOf(newline, start);
+      const end = at < 0 ? bytes.length : at;
+      const line = end > start ? parse(bytes, start, end) : undefined;
+      if (line !== undefined) take(line, offset + start, end - start);
+      else if (end > start && at >= 0) skipped();
+      start = end + 1;
     }
+  };
+  try {
+    for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes })) takeBlock(bytes, offset);
   } finally {
     await file.close();
   }
 }
+
+/** Each read is a way to another thread and back. */
+const chunkBytes = 4 << 20;
 
 /**
  * The objects of those lines that hold one of the texts, of millions that do not: nothing is made of the others. What does not
@@ -80,7 +105,7 @@ export async function* objectsWith(
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
   try {
-    for await (const { bytes } of readLineBlocks(file)) {
+    for await (const { bytes } of readLineBlocks(file, { chunkBytes })) {
       for (let which = 0; which < texts().length; which++) {
         for (let at = 0, end = 0; ; at = end) {
           const text = texts()[which];

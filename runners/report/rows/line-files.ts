@@ -39,7 +39,9 @@ export class LineFiles {
     const lines = await this.reader.readLines(from, to, this.#lines);
     const kinds: string[] = [];
     const thumbs: (string | null)[] = [];
-    const noted: NotedReferences = { texts: new Set(), references: new Map() };
+    // Many rows have the same pictures: what the line says of them is looked at once.
+    const texts = new Set<string>();
+    const references = new Map<string, PageReference>();
     const made = await this.reader.rowsOf(lines.filter(isMade));
     const parts: Uint8Array[] = [];
     for (const line of lines) {
@@ -48,14 +50,17 @@ export class LineFiles {
       kinds.push(row === undefined ? kind : lineKinds.made);
       parts.push(row === undefined ? line.bytes : Buffer.from(JSON.stringify(row)));
       thumbs.push(row === undefined ? this.#thumbnailOf(line) : null);
-      if (row === undefined && (line.place.namesFiles || this.shelf.mayHaveCopies))
-        await this.#noteReferences(line, noted);
+      if (row !== undefined || !(line.place.namesFiles || this.shelf.mayHaveCopies)) continue;
+      const images = this.#imagesIn(line);
+      if (images === '' || texts.has(images)) continue;
+      texts.add(images);
+      await this.#noteReferences(images, references);
     }
     const facts: LineFacts = {
       kinds: kinds.join(''),
       numbers: numberRuns(lines.map(({ place }) => place.row)),
       ...(thumbs.some((thumb) => thumb !== null) && { thumbs }),
-      references: [...noted.references],
+      references: [...references],
     };
     return templateOf(Buffer.from(`${call}${embedJson(JSON.stringify(facts))},String.raw\``), parts, room);
   }
@@ -71,11 +76,8 @@ export class LineFiles {
     return this.shelf.thumbnail(path, this.#scanner.text(scanned.sha256)) ?? null;
   }
 
-  /** Many rows have the same pictures: what the line says of them is looked at once. */
-  async #noteReferences(line: PlacedLine, { texts, references: known }: NotedReferences): Promise<void> {
-    const images = this.#imagesIn(line);
-    if (images === '' || texts.has(images)) return;
-    texts.add(images);
+  /** Notes which of the pictures lie on the disk. */
+  async #noteReferences(images: string, known: Map<string, PageReference>): Promise<void> {
     for (const image of imagesOf({ images: valueOfJson(images) })) {
       const name = manifestImage(image, this.isLocal);
       if (known.has(name) || (remoteReference(name) !== undefined && !this.shelf.mayHaveCopies)) continue;
@@ -90,13 +92,6 @@ export class LineFiles {
     this.#scanner.scan(bytes, 0, bytes.length);
     return this.#scanner.raw(place.file === 'results.jsonl' ? scanned.images : scanned.cells);
   }
-}
-
-/** What is known of the pictures of the rows of a file. */
-interface NotedReferences {
-  /** As lines have them. */
-  readonly texts: Set<string>;
-  readonly references: Map<string, PageReference>;
 }
 
 /** The page cannot make the row from its line. */

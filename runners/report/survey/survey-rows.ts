@@ -3,8 +3,8 @@ import { failureCodes, type FailureCode, type Paid } from '../../../src/contract
 import type { Disk } from '../../batch/disk/disk.js';
 import { IsoTimes } from '../read/iso-time.js';
 import { ObjectScanner } from '../read/object-scanner.js';
-import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
-import { type PlacedObject, readJsonl, scanJsonl } from '../read/read-jsonl.js';
+import { type JsonObject, numberOr, objectIn } from '../read/json-object.js';
+import { parseJsonl, scanJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
 import { safeImagePath } from '../rows/picture-facts.js';
 import { imagesOf } from '../rows/row-of-line.js';
@@ -53,22 +53,28 @@ export interface KnownRows {
 /** One pass over the rows that ended; keeps numbers and places, not the rows. */
 export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
   const tally = new RowTally(known);
-  const skip = (): void => tally.skip();
+  const skipped = (): void => tally.skip();
   await scanJsonl(disk, join(folder, 'results.jsonl'), new ObjectScanner(resultPaths), {
     take: (line, offset, length) => tally.addResult(line, offset, length),
-    skipped: skip,
+    skipped,
   });
-  for await (const line of readJsonl(disk, join(folder, 'failures.jsonl'), skip)) tally.addFailure(line);
+  await parseJsonl(disk, join(folder, 'failures.jsonl'), {
+    take: (line, offset, length) => tally.addFailure(line, offset, length),
+    skipped,
+  });
   return tally.survey();
 }
 
 /** The failures of a run by cause, the most frequent first. */
 export async function failureGroups(disk: Disk, folder: string): Promise<FailureGroup[]> {
   const groups = groupFailures();
-  for await (const { value } of readJsonl(disk, join(folder, 'failures.jsonl'), () => undefined)) {
-    const facts = isObject(value['millrace']) ? value['millrace'] : {};
-    groups.take(failureOf(value, facts, timeOf(facts['settledAt'])));
-  }
+  await parseJsonl(disk, join(folder, 'failures.jsonl'), {
+    take: (line) => {
+      const facts = objectIn(line, 'millrace');
+      groups.take(failureOf(line, facts, timeOf(facts['settledAt'])));
+    },
+    skipped: () => undefined,
+  });
   return groups.list();
 }
 
@@ -110,8 +116,8 @@ class RowTally {
     this.#places.add({ row, file, offset, length, cause: 0, again, isSaved, namesFiles, images, at });
   }
 
-  addFailure({ value, offset, length }: PlacedObject): void {
-    const facts = isObject(value['millrace']) ? value['millrace'] : {};
+  addFailure(value: JsonObject, offset: number, length: number): void {
+    const facts = objectIn(value, 'millrace');
     const at = timeOf(facts['settledAt']);
     const cause = this.#groups.take(failureOf(value, facts, at)) + 1;
     const row = this.#rowOf(value, facts['row']);
@@ -157,7 +163,7 @@ function mayNameFiles(images: string): boolean {
 const remote = /^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/;
 
 function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
-  const error = isObject(failure['error']) ? failure['error'] : {};
+  const error = objectIn(failure, 'error');
   const code = codeOf(error['code']);
   return {
     id: code === 'invalid-row' ? fedId(textOr(failure['id'])) : textOr(failure['id']),

@@ -6,7 +6,8 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
 import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
-import { openIfThere, readJsonl } from '../read/read-jsonl.js';
+import { ObjectScanner } from '../read/object-scanner.js';
+import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
 import { originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
@@ -157,12 +158,15 @@ export const earlierFile = 'earlier.jsonl';
 /** Where the superseded results of each row stand, oldest first. */
 async function indexEarlier(disk: Disk, folder: string): Promise<ReadonlyMap<string, readonly Place[]>> {
   const index = new Map<string, Place[]>();
-  for await (const { value, offset, length } of readJsonl(disk, join(folder, earlierFile), () => undefined)) {
-    const id = value['id'];
-    if (typeof id !== 'string') continue;
-    const places = index.get(id) ?? [];
-    places.push({ file: earlierFile, offset, length });
-    index.set(id, places);
-  }
+  await scanJsonl(disk, join(folder, earlierFile), new ObjectScanner([['id']]), {
+    take(line, offset, length) {
+      const id = line.text(0);
+      if (id === undefined) return;
+      const places = index.get(id) ?? [];
+      places.push({ file: earlierFile, offset, length });
+      index.set(id, places);
+    },
+    skipped: () => undefined,
+  });
   return index;
 }
