@@ -1,4 +1,4 @@
-import { Parser, type Options } from 'csv-parse';
+import { Parser } from 'csv-parse';
 
 /** Cells of one CSV line, and the line where it begins. */
 export interface CsvLine {
@@ -14,15 +14,14 @@ export interface CsvLine {
 export class CsvCollector extends Parser {
   /** A member of csv-parse that its types leave out: the cells of the record that is being read. */
   declare readonly state: { readonly record: readonly string[] };
-  #nextLine: number;
+  #nextLine = 1;
   #batch: CsvLine[] = [];
   #emptyLines = 0;
   #linesSeen = 0;
 
-  /** @param firstLine 1-based line of the file where its text begins */
-  constructor(options: Options, firstLine: number) {
-    super(options);
-    this.#nextLine = firstLine;
+  /** @param line 1-based line of the file where its text begins */
+  beginAt(line: number): void {
+    this.#nextLine = line;
   }
 
   /** The line where the record begins that is being read. */
@@ -60,6 +59,7 @@ export class CsvCollector extends Parser {
   }
 }
 
-function countBreaks(cells: readonly string[]): number {
+/** Counts the line breaks in cells. */
+export function countBreaks(cells: readonly string[]): number {
   return cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
 }

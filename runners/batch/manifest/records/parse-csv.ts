@@ -5,6 +5,7 @@ import { quoteValue } from '../quote-value.js';
 import { checkHeader, csvShape, delimiterName } from './csv-shape.js';
 import { CsvCollector, type CsvLine } from './csv-collector.js';
 import { feed } from './feed.js';
+import { PlainCsv } from './plain-csv.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
 import { countLineBreaks } from './text-guard.js';
 
@@ -29,11 +30,12 @@ export async function* parseCsv(
   const head = await headOf(source);
   const { delimiter, skippedBytes } = csvShape(head, settings);
   if (delimiter !== ',') settings.separatedBy?.(delimiterName(delimiter).many);
-  const parser = new CsvCollector({ ...options, delimiter }, skippedBytes > 0 ? 2 : 1);
-  const bounded = boundRecords(withHead(head.subarray(skippedBytes), source), parser, settings.name);
+  const text = withHead(head.subarray(skippedBytes), source);
+  const plain = new PlainCsv(delimiter, skippedBytes > 0 ? 2 : 1);
+  const parser = new CsvCollector({ ...options, delimiter });
   let names: readonly string[] | undefined;
   try {
-    for await (const lines of feed(bounded, parser, () => parser.takeBatch())) {
+    for await (const lines of linesOf(text, { plain, parser, name: settings.name })) {
       if (names === undefined) names = checkHeader(lines.shift() as CsvLine, settings);
       yield toRecords(lines, names, delimiter);
     }
@@ -42,6 +44,19 @@ export async function* parseCsv(
   }
   if (names === undefined)
     throw new ManifestError(settings.name, 'holds only empty lines: its first line has to name the columns');
+}
+
+async function* linesOf(
+  text: AsyncGenerator<Uint8Array>,
+  { plain, parser, name }: { readonly plain: PlainCsv; readonly parser: CsvCollector; readonly name: string },
+): AsyncGenerator<CsvLine[]> {
+  try {
+    yield* plain.lines(text);
+    parser.beginAt(plain.line);
+    yield* feed(boundRecords(withHead(plain.rest, text), parser, name), parser, () => parser.takeBatch());
+  } finally {
+    await text.return(undefined);
+  }
 }
 
 const headBytes = 65_536;

@@ -1,0 +1,111 @@
+import { countBreaks, type CsvLine } from './csv-collector.js';
+
+const quote = 0x22;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** A row of more bytes is left to csv-parse. */
+const longestBytes = 1 << 16;
+
+/**
+ * Splits CSV text into the cells that csv-parse finds, in a tenth of its time, as long as the text is plain. It stops before a row that
+ * csv-parse has to explain (a quote inside a cell, text behind a closing quote), that is long, or that no line break ends: csv-parse
+ * reads the `rest`.
+ */
+export class PlainCsv {
+  /** The text that is not split yet. */
+  rest: Buffer = Buffer.alloc(0);
+  readonly #delimiter: number;
+  #isPlain: boolean;
+  /** Where the latest row ends, and whether one of its cells has line breaks. */
+  #end = 0;
+  #hasBreaks = false;
+
+  /** @param line 1-based line of the file where `rest` begins */
+  constructor(
+    delimiter: string,
+    public line: number,
+  ) {
+    this.#delimiter = delimiter.charCodeAt(0);
+    const isByte = delimiter.length === 1 && this.#delimiter < 0x80;
+    this.#isPlain = isByte && ![quote, lineFeed, carriageReturn].includes(this.#delimiter);
+  }
+
+  /** The rows, a batch for each piece of text in which some end. Does not close the text. */
+  async *lines(text: AsyncIterator<Uint8Array>): AsyncGenerator<CsvLine[]> {
+    while (this.#isPlain) {
+      const next = await text.next();
+      if (next.done === true) return;
+      const batch = this.#split(Buffer.concat([this.rest, next.value]));
+      if (batch.length > 0) yield batch;
+    }
+  }
+
+  #split(bytes: Buffer): CsvLine[] {
+    const batch: CsvLine[] = [];
+    let at = this.#afterBreaks(bytes, 0);
+    for (let cells = this.#rowAt(bytes, at); cells !== undefined; cells = this.#rowAt(bytes, at)) {
+      batch.push({ line: this.line, cells });
+      if (this.#hasBreaks) this.line += countBreaks(cells);
+      at = this.#afterBreaks(bytes, this.#end);
+    }
+    this.rest = bytes.subarray(at);
+    this.#isPlain &&= this.rest.length < longestBytes;
+    return batch;
+  }
+
+  /** Behind a row's line break and empty lines. */
+  #afterBreaks(bytes: Buffer, start: number): number {
+    let at = start;
+    while (bytes[at] === lineFeed || (bytes[at] === carriageReturn && at + 1 < bytes.length)) {
+      at += bytes[at] === carriageReturn && bytes[at + 1] === lineFeed ? 2 : 1;
+      this.line++;
+    }
+    return at;
+  }
+
+  /** The cells of the row at `start`; `undefined`: it does not end here, or is not plain. */
+  #rowAt(bytes: Buffer, start: number): string[] | undefined {
+    const cells: string[] = [];
+    this.#hasBreaks = false;
+    for (let at = start; ;) {
+      const isQuoted = bytes[at] === quote;
+      const end = isQuoted ? this.#closingQuote(bytes, at + 1) : this.#endOfCell(bytes, at);
+      const behind = isQuoted ? end + 1 : end;
+      const sign = bytes[behind];
+      // What follows a `\r` has to be known.
+      if (sign === undefined || (sign === carriageReturn && behind + 1 === bytes.length)) return undefined;
+      this.#isPlain = sign === this.#delimiter || sign === lineFeed || sign === carriageReturn;
+      if (!this.#isPlain) return undefined;
+      cells.push(isQuoted ? unquoted(bytes.toString('utf8', at + 1, end)) : bytes.toString('utf8', at, end));
+      this.#end = behind;
+      if (sign !== this.#delimiter) return cells;
+      at = behind + 1;
+    }
+  }
+
+  #endOfCell(bytes: Buffer, start: number): number {
+    let at = start;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === this.#delimiter || byte === lineFeed || byte === carriageReturn || byte === quote) break;
+    }
+    return at;
+  }
+
+  #closingQuote(bytes: Buffer, start: number): number {
+    let at = start;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === lineFeed || byte === carriageReturn) this.#hasBreaks = true;
+      if (byte !== quote) continue;
+      if (bytes[at + 1] !== quote) break;
+      at++;
+    }
+    return at;
+  }
+}
+
+function unquoted(text: string): string {
+  return text.includes('"') ? text.replaceAll('""', '"') : text;
+}
