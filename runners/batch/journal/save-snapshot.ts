@@ -46,18 +46,25 @@ function* columnBytes(recovery: Recovery): Generator<Uint8Array, void, void> {
  * Reads nothing but files; a fault of any is for that start to tell.
  *
  * @param options.every How many bytes since the last snapshot are worth a new one.
+ * @param options.share The same as a share of the whole journal; the larger of both counts. @defaultValue 0
  * @param options.onBegin Called when there is one to be kept, which takes some seconds for a million rows.
  */
 export async function refreshSnapshot(
   disk: Disk,
   folder: string,
-  { every = bytesASnapshot, onBegin }: { every?: number; onBegin?: () => void } = {},
+  {
+    every = bytesASnapshot,
+    share = 0,
+    onBegin,
+  }: { every?: number; share?: number; onBegin?: () => void } = {},
 ): Promise<void> {
   const path = journalPath(folder);
   try {
-    if ((await bytesBehindSnapshot(disk, path)) < every) return;
+    const { size = 0 } = (await disk.stat(path)) ?? {};
+    const worth = Math.max(every, share * size);
+    if ((await bytesBehindSnapshot(disk, path)) < worth) return;
     onBegin?.();
-    await saveSnapshot(disk, path, await readJournal(disk, path), every);
+    await saveSnapshot(disk, path, await readJournal(disk, path), worth);
   } catch {
     // The journal is read whole by the next start.
   }

@@ -57,8 +57,8 @@ async function play(
   }
 }
 
-/** After so much of the journal a start that follows a crash would take a second longer. */
-const snapshotBytes = 64 << 20;
+/** A start that follows a crash has at most such a share of a large journal to read. A snapshot takes the longer, the larger it is. */
+const snapshotShare = 1 / 8;
 
 /**
  * The error that ended the work, if one did. Of a large journal it keeps a snapshot now and then: a start that follows a crash reads the
@@ -69,7 +69,7 @@ async function done(
   work: (run: Run) => Observable<unknown>,
 ): Promise<{ error: unknown } | undefined> {
   const { disk, out } = run.options;
-  const endSummaries = keepSummary(run, () => refreshSnapshot(disk, out, { every: snapshotBytes }));
+  const endSummaries = keepSummary(run, () => refreshSnapshot(disk, out, { share: snapshotShare }));
   try {
     const left = work(run).pipe(takeUntil(run.stops.left('sent')));
     await lastValueFrom(left, { defaultValue: undefined });

@@ -2,9 +2,11 @@ import type { ResolvedManifest } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import { createPriceBook } from '../../ledger/price-book.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
-import { IdBook } from '../../manifest/duplicates/id-book.js';
+import { FingerprintList } from '../../manifest/duplicates/fingerprint-list.js';
+import { IdBook, type IdKeeper } from '../../manifest/duplicates/id-book.js';
+import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { planManifest } from '../../manifest/plan-manifest.js';
-import { PictureNames } from '../../pictures/picture-names.js';
+import { foldCase } from '../../artifacts/artifact-name.js';
 import { PricedBytes } from '../../tasks/priced-bytes.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { CheckedRows } from './checked-rows.js';
@@ -17,12 +19,12 @@ export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'
 
 /**
  * Keeps what a manifest holds as the start keeps it that reads its rows beside the journal, and knows nothing of the journal: which of
- * the rows are left the start finds out by what is kept.
+ * the rows are left the start finds out by what is kept. Nothing is kept where ids are the same, or differ in case alone.
  */
 export async function keepManifest(disk: Disk, { out, path, settings }: KeptManifest): Promise<void> {
   const manifest = { path, settings, bytes: new PricedBytes() };
   const prices = createPriceBook();
-  const [rows, ids, names] = [new CheckedRows(), new IdBook(), new PictureNames()];
+  const [rows, ids] = [new CheckedRows(), new IdList()];
   let separatedBy: string | undefined;
   let columns: readonly string[] | undefined;
   const first = { ...settings, separatedBy: (name: string) => (separatedBy = name) };
@@ -31,14 +33,48 @@ export async function keepManifest(disk: Disk, { out, path, settings }: KeptMani
     areHashed: true,
     see: ({ valid, row }) => {
       columns ??= Object.keys(row.cells);
-      if (!valid) return;
-      names.see(row.id);
-      rows.add(row, manifest.bytes.sections);
-      rows.addName(row.id, names, ids);
+      if (valid) rows.add(row, manifest.bytes.sections);
     },
     separatedBy: () => separatedBy,
-    again: (priorities) => byPriority(priorities, () => readRows(disk, manifest, new IdBook())),
+    again: (priorities) => byPriority(priorities, () => readRows(disk, manifest, new IdList())),
   });
+  if (!ids.areUnlike()) return;
+  rows.hasCapitals = ids.haveCapitals;
   const found = { plan, columns: columns ?? [], rows, ahead: { newlySent: [] } };
   await saveKeptCheck({ disk, out, manifest, prices }, { recovered: {} }, found);
+}
+
+/**
+ * Which ids stand once is known once all have been seen, in 8 bytes each: a book, which knows at once and says where, takes twice as much,
+ * and a tenth of the time of a row.
+ */
+class IdList implements IdKeeper {
+  haveCapitals = false;
+  readonly #list = new FingerprintList();
+  readonly #hash = new IdHash();
+  /** For rows without an id. */
+  readonly #book = new IdBook();
+
+  claim(id: string): number {
+    const folded = foldCase(id);
+    this.haveCapitals ||= folded !== id;
+    const { high, low } = this.#hash.ofText(folded);
+    this.#list.add(high, low);
+    return 0;
+  }
+
+  claimJob(...job: Parameters<IdKeeper['claimJob']>): number {
+    return this.#book.claimJob(...job);
+  }
+
+  derive(hash: string, line: number): ReturnType<IdKeeper['derive']> {
+    const derived = this.#book.derive(hash, line);
+    this.claim(derived.id);
+    return derived;
+  }
+
+  /** Whether no two are the same, or differ in case alone. At the end. */
+  areUnlike(): boolean {
+    return this.#list.keepRepeated() === 0;
+  }
 }

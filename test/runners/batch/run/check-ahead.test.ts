@@ -49,6 +49,9 @@ async function journalOf(bytes: number): Promise<void> {
   await file.close();
 }
 
+const appendRow = (id: string): Promise<void> =>
+  appendFile(join(folder, 'm.jsonl'), `${JSON.stringify(job(id))}\n`);
+
 async function summary(rows: object): Promise<void> {
   await writeFile(join(out, 'summary.json'), JSON.stringify({ rows, cost: {}, times: {}, thisStart: {} }));
 }
@@ -97,6 +100,8 @@ describe('a thread beside a long journal', () => {
     ['the start is to stop', () => ahead({}, AbortSignal.abort())],
     ['the manifest is gone', () => rm(join(folder, 'm.jsonl')).then(() => ahead())],
     ['a row is wrong', () => appendFile(join(folder, 'm.jsonl'), '{"id":4}\n').then(() => ahead())],
+    ['an id comes twice', () => appendRow('a').then(() => ahead())],
+    ['ids differ in case alone', () => appendRow('A').then(() => ahead())],
     ['its file is not there', () => ahead({}, undefined, new URL('no-thread.js', thread))],
   ])('keeps nothing where %s', async (_, act) => {
     await act();
