@@ -52,6 +52,8 @@ class Pass {
   private line: number;
   private goodEnd: number;
   private checksum: number;
+  /** Where the lines of a block end. */
+  private readonly ends: number[] = [];
   private newlineMissing = false;
   private tornBytes = 0;
 
@@ -73,11 +75,11 @@ class Pass {
   }
 
   private lines(bytes: Buffer, offset: number): void {
-    const checksum = checksumOfLines(bytes, this.checksum);
+    const checksum = checksumOfLines(bytes, this.checksum, this.ends);
     let start = 0;
-    while (start < bytes.length) {
+    for (let index = 0; start < bytes.length; index++) {
       this.line++;
-      const end = bytes.indexOf(0x0a, start);
+      const end = this.ends[index] ?? bytes.indexOf(0x0a, start);
       if (checksum === undefined && !hasGoodChecksum(bytes, start, end))
         throw this.unreadable(bytes.subarray(start, end), offset + start);
       this.record(bytes, start, end, offset + start);

@@ -1,9 +1,9 @@
 import { databaseOfStart } from './elsewhere.js';
-import { decodeRecord, field } from './line/record-line.js';
+import { decodeRecord } from './line/record-line.js';
 import type { HeadScanner } from './line/head-scanner.js';
 import { newerFormat, unknownKind } from './journal-error.js';
 import type { Recovered } from './journal.js';
-import { journalFormat, type JournalRecord, type RecordOf } from './record.js';
+import { journalFormat, type RecordOf } from './record.js';
 import type { Column } from './rows/column.js';
 import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
@@ -20,17 +20,6 @@ import {
 
 /** Records between two entries of `recordStarts`. */
 export const recordsAStart = 4_096;
-
-/** The most frequent in front. */
-const kinds: readonly JournalRecord['k'][] = [
-  'intent',
-  'accepted',
-  'reply',
-  'outcome',
-  'refused',
-  'reopen',
-  'freed',
-];
 
 type RunFacts = ReturnType<typeof noFacts>;
 
@@ -81,7 +70,7 @@ export class Recovery {
   take(head: HeadScanner, offset: number): void {
     if (this.facts.records % recordsAStart === 0) this.facts.recordStarts.push(offset);
     this.facts.records++;
-    if (head.hasId) this.lives.take(head.word(field.k, kinds), head, offset);
+    if (head.hasId) this.lives.take(head.kind, head, offset);
     else this.takeRun(head.line);
   }
 

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { onDisk } from '../disk/disk-fault.js';
+import { readUpTo } from '../disk/read-file.js';
 import { Column } from '../journal/rows/column.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
 import { SectionFinder, type LeftOut, type SectionStart } from '../manifest/records/manifest-sections.js';
@@ -42,10 +43,11 @@ export class PricedBytes {
     return this.#sections?.starts ?? [];
   }
 
-  /** Reads the file to its end, as `read` does, and makes nothing of it. */
+  /** Reads the file to its end, as `read` does, and makes nothing of it: not even sections, which a later reading finds. */
   async look(disk: Pick<Disk, 'open'>, path: string, source: BytesSource): Promise<FoundBytes | undefined> {
-    const reading = this.read(disk, path, source);
+    const reading = this.read(disk, path, source, Buffer.allocUnsafeSlow(blockBytes));
     while ((await reading.next()).done !== true) continue;
+    this.#sumLast();
     return this.found;
   }
 
@@ -53,9 +55,15 @@ export class PricedBytes {
    * Reads the file: what the first reading passes on is what later ones are held to.
    *
    * @param source `name`: how messages call the file
+   * @param into each block of a first reading is read to, in place of the one before it. @defaultValue memory of its own
    * @throws {ManifestChangedError} where a later reading finds other bytes
    */
-  async *read(disk: Pick<Disk, 'open'>, path: string, source: BytesSource): AsyncGenerator<Uint8Array> {
+  async *read(
+    disk: Pick<Disk, 'open'>,
+    path: string,
+    source: BytesSource,
+    into?: Buffer,
+  ): AsyncGenerator<Uint8Array> {
     const { name } = source;
     const isLater = this.#length !== undefined;
     const file = await disk.open(path, 'r').catch((cause: unknown) => {
@@ -65,23 +73,28 @@ export class PricedBytes {
     });
     try {
       yield* this.#length === undefined
-        ? this.#first(path, file, source)
-        : this.#again(path, file, { name, length: this.#length });
+        ? this.#first(path, file, source, into)
+        : this.#again(path, file, { source, length: this.#length });
     } finally {
       await file.close().catch(() => undefined);
     }
   }
 
-  async *#first(path: string, file: DiskFile, source: BytesSource): AsyncGenerator<Uint8Array> {
-    const sections = (this.#sections = new SectionFinder(source));
+  async *#first(
+    path: string,
+    file: DiskFile,
+    source: BytesSource,
+    into: Buffer | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    const sections = into === undefined ? (this.#sections = new SectionFinder(source)) : undefined;
     let length = 0;
     for (let index = 0; ; index++) {
-      const block = await readBlock(path, file, length, blockBytes);
-      if (block.length > 0) this.#endsInLine = !isBreak(block.at(-1));
       this.#sumLast();
+      const block = await readBlock(path, file, length, into ?? Buffer.allocUnsafeSlow(blockBytes));
+      if (block.length > 0) this.#endsInLine = !isBreak(block.at(-1));
       this.#unsummed = { index, block };
       length += block.length;
-      sections.take(block);
+      sections?.take(block);
       if (block.length > 0) yield block;
       if (block.length < blockBytes) break;
     }
@@ -101,18 +114,22 @@ export class PricedBytes {
   async *#again(
     path: string,
     file: DiskFile,
-    { name, length }: { readonly name: string; readonly length: number },
+    { source, length }: { readonly source: BytesSource; readonly length: number },
   ): AsyncGenerator<Uint8Array> {
+    const { name } = source;
+    const isWhole = this.#sections === undefined && this.leftOut.length === 0;
+    const sections = isWhole ? (this.#sections = new SectionFinder(source)) : undefined;
     for (let at = 0; at < length; at += blockBytes) {
       const wanted = Math.min(blockBytes, length - at);
       if (this.leftOut.some(({ from, to }) => from <= at && to >= at + wanted)) continue;
-      const block = await readBlock(path, file, at, wanted);
+      const block = await readBlock(path, file, at, Buffer.allocUnsafeSlow(wanted));
       if (block.length < wanted) throw new ManifestChangedError(name, 'the file is shorter than it was');
       if (crc32(block) !== this.#sumOf(at / blockBytes))
         throw new ManifestChangedError(name, 'the file is no longer what it was: it was edited or replaced');
+      sections?.take(block);
       yield* without(block, at, this.leftOut);
     }
-    const more = await readBlock(path, file, length, 1);
+    const more = await readBlock(path, file, length, Buffer.allocUnsafe(1));
     const size = more.length === 0 ? length : await onDisk(path, () => file.size());
     this.#growth =
       size <= length
@@ -149,21 +166,9 @@ export interface Growth {
   readonly isInLine: boolean;
 }
 
-/** The bytes from `position` on, `wanted` of them unless the file ends before. */
-async function readBlock(
-  path: string,
-  file: DiskFile,
-  position: number,
-  wanted: number,
-): Promise<Uint8Array> {
-  const block = Buffer.allocUnsafeSlow(wanted);
-  let filled = 0;
-  while (filled < wanted) {
-    const count = await onDisk(path, () => file.read(block.subarray(filled), position + filled));
-    if (count === 0) break;
-    filled += count;
-  }
-  return block.subarray(0, filled);
+/** Fills `block` with the bytes from `position` on, unless the file ends before. */
+async function readBlock(path: string, file: DiskFile, position: number, block: Buffer): Promise<Uint8Array> {
+  return block.subarray(0, await onDisk(path, () => readUpTo(file, block, position)));
 }
 
 function isBreak(byte: number | undefined): boolean {

@@ -15,14 +15,17 @@ const newline = 0x0a;
  *
  * @param bytes lines, each ended by a newline
  * @param before CRC-32 of all bytes before them
+ * @param ends is filled with where the lines end, as far as they are records
  * @returns the CRC-32 up to the end of the block; `undefined`: one of the lines is no record with the right checksum
  */
-export function checksumOfLines(bytes: Buffer, before: number): number | undefined {
+export function checksumOfLines(bytes: Buffer, before: number, ends: number[] = []): number | undefined {
   const found = crc32(bytes, before);
   let expected = before;
+  ends.length = 0;
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(newline, start);
     if (!isFramed(bytes, start, end)) return undefined;
+    ends.push(end);
     const bodyEnd = end - checksumBytes;
     expected = joined(expected, storedChecksum(bytes, end), bodyEnd - start);
     expected = withBytes(expected, bytes, { start: bodyEnd, end: end + 1 });
@@ -33,10 +36,31 @@ export function checksumOfLines(bytes: Buffer, before: number): number | undefin
 
 /** CRC-32 of two texts in a row, by that of each, and the length of the second one. */
 function joined(first: number, second: number, length: number): number {
-  let moved = first;
+  let result = first;
   let left = length;
-  for (; left > stepBytes; left -= stepBytes) moved = product(powers[stepBytes] ?? 0, moved);
-  return product(powers[left] ?? 0, moved) ^ second;
+  for (; left > stepBytes; left -= stepBytes) result = moved(result, stepBytes);
+  return moved(result, left) ^ second;
+}
+
+/** What stands before so many bytes, multiplied by their power of x: by half-bytes, as lines come in few lengths. */
+function moved(value: number, length: number): number {
+  const at = length * productsALength;
+  if (products[at + 8] === 0) multiply(length);
+  let result = 0;
+  for (let half = 0; half < 8; half++)
+    result ^= products[at + 16 * half + ((value >>> (4 * half)) & 15)] ?? 0;
+  return result;
+}
+
+/** Fills in the products of a length with each half-byte. */
+function multiply(length: number): void {
+  let product = powers[length] ?? 0;
+  for (let bit = 31; bit >= 0; bit--) {
+    const [half, sign] = [length * productsALength + 16 * (bit >> 2), 1 << (bit & 3)];
+    for (let at = half; at < half + 16; at++)
+      if (((at - half) & sign) !== 0) products[at] = (products[at] ?? 0) ^ product;
+    product = (product >>> 1) ^ (polynomial & -(product & 1));
+  }
 }
 
 /** CRC-32 of a text with some more bytes. */
@@ -45,19 +69,6 @@ function withBytes(before: number, bytes: Buffer, { start, end }: { start: numbe
   for (let at = start; at < end; at++)
     rest = (rest >>> 8) ^ (remainders[(rest ^ (bytes[at] ?? 0)) & 0xff] ?? 0);
   return ~rest;
-}
-
-/** Two polynomials multiplied, modulo that of CRC-32. */
-function product(one: number, other: number): number {
-  let sum = 0;
-  let left = one;
-  let moved = other;
-  for (let bit = 0; bit < 32; bit++) {
-    sum ^= moved & (left >> 31);
-    left <<= 1;
-    moved = (moved >>> 1) ^ (polynomial & -(moved & 1));
-  }
-  return sum;
 }
 
 /** What a byte leaves behind. */
@@ -74,3 +85,7 @@ for (let bytes = 1; bytes <= stepBytes; bytes++) {
   const before = powers[bytes - 1] ?? 0;
   powers[bytes] = (before >>> 8) ^ (remainders[before & 0xff] ?? 0);
 }
+
+/** By length, by half-byte of a CRC-32, by its value. Only what is used takes memory. */
+const productsALength = 8 * 16;
+const products = new Int32Array(productsALength * (stepBytes + 1));

@@ -2,10 +2,15 @@ import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../record.js';
 import { field, fieldCount, fieldNamed, isFieldAt, keyLength, hexAt } from './record-line.js';
 
-/** Of these nothing more is read once these fields have been seen. */
-const enough: readonly (readonly [JournalRecord['k'], fields: number])[] = [
+/** Kinds of records, each with the fields after which nothing more of it is read; -1: all of them are. The most frequent in front. */
+const kinds: readonly (readonly [kind: JournalRecord['k'], enough: number])[] = [
+  ['intent', -1],
   ['accepted', bitsOf(field.id, field.jobId)],
   ['reply', bitsOf(field.id, field.cost, field.source)],
+  ['outcome', -1],
+  ['refused', -1],
+  ['reopen', -1],
+  ['freed', -1],
 ];
 
 /** Longer numbers are not added up digit by digit: that would not be exact. Nor are negative ones, and those with a point. */
@@ -28,6 +33,8 @@ const firstOfNull = 0x6e;
  */
 export class HeadScanner {
   readonly id = new IdHash();
+  /** The record's `k`. */
+  kind = '';
   private readonly other = new IdHash();
   /** Where each value lies, quotes left out. Good where `seen` has the field's bit. */
   private readonly starts = new Int32Array(fieldCount);
@@ -143,12 +150,17 @@ export class HeadScanner {
     hashed(this.id, this.bytes, { start, end });
   }
 
-  /** The fields without which reading goes on, once the kind is known; -1 for all. */
+  /** Finds out the kind. Returns the fields without which reading goes on; -1 for all. */
   private wanted(): number {
     const start = this.starts[field.k] ?? 0;
     const end = this.ends[field.k] ?? 0;
     this.kindLength = (end - start) % kindLengths;
-    for (const [kind, fields] of enough) if (isWord(this.bytes, start, end, kind)) return fields;
+    for (const [kind, enough] of kinds)
+      if (isWord(this.bytes, start, end, kind)) {
+        this.kind = kind;
+        return enough;
+      }
+    this.kind = this.bytes.toString('latin1', start, end);
     return -1;
   }
 }

@@ -15,6 +15,8 @@ export class HashIndex {
   readonly columns: readonly Column[] = [this.high, this.low];
   /** Place + 1; 0 is free. At most two thirds are taken. `undefined`: nobody has asked yet, as mostly nobody does for a job of long ago. */
   private slots: Uint32Array | undefined;
+  /** Where `add` has been last. */
+  private latest = 0;
 
   /** Leads from hashes to places again, once the columns hold so many of them. */
   reopen(length: number): void {
@@ -30,6 +32,14 @@ export class HashIndex {
 
   /** The place of the hash; one that was not known is added. */
   add(hash: Pick<IdHash, 'high' | 'low'>): number {
+    // Of two records of a row, one mostly stands right behind the other.
+    const { latest } = this;
+    if (hash.low === this.low.get(latest) && hash.high === this.high.get(latest) && latest < this.length)
+      return latest;
+    return (this.latest = this.placeOf(hash));
+  }
+
+  private placeOf(hash: Pick<IdHash, 'high' | 'low'>): number {
     const slots = this.slots ?? this.openSlots();
     const slot = this.slotIn(slots, hash.high, hash.low);
     const taken = slots[slot] ?? 0;
@@ -40,6 +50,14 @@ export class HashIndex {
     slots[slot] = place + 1;
     if (this.length * 3 > slots.length * 2) this.openSlots();
     return place;
+  }
+
+  /** Adds a hash, known or not, and leads to no place: only as long as none has been asked for. */
+  append({ high, low }: Pick<IdHash, 'high' | 'low'>): void {
+    const place = this.length++;
+    this.high.set(place, high);
+    this.low.set(place, low);
+    this.slots = undefined;
   }
 
   private slotIn(slots: Uint32Array, high: number, low: number): number {
@@ -63,27 +81,38 @@ export class HashIndex {
   }
 }
 
+/** So many jobs are on their way at a time, and more. */
+const latestJobs = 1 << 14;
+
 /** Which jobs are known, by a 64-bit hash of endpoint and job id: two million take 40 MB, and no id is kept. */
 export class JobHashes {
   readonly index = new HashIndex();
+  /** Hashes that were noted last, by some of their bits. */
+  readonly #latest = new Uint32Array(2 * latestJobs);
   readonly #jobHash = new IdHash();
   readonly #endpointHash = new IdHash();
   #endpoint: string | undefined;
 
   /** Takes a job in. False: it is known. */
   add(endpoint: string, jobId: string): boolean {
-    return this.take(endpoint, this.#jobHash.ofText(jobId));
+    const { length } = this.index;
+    this.index.add(this.#hashOf(endpoint, this.#jobHash.ofText(jobId)));
+    return this.index.length > length;
   }
 
-  /** The same for an id that was hashed already. */
-  take(endpoint: string, { high, low }: Pick<IdHash, 'high' | 'low'>): boolean {
+  /** Takes in a job that a record names: mostly one that a record shortly before has named. One may be kept twice. */
+  note(endpoint: string, job: Pick<IdHash, 'high' | 'low'>): void {
+    const { high, low } = this.#hashOf(endpoint, job);
+    const at = 2 * (low % latestJobs);
+    if (this.#latest[at] === low && this.#latest[at + 1] === high) return;
+    this.#latest[at] = low;
+    this.#latest[at + 1] = high;
+    this.index.append({ high, low });
+  }
+
+  #hashOf(endpoint: string, { high, low }: Pick<IdHash, 'high' | 'low'>): Pick<IdHash, 'high' | 'low'> {
     if (endpoint !== this.#endpoint) this.#endpointHash.ofText(endpoint);
     this.#endpoint = endpoint;
-    const { length } = this.index;
-    this.index.add({
-      high: (high ^ this.#endpointHash.high) >>> 0,
-      low: (low ^ this.#endpointHash.low) >>> 0,
-    });
-    return this.index.length > length;
+    return { high: (high ^ this.#endpointHash.high) >>> 0, low: (low ^ this.#endpointHash.low) >>> 0 };
   }
 }

@@ -59,7 +59,7 @@ export class RowLives {
 
   private takeJob(row: RowBooks, head: HeadScanner): void {
     const jobId = head.hashOf(field.jobId);
-    if (jobId !== undefined) this.jobs.take(this.tally.purchaseOf(row).endpoint, jobId);
+    if (jobId !== undefined) this.jobs.note(this.tally.purchaseOf(row).endpoint, jobId);
   }
 
   private takeRedo(row: number): void {

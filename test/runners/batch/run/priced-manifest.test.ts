@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { PricedBytes } from '../../../../runners/batch/tasks/priced-bytes.js';
+import { collect } from '../../../support/collect.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
 const header = 'id,endpoint,input.row,input.text\n';
@@ -254,5 +255,35 @@ describe('a manifest that is as it was priced', () => {
     expect(end.exitCode).toBe(0);
     expect(run.service.posts).toHaveLength(40);
     expect(warnings(end)).toEqual([]);
+  });
+});
+
+describe('a manifest whose bytes were looked at first', () => {
+  const source = { name: 'edits.csv', format: 'csv', gzip: false } as const;
+  const content = `${header}${line('a', '"x\ny"')}${lines(0, 60)}`;
+
+  it('is read as one that was not: the same sums, sections and bytes', async () => {
+    const { disk } = paperRun();
+    disk.plant(csv, content);
+    const [looked, fresh] = [new PricedBytes(), new PricedBytes()];
+    const found = await looked.look(disk, csv, source);
+    expect(looked.sections).toEqual([]);
+    const [again, first] = [
+      await collect(looked.read(disk, csv, source)),
+      await collect(fresh.read(disk, csv, source)),
+    ];
+    expect(Buffer.concat(again).toString()).toBe(content);
+    expect(again).toEqual(first);
+    expect([looked.found, looked.sections]).toEqual([found, fresh.sections]);
+    expect([fresh.found, fresh.sections.length > 3]).toEqual([found, true]);
+  });
+
+  it('is held to what an earlier reading found', async () => {
+    const run = paperRun();
+    run.disk.plant(csv, content);
+    const bytes = new PricedBytes();
+    await collect(bytes.read(run.disk, csv, source));
+    await overwrite(run, csv, 'y', content.length - 2);
+    await expect(bytes.look(run.disk, csv, source)).rejects.toThrow('no longer what it was');
   });
 });
