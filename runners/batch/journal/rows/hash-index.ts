@@ -60,6 +60,10 @@ export class HashIndex {
     this.slots = undefined;
   }
 
+  hashAt(place: number): Pick<IdHash, 'high' | 'low'> {
+    return { high: this.high.get(place), low: this.low.get(place) };
+  }
+
   private slotIn(slots: Uint32Array, high: number, low: number): number {
     const mask = slots.length - 1;
     let slot = low & mask;
@@ -87,8 +91,8 @@ const latestJobs = 1 << 14;
 /** Which jobs are known, by a 64-bit hash of endpoint and job id: two million take 40 MB, and no id is kept. */
 export class JobHashes {
   readonly index = new HashIndex();
-  /** Hashes that were noted last, by some of their bits. */
-  readonly #latest = new Uint32Array(2 * latestJobs);
+  /** Of the hashes that are kept the last ones, by some of their bits. */
+  #latest: Uint32Array | undefined;
   readonly #jobHash = new IdHash();
   readonly #endpointHash = new IdHash();
   #endpoint: string | undefined;
@@ -103,11 +107,22 @@ export class JobHashes {
   /** Takes in a job that a record names: mostly one that a record shortly before has named. One may be kept twice. */
   note(endpoint: string, job: Pick<IdHash, 'high' | 'low'>): void {
     const { high, low } = this.#hashOf(endpoint, job);
+    const latest = (this.#latest ??= this.#lastKept());
     const at = 2 * (low % latestJobs);
-    if (this.#latest[at] === low && this.#latest[at + 1] === high) return;
-    this.#latest[at] = low;
-    this.#latest[at + 1] = high;
+    if (latest[at] === low && latest[at + 1] === high) return;
+    latest[at] = low;
+    latest[at + 1] = high;
     this.index.append({ high, low });
+  }
+
+  /** The same whether all records were read or a snapshot of them. */
+  #lastKept(): Uint32Array {
+    const latest = new Uint32Array(2 * latestJobs);
+    for (let place = 0; place < this.index.length; place++) {
+      const { high, low } = this.index.hashAt(place);
+      latest.set([low, high], 2 * (low % latestJobs));
+    }
+    return latest;
   }
 
   #hashOf(endpoint: string, { high, low }: Pick<IdHash, 'high' | 'low'>): Pick<IdHash, 'high' | 'low'> {
