@@ -29,6 +29,8 @@ interface EditField extends Field {
   readonly toWire: (cell: unknown) => unknown;
   /** A value of the input as one cell of a spreadsheet. */
   readonly toCell: (value: unknown) => unknown;
+  /** Two texts that differ in case alone are two values to the service. */
+  readonly isCaseSensitive: boolean;
   /**
    * A check by hand for values that differ from row to row: it may pass only what the schema passes as it is. Without one
    * the schema judges each value once, and its verdict is remembered. A field that an edit needs has one.
@@ -55,12 +57,32 @@ const table = {
   kind: { role: 'fact', for: everyRow },
   endpoint: { role: 'fact', for: ['edit', 'job', 'collect'] },
   priority: { role: 'order', for: everyRow },
-  images: { role: 'content', for: ['edit'], toWire: imageList, toCell: joined, passes: isUrlList },
-  prompt: { role: 'content', for: ['edit'], toWire: asItIs, toCell: asItIs, passes: isFilledText },
-  resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
-  aspect_ratio: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
-  output_format: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs },
-  enable_base64_output: { role: 'setting', for: ['edit'], toWire: booleanCell, toCell: asItIs },
+  images: {
+    role: 'content',
+    for: ['edit'],
+    toWire: imageList,
+    toCell: joined,
+    isCaseSensitive: true,
+    passes: isUrlList,
+  },
+  prompt: {
+    role: 'content',
+    for: ['edit'],
+    toWire: asItIs,
+    toCell: asItIs,
+    isCaseSensitive: true,
+    passes: isFilledText,
+  },
+  resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
+  aspect_ratio: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
+  output_format: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
+  enable_base64_output: {
+    role: 'setting',
+    for: ['edit'],
+    toWire: booleanCell,
+    toCell: asItIs,
+    isCaseSensitive: false,
+  },
   input: { role: 'content', for: ['edit', 'job'] },
   route: { role: 'content', for: ['route'] },
   method: { role: 'setting', for: ['route'] },
@@ -98,6 +120,12 @@ export function isEditField(name: string): name is EditFieldName {
 /** The fields with one of these roles. */
 export function fieldsWith(...roles: readonly Field['role'][]): FieldName[] {
   return fieldNames.filter((name) => roles.includes(table[name].role));
+}
+
+/** Whether a field's text is sent as it is: what a request is made of, where the table says nothing else. */
+export function isCaseSensitive(name: FieldName): boolean {
+  const field: Field & Partial<EditField> = table[name];
+  return field.isCaseSensitive ?? field.role === 'content';
 }
 
 /** Whether a field means something to rows of this purpose. */

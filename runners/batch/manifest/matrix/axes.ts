@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fieldsWith, isFieldName } from '../columns/manifest-fields.js';
+import { fieldsWith, isCaseSensitive, isFieldName } from '../columns/manifest-fields.js';
 import { pathColumn } from '../columns/path-column.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
@@ -103,13 +103,10 @@ function valueProblem(text: string): string | undefined {
     : undefined;
 }
 
-/** Fields whose text is sent as it is. */
-const texts: ReadonlySet<string> = new Set(['prompt', 'images', 'input', 'route', 'body']);
-
 /** Two values are equal where the service would get the same, or where a person sees the same. */
 function comparable(name: string, text: string): string {
   const seen = text.trim().normalize('NFC');
-  return isFieldName(name) && !texts.has(name) ? seen.toLowerCase() : seen;
+  return isFieldName(name) && !isCaseSensitive(name) ? seen.toLowerCase() : seen;
 }
 
 function equalText(one: string, other: string): string {

@@ -146,3 +146,22 @@ it('every field of the contract has its place in the order of the files', () => 
     collect: [],
   });
 });
+
+const withLetters = editFieldNames.filter((name) => /[a-z]/.test(cellText(editSamples[name])));
+
+it.each(withLetters)(
+  '%s in capitals is another value of an axis where the service gets another',
+  async (name) => {
+    const values = [cellText(editSamples[name]), cellText(editSamples[name]).toUpperCase()];
+    const sent: readonly unknown[] = await Promise.all(
+      values.map(async (text) => {
+        const [item] = await readItems(csvOf({ ...editWith(name), [name]: text }));
+        const input = item?.valid === true && 'input' in item.row.request ? item.row.request.input : {};
+        return JSON.stringify((input as Record<string, unknown>)[name]);
+      }),
+    );
+    const isOther = !sent.includes(undefined) && sent[0] !== sent[1];
+    const items = readItems(csvOf(without(name, editWith(name))), { each: { [name]: values } });
+    await (isOther ? expect(items).resolves.toHaveLength(2) : expect(items).rejects.toThrow('the same'));
+  },
+);
