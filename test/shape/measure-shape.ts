@@ -29,7 +29,10 @@ const rows: [what: string, is: string][] = [
 ];
 const table = asTable([['what', 'measured'], ...rows]);
 console.log(table);
-if (argv.includes('--chain')) console.log(shape.depth.runTime.join('\n'));
+if (argv.includes('--chain')) {
+  console.log(`At run time:\n${shape.depth.runTime.join('\n')}`);
+  console.log(`With imports of types:\n${shape.depth.withTypes.join('\n')}`);
+}
 if (argv.includes('--small')) console.log(shape.small.join('\n'));
 if (argv.includes('--one-importer')) console.log(shape.oneImporter.join('\n'));
 if (argv.includes('--write')) writeTable(table);
