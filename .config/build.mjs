@@ -32,7 +32,7 @@ const common = {
   // A profile of `--names` shows the code's own names.
   minifyIdentifiers: !process.argv.includes('--names'),
   // An error that nobody catches is printed with its line of code.
-  lineLimit: 200,
+  lineLimit: 500,
   legalComments: 'none',
   logLevel: 'warning',
 };
