@@ -157,7 +157,7 @@ it.each(withLetters)(
       values.map(async (text) => {
         const [item] = await readItems(csvOf({ ...editWith(name), [name]: text }));
         const input = item?.valid === true && 'input' in item.row.request ? item.row.request.input : {};
-        return JSON.stringify((input as Record<string, unknown>)[name]);
+        return JSON.stringify(input[name]);
       }),
     );
     const isOther = !sent.includes(undefined) && sent[0] !== sent[1];
