@@ -58,10 +58,12 @@ export class Sheet {
     const known = new Set(this.#frames.map(({ row }) => row.id));
     const inSight = rows.slice(0, framesInSight);
     if (!this.hasFocus && inSight.length < rows.length && inSight.every(({ id }) => !known.has(id))) {
+      const drawRest = (): void => this.draw(rows, whenEmpty);
       this.draw(inSight, whenEmpty);
-      this.#drawRest = () => this.draw(rows, whenEmpty);
+      this.#drawRest = drawRest;
       await painted();
-      if (isOvertaken()) return;
+      // All rows may have been drawn meanwhile, to be printed.
+      if (isOvertaken() || this.#drawRest !== drawRest) return;
     }
     this.draw(rows, whenEmpty);
   }

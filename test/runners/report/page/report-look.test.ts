@@ -289,6 +289,24 @@ const blankPictures = `[...document.querySelectorAll('.frame .result')].filter((
 }).length`;
 
 describe('print', () => {
+  it('has every row, also where it begins before the whole page of cards is drawn', async () => {
+    const context = await browser.newContext(desktop);
+    const page = await context.newPage();
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      if (document.querySelector('.frame') === null) return;
+      observer.disconnect();
+      window.drawnBefore = document.querySelectorAll('.frame').length;
+      window.dispatchEvent(new Event('beforeprint'));
+    }).observe(document, { childList: true, subtree: true })`);
+    await page.goto(pathToFileURL(join(folder, 'edits.out', 'report.html')).href);
+    await expect.poll(() => page.locator('.frame').count()).toBe(200);
+    expect(await page.evaluate('window.drawnBefore')).toBeLessThan(96);
+    // The second step would have been drawn by then.
+    await page.evaluate('new Promise((next) => setTimeout(() => requestIdleCallback(next), 300))');
+    expect(await page.locator('.frame').count()).toBe(200);
+    await context.close();
+  });
+
   it('has every row, each picture, and light paper, also in the dark scheme', async () => {
     const page = await open('edits.out', { ...desktop, colorScheme: 'dark' });
     await page.evaluate(`window.dispatchEvent(new Event('beforeprint'))`);
