@@ -56,12 +56,12 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   }
 
   play(run: Observer<JobEvent<O>> & Subscription): void {
-    const steps = flow(() => this.stages());
+    const steps = flow(() => this.life());
     (this.callbacks?.during(steps) ?? steps).subscribe(run);
   }
 
-  /** Each stage is empty where what it finds out is known: a job that was left goes on where it stopped. */
-  private *stages(): Steps<JobEvent<O>> {
+  /** Each step is empty where what it finds out is known: a job that was left goes on where it stopped. */
+  private *life(): Steps<JobEvent<O>> {
     const dueAt = (this.dueAt ??= this.context.scheduler.now() + this.spec.options.deadlineMs);
     if (this.isOpen && this.submission !== undefined) yield* this.submission.submit(dueAt);
     yield* this.accept();
