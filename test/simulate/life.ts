@@ -103,6 +103,8 @@ export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
     mkdir: (path) => call(() => disk.mkdir(path)),
     list: (path) => call(() => disk.list(path)),
     stat: (path) => call(() => disk.stat(path)),
+    // No call of its own: nothing can happen at it that cannot at the next.
+    realPath: (path) => disk.realPath(path),
     syncFolder: (path) => call(() => disk.syncFolder(path)),
   };
 }

@@ -47,7 +47,8 @@ describe('random schedules', () => {
   });
 
   it('are the same whenever they are played again', async () => {
-    for (let seed = 1; seed <= 20; seed++) {
+    // Of the last two, each went another way in each fourth play while a start asked the real file system for a path.
+    for (const seed of [...Array.from({ length: 20 }, (_, index) => index + 1), 70, 117]) {
       const [first, second] = [
         await simulateRun(strangeSimulation(seed)),
         await simulateRun(strangeSimulation(seed)),

@@ -25,6 +25,7 @@ export function countingFiles(inner: Disk): { readonly disk: Disk; readonly open
     mkdir: (path) => inner.mkdir(path),
     list: (path) => inner.list(path),
     stat: (path) => inner.stat(path),
+    realPath: (path) => inner.realPath(path),
     syncFolder: (path) => inner.syncFolder(path),
   };
   return { disk, open: () => open };

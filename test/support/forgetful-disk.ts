@@ -236,6 +236,11 @@ export class ForgetfulDisk implements Disk {
     return file && { size: file.size, kind: 'file', ...(!this.options.withoutIds && { id: file.id }) };
   }
 
+  /** It has no links. */
+  realPath(path: string): Promise<string> {
+    return Promise.resolve(path);
+  }
+
   async syncFolder(path: string): Promise<void> {
     await this.call('syncFolder', path);
     for (const change of this.unsyncedNames) if (change.folder === path) rename(this.durableNames, change);

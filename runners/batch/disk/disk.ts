@@ -18,6 +18,8 @@ export interface Disk {
    * one is open (device and inode); left out where the file system has none.
    */
   stat(path: string): Promise<DiskEntry | undefined>;
+  /** The absolute path, with its links followed; as it is given where nothing stands there. */
+  realPath(path: string): Promise<string>;
   /** Makes a rename or a new file in this folder survive a power cut. */
   syncFolder(path: string): Promise<void>;
 }

@@ -1,6 +1,16 @@
 import { constants, type BigIntStats } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, unlink, mkdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  realpath,
+  rename,
+  unlink,
+  mkdir,
+  stat,
+} from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Disk, DiskEntry, DiskFile } from './disk.js';
 
 /**
@@ -14,6 +24,7 @@ export const nodeDisk: Disk = {
   mkdir: makeFolders,
   list: (path) => readdir(path).catch(whenMissing<string[]>([])),
   stat: (path) => lstat(path, { bigint: true }).then(describe).catch(whenMissing(undefined)),
+  realPath: (path) => realpath(path).catch(() => resolve(path)),
   syncFolder,
 };
 

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Disk, DiskEntry } from '../disk/disk.js';
 import { journalPath } from '../journal/journal.js';
@@ -29,7 +27,7 @@ export interface PlaceHold {
  */
 export async function holdPlace(folder: string, options: HoldPlaceOptions): Promise<PlaceHold> {
   const { disk, tryLock, owner, stateFolders = usualFolders() } = options;
-  const real = await realpath(folder).catch(() => resolve(folder));
+  const real = await disk.realPath(folder);
   const name = `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.lock`;
   const faults: string[] = [];
   for (const state of stateFolders) {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
@@ -55,7 +54,7 @@ export class RunProgress {
     const path = await this.#take(here.id);
     if (path === undefined) return;
     const note = await readNote(disk, path, progressSchema).catch(() => undefined);
-    const real = await realPath(this.folder);
+    const real = await disk.realPath(this.folder);
     if (note === undefined || note.repairs < repairs || (isRepair && note.folder === real)) return;
     const isLater = note.bytes <= here.size && (await tailOf(disk, this.folder, note.bytes)) === note.tail;
     const other = note.folder === real ? undefined : await journalIn(disk, note.folder);
@@ -75,7 +74,7 @@ export class RunProgress {
     if (here?.isWhole !== true) return;
     const path = await this.#take(here.id);
     if (path === undefined) return;
-    const folder = await realPath(this.folder);
+    const folder = await disk.realPath(this.folder);
     const tail = await tailOf(disk, this.folder, here.size);
     await this.#noteManifest(path, from, folder);
     await writeNote(disk, path, { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs });
@@ -158,10 +157,6 @@ function bytesOf(disk: Disk, folder: string, from: number, to: number): Promise<
 
 function hash(text: string): string {
   return createHash('sha256').update(text, 'latin1').digest('hex').slice(0, 32);
-}
-
-function realPath(folder: string): Promise<string> {
-  return realpath(folder).catch(() => resolve(folder));
 }
 
 function copied(folder: string, note: z.infer<typeof progressSchema>, path: string): LockError {

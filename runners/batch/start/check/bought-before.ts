@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
@@ -75,7 +74,7 @@ export async function otherRuns(
   const runsOf = (manifest: string) => runsOfManifest(disk, { manifest, baseUrl, lbBaseUrl });
   const beside = await runsOf(path);
   if (!isBegun) return [...beside];
-  const own = await realpath(out).catch(() => out);
+  const own = await disk.realPath(out);
   const runs = [
     ...beside.filter(({ manifest }) => manifest === path),
     ...(await runsOf(`${out}/failures.jsonl`)),

@@ -19,6 +19,7 @@ function ignoringCase(disk: Disk, folder: string): Disk {
     mkdir: (path) => disk.mkdir(fold(path)),
     list: (path) => disk.list(fold(path)),
     stat: (path) => disk.stat(fold(path)),
+    realPath: (path) => disk.realPath(path),
     syncFolder: (path) => disk.syncFolder(fold(path)),
   };
 }
