@@ -6,7 +6,7 @@ import { checkApiKey } from '../contract/request-parts.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
-import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
+import { boundOf, BriefSlots, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import { DueQueue } from '../policy/due-queue.js';
@@ -40,7 +40,8 @@ export interface ClientOptions {
   /**
    * Requests on the wire at once, of all kinds and all endpoints together, a whole number from 1. The others wait before
    * they are sent, and can be left and cancelled meanwhile; free slots are shared fairly among endpoints, and among polls
-   * and submissions. @defaultValue no bound
+   * and submissions. `Infinity`: no bound.
+   * @defaultValue 256 submissions and 256 polls of each endpoint; none for /runsync and routes, which are answered late
    */
   maxConcurrency?: number;
   /** All time goes by it, also that of gates and poll schedules that were given no other. @defaultValue asyncScheduler */
@@ -95,6 +96,11 @@ export function clientState(options: ClientOptions, { transport, channels, open 
   const { gate = openGate() } = options;
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
+  // Endpoints that are made hold theirs.
+  const brief = new EndpointMap(
+    () => new BriefSlots(),
+    () => true,
+  );
   let jobs = 0;
   const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
   const shared = {
@@ -112,8 +118,10 @@ export function clientState(options: ClientOptions, { transport, channels, open 
     ...shared,
     contextOf: (endpointId, url, maxConcurrency) => {
       const { host } = new URL(url);
-      const bounds = [...boundOf(maxConcurrency), ...bound];
-      const slots = bounds.length === 0 ? undefined : new RequestSlots(bounds, `${host}/${endpointId}`);
+      const isGiven = (maxConcurrency ?? options.maxConcurrency) !== undefined;
+      const slots = isGiven
+        ? new RequestSlots([...boundOf(maxConcurrency), ...bound], `${host}/${endpointId}`)
+        : brief.of({ host, endpointId });
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
     apiKey,

@@ -52,7 +52,8 @@ export class Submission<O> {
     private readonly job: JobState<O>,
     private readonly callbacks: CalledBack<O> | undefined,
   ) {
-    this.slot = job.context.slots?.of('submit');
+    const { sync, purpose } = job.spec;
+    this.slot = job.context.slots?.of('submit', sync || purpose === 'route-post');
   }
 
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
@@ -77,8 +78,9 @@ export class Submission<O> {
     const { job, slot, notBefore, deadlineAt } = this;
     const { context, spec } = job;
     const now = context.scheduler.now();
-    if (job.isCancelled || notBefore.at > now || deadlineAt <= now || slot !== undefined) return false;
-    return context.gate.tryPass?.(visitOf(context, 'submit', spec.key)) ?? false;
+    if (job.isCancelled || notBefore.at > now || deadlineAt <= now) return false;
+    const tryPass = () => context.gate.tryPass?.(visitOf(context, 'submit', spec.key)) ?? false;
+    return slot === undefined ? tryPass() : slot.passesNow(tryPass);
   }
 
   /** The wait for the next attempt, which can be left at any time. */

@@ -62,7 +62,7 @@ export function askUntilAnswered(question: Question, context: ClientContext): Ob
 function* asked(question: Question, context: ClientContext): Steps<Answered> {
   const { purpose, key, backoff, onCall, mayAskAgain } = question;
   let forMs: number | undefined;
-  const slot = context.slots?.of(requestKinds[purpose]);
+  const slot = context.slots?.of(requestKinds[purpose], purpose === 'route-get');
   for (let failures = 1; ; failures += 1) {
     yield passGate(context, requestKinds[purpose], key, slot);
     onCall?.();

@@ -23,7 +23,12 @@ export interface ClientContext {
   readonly gate: Gate;
   readonly quota: RetryQuota;
   /** Absent where requests are not bounded. */
-  readonly slots?: { of(kind: RequestKind): RequestSlot } | undefined;
+  readonly slots?:
+    | {
+        /** @param isLong the request may be answered only when the service has worked on it; `undefined`: it is not bounded */
+        of(kind: RequestKind, isLong: boolean): RequestSlot | undefined;
+      }
+    | undefined;
   readonly open: OpenJobs;
   /** Absent where nobody can look in. */
   readonly probe?: RequestProbe | undefined;
@@ -39,6 +44,8 @@ export interface ClientContext {
 
 /** The slot of one request at a time, where the requests on the wire are bounded. */
 export interface RequestSlot {
+  /** Whether there is a slot and the gate lets the request pass, both without a wait; otherwise no slot is held. */
+  passesNow(tryPass: () => boolean): boolean;
   /**
    * Completes when there is a slot and the gate lets the request pass. No slot is held while the gate makes it wait.
    * Unsubscribing before that leaves the queue.
@@ -169,8 +176,8 @@ export function passGate(
 ): Observable<WaitingEvent> {
   const tryPass = () => context.gate.tryPass?.(visitOf(context, kind, key)) === true;
   const admitted = () => waitAtGate(context, kind, key);
-  if (slot !== undefined) return slot.pass(tryPass, defer(admitted));
-  return tryPass() ? EMPTY : admitted();
+  if (slot === undefined) return tryPass() ? EMPTY : admitted();
+  return slot.passesNow(tryPass) ? EMPTY : slot.pass(tryPass, defer(admitted));
 }
 
 function judge(reply: WireReply, { purpose, request, jobId, trace }: Asking, context: ClientContext): Judged {

@@ -18,20 +18,52 @@ export class RequestSlots {
     private readonly endpoint: string,
   ) {}
 
-  of(kind: RequestKind): RequestSlot {
-    return new Slot(this.bounds, `${this.endpoint} ${kind}`);
+  of(kind: RequestKind): RequestSlot | undefined {
+    return this.bounds.length === 0 ? undefined : new Slot(this.bounds, `${this.endpoint} ${kind}`);
+  }
+}
+
+/** Far more than a process can make use of: each is answered at once. */
+const mostBrief = 256;
+
+/**
+ * The bound where none is given: on the requests of one endpoint that are answered at once, those of each kind by themselves. So a
+ * process does not open as many connections as it has jobs in flight, and polls do not wait behind submissions that hang.
+ */
+export class BriefSlots {
+  private readonly bounds: Partial<Record<RequestKind, readonly Lanes[]>> = {};
+
+  of(kind: RequestKind, isLong: boolean): RequestSlot | undefined {
+    if (isLong) return undefined;
+    return new Slot((this.bounds[kind] ??= boundOf(mostBrief)), kind);
   }
 }
 
 class Slot implements RequestSlot {
   private held = new Subscription();
+  /** The gate said no when it was asked last: it is asked for a wait next, and not a second time. */
+  private isHeldUp = false;
 
   constructor(
     private readonly bounds: readonly Lanes[],
     private readonly lane: string,
   ) {}
 
+  passesNow(tryPass: () => boolean): boolean {
+    if (this.isHeldUp) return false;
+    const turn = { isTaken: false };
+    this.take(() => (turn.isTaken = true));
+    this.isHeldUp = turn.isTaken && !tryPass();
+    if (turn.isTaken && !this.isHeldUp) return true;
+    this.release();
+    return false;
+  }
+
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T> {
+    if (this.isHeldUp) {
+      this.isHeldUp = false;
+      return concat(admitted, this.taken());
+    }
     return concat(
       this.taken(),
       defer(() => {
@@ -48,20 +80,28 @@ class Slot implements RequestSlot {
 
   private taken(): Observable<never> {
     return new Observable((subscriber) => {
-      const held = new Subscription();
-      this.held = held;
       let isTaken = false;
-      const take = (index: number) => {
-        const lanes = this.bounds[index];
-        if (lanes !== undefined) return held.add(lanes.take(this.lane, () => take(index + 1)));
+      const held = this.take(() => {
         isTaken = true;
         subscriber.complete();
-      };
-      take(0);
+      });
       return () => {
         if (!isTaken) held.unsubscribe();
       };
     });
+  }
+
+  /** Calls `done` once there is a slot of each bound, at once where they are free. */
+  private take(done: () => unknown): Subscription {
+    const held = new Subscription();
+    this.held = held;
+    const takeOf = (index: number) => {
+      const lanes = this.bounds[index];
+      if (lanes === undefined) return void done();
+      held.add(lanes.take(this.lane, () => takeOf(index + 1)));
+    };
+    takeOf(0);
+    return held;
   }
 }
 

@@ -80,7 +80,7 @@ class ChunkReader {
   /** One answer, or one fault. Waiting at the gate can be left. */
   #round(): Observable<undefined> {
     const before = this.book.kept.length;
-    const slot = this.context.slots?.of('poll');
+    const slot = this.context.slots?.of('poll', true);
     return concat(
       defer(() => passGate(this.context, 'poll', this.task.key, slot)).pipe(ignoreElements()),
       defer(() => this.#ask(slot)).pipe(ignoreElements()),

@@ -35,6 +35,36 @@ describe('maxConcurrency', () => {
     expect(service.paths).toStrictEqual(['/v2/a/run', ...Array<string>(3).fill('/v2/b/run')]);
   });
 
+  it('bounds what is answered at once where none is given: of each endpoint and kind by itself', () => {
+    const service = scriptedClient();
+    const [one, other] = [service.client.queue('a'), service.client.queue('b')];
+    for (let row = 0; row < 300; row += 1) one.run({ row }).subscribe();
+    expect(service.posts()).toBe(256);
+    // Another object of the same endpoint has no bound of its own.
+    service.client.queue('a').run({}).subscribe();
+    expect(service.posts()).toBe(256);
+    other.run({}).subscribe();
+    one.attach('j1').subscribe();
+    one.health().subscribe();
+    expect(service.paths.slice(256)).toStrictEqual(['/v2/b/run', '/v2/a/status/j1', '/v2/a/health']);
+    service.answer('/v2/a/run', done('more'));
+    expect(service.paths.slice(259)).toStrictEqual(['/v2/a/run']);
+  });
+
+  it('does not bound what is answered late, nor anything where it is Infinity', () => {
+    const service = scriptedClient();
+    const routes = service.client.routes('https://lb.example.test');
+    for (let row = 0; row < 300; row += 1) {
+      service.client.queue('a').runSync({ row }).subscribe();
+      routes.get('ping').subscribe();
+      routes.post('ping', { row }).subscribe();
+    }
+    expect(service.paths).toHaveLength(900);
+    const unbounded = scriptedClient({ maxConcurrency: Infinity });
+    for (let row = 0; row < 300; row += 1) unbounded.client.queue('a').run({ row }).subscribe();
+    expect(unbounded.posts()).toBe(300);
+  });
+
   it('lets a poll pass before the submissions that wait', () => {
     inVirtualTime(({ cold, scheduler, flush }) => {
       const paths: string[] = [];
