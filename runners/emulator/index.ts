@@ -23,5 +23,5 @@ export { findLocalPicture, type LocalPicture } from '../pictures/find-local-pict
 export { missingSharp } from './edit/missing-sharp.js';
 export { localImageUrl } from './http/add-picture-calls.js';
 export type { BillLine } from './bill.js';
-export type { QueueHealth } from './queue/queue-health.js';
+export type { QueueHealth } from './queue/endpoint-queue.js';
 export type { Clock } from './clock.js';

@@ -8,7 +8,7 @@ import type { EmulatorOptions } from './settings/emulator-options.js';
 import { localImageUrl, addPictureCalls } from './http/add-picture-calls.js';
 import { findLocalPicture } from '../pictures/find-local-picture.js';
 import { createTempFolder } from './temp-folder.js';
-import { type QueueHealth, addHealth } from './queue/queue-health.js';
+import { type QueueHealth, addHealth } from './queue/endpoint-queue.js';
 import { lbPath, addRouteCalls } from './http/add-route-calls.js';
 import { Hono } from 'hono';
 import { answeringPlainly } from './http/answering.js';

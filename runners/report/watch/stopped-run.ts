@@ -9,14 +9,18 @@ export const stoppedPlaces: Record<PendingStatus, string> = {
   replied: 'answered, not saved',
 };
 
-/** Why a start ended, by its exit code. */
-const endings: Readonly<Record<number, string>> = {
+/** Why a start ended, by its exit code. README.md, and the help of the command line, say what each is for. */
+export const endings: Readonly<Record<number, string>> = {
   1: 'some rows failed',
+  2: 'nothing was sent',
   3: 'the cost limit was reached',
   4: 'no row could succeed',
   5: 'too many rows failed',
   6: 'rows are in doubt',
   69: 'the service could not be reached',
+  70: 'a fault of millrace',
+  74: 'the disk, the journal, or a file that changed',
+  75: 'another process held the run',
   129: 'interrupted',
   130: 'interrupted',
   143: 'interrupted',

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../runners/batch/stop/worst-end.js';
 import { runCli } from '../../../runners/cli/run-cli.js';
+import { endings } from '../../../runners/report/watch/stopped-run.js';
 import { version } from '../../../src/contract/version.js';
 
 async function call(...argv: string[]) {
@@ -17,7 +20,24 @@ async function call(...argv: string[]) {
   return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
+const numbersIn = (text: string): number[] => (text.match(/\b\d+\b/g) ?? []).map(Number);
+const ascending = (codes: readonly number[]): number[] => [...new Set(codes)].sort((a, b) => a - b);
+
+/** The first column of README.md's table. */
+async function exitCodesOfReadme(): Promise<number[]> {
+  const [table = ''] = /\| exit +\| meaning[^]*?\n\n/.exec(await readFile('README.md', 'utf8')) ?? [];
+  return ascending(table.split('\n').flatMap((line) => numbersIn(/^\|([ \d,]+)\|/.exec(line)?.[1] ?? '')));
+}
+
 describe('runCli', () => {
+  it('names the exit codes that the README names, as the live page does', async () => {
+    const codes = await exitCodesOfReadme();
+    expect(codes).toEqual(expect.arrayContaining([0, ...Object.values(exitCodes)]));
+    const [, inHelp = ''] = /^Exit codes: ([^]*?)\. /m.exec((await call('run', '--help')).stdout) ?? [];
+    expect(ascending(numbersIn(inHelp))).toEqual(codes);
+    expect(ascending([0, ...Object.keys(endings).map(Number)])).toEqual(codes);
+  });
+
   it('tells its version and its commands', async () => {
     expect(await call('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     const { code, stdout } = await call('--help');
