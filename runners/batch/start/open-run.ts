@@ -16,7 +16,6 @@ import type { PeekJournal } from './check/bought-before.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
-import { askedAxes } from '../manifest/matrix/asked-axes.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay, type DayMoney } from './money/day-money.js';
@@ -25,16 +24,14 @@ import type { CheckAhead, ResolvedOptions } from '../context/resolved-options.js
 import type { Run } from '../context/run.js';
 import { FullValues } from '../stop/full-values.js';
 import { whyHalted } from '../stop/stop-causes.js';
-import { version } from '../../../src/contract/version.js';
-import type { RecordOf } from '../journal/record.js';
 import type { Ahead } from './check/ahead.js';
-import { newCap } from './money/cap-in-force.js';
 import { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { costByInForce, isSameCostBy } from '../row/totals.js';
+import { costByInForce } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
 import { pathsInForce } from '../artifacts/output-path.js';
 import { openFilesAsked } from './files-asked.js';
+import { startRecords } from './start-records.js';
 import { takeUp } from './take-up.js';
 
 /**
@@ -249,51 +246,4 @@ function sheetsOf(
 async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
   for await (const { path } of projections.pictures()) if (path !== undefined) return true;
   return false;
-}
-
-/**
- * What the journal notes of a start, in its order. A new cap comes first: a start that dies between the two must not have
- * begun without it.
- */
-function startRecords(
-  options: ResolvedOptions,
-  journal: Pick<HeldJournal, 'recovered' | 'identity'>,
-  ahead: Pick<Ahead, 'cap'>,
-): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
-  return [
-    ...capRecord(options, journal),
-    ...costByRecord(options, journal),
-    startRecord(options, journal, ahead),
-  ];
-}
-
-function capRecord(
-  options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cap'>[] {
-  const usd = newCap(options, recovered.capUsd);
-  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
-}
-
-function costByRecord(
-  options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cost-by'>[] {
-  const costBy = costByInForce(options, recovered.costBy);
-  if (isSameCostBy(costBy, recovered.costBy)) return [];
-  return [{ k: 'cost-by', at: options.scheduler.now(), ...costBy }];
-}
-
-function startRecord(
-  { manifest, settings, scheduler }: ResolvedOptions,
-  { identity }: Pick<HeldJournal, 'identity'>,
-  { cap }: Pick<Ahead, 'cap'>,
-): RecordOf<'start'> {
-  const at = scheduler.now();
-  const axes = askedAxes(manifest.settings);
-  return {
-    ...{ k: 'start', at, version, identity },
-    manifest: manifest.path,
-    settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
-  };
 }

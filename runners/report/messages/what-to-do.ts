@@ -3,6 +3,7 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { RunEnd } from '../../batch/stop/worst-end.js';
+import { elsewhere, helpFor, type Way } from './failure-help.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import { priceRest, runAgain, runElsewhere, withoutOption, type RunCommand } from './run-again.js';
@@ -105,12 +106,6 @@ export function messageOf({ code, message, wording, count }: FailureGroup): stri
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 
-/**
- * `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists what is held,
- * `elsewhere` makes the run in another folder.
- */
-type Way = 'again' | 'run' | 'refetch' | 'settle' | 'elsewhere' | 'none';
-
 function commandOf(way: Way, code: FailureCode, given: RunCommand): string | undefined {
   // The emulator draws its faults by a seed: the same rows would meet the same faults.
   const run = given.isRehearsal ? withoutOption(given, '--faults') : given;
@@ -181,137 +176,3 @@ function adviceOf(
   const last = new Date(firstAt + pictureLifetimeMs);
   return `The download failed. Download ${count === 1 ? 'it' : 'them'} by ${last.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}:`;
 }
-
-type Noun = readonly [one: string, many: string];
-type Help = readonly [noun: Noun, advice: string, way?: Way];
-const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
-
-/** A code says most of it; rows that were settled by hand, and those of a rehearsal, need other words. */
-function helpFor({ code, paid }: FailureGroup, { isRehearsal }: RunCommand): Help {
-  if (code === 'expired' && paid === 'yes') return givenUp;
-  return (isRehearsal ? inRehearsal[code] : undefined) ?? help[code];
-}
-
-const givenUp: Help = [
-  ['result was given up', 'results were given up'],
-  'Settled by hand as paid, and left at that. To have the results after all, buy them again:',
-  'again',
-];
-
-const elsewhere = 'Rehearse all rows again, elsewhere:';
-/** Jobs and pictures end with the emulator, and nothing can be looked up there. A narrow page shows three lines of each. */
-const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
-  charged: [
-    ['job failed and was charged', 'jobs failed and were charged'],
-    'The service reports a cost for these failed jobs. In a real run check your account before you buy them again:',
-    'again',
-  ],
-  deadline: [
-    rows('past the deadline'),
-    `The jobs ended with the emulator; a real service is asked for them by the next start. ${elsewhere}`,
-    'elsewhere',
-  ],
-  expired: [
-    ['job ended with the emulator', 'jobs ended with the emulator'],
-    'The emulator ended, and these jobs with it; a real service goes on with them. Send them again:',
-    'again',
-  ],
-  unknown: [
-    rows('in doubt'),
-    'No answer came. In a real run, look at your account first (`millrace settle`). Here, send them again:',
-    'again',
-  ],
-  download: [
-    ['file was not downloaded', 'files were not downloaded'],
-    `They ended with the emulator; a real service keeps them for 7 days (\`millrace refetch\`). ${elsewhere}`,
-    'elsewhere',
-  ],
-};
-
-const help: Readonly<Record<FailureCode, Help>> = {
-  'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix these rows in the manifest and run again:'],
-  rejected: [
-    ['row was refused by the service', 'rows were refused by the service'],
-    'Fix what these rows send, in the manifest or in the gallery, then run:',
-    'again',
-  ],
-  'job-failed': [
-    ['job failed', 'jobs failed'],
-    'The job crashed at the service. Try again; if it fails again, change the input:',
-    'again',
-  ],
-  'job-cancelled': [
-    ['job was cancelled', 'jobs were cancelled'],
-    'These jobs were cancelled at the service. Send them again:',
-    'again',
-  ],
-  'job-timed-out': [
-    ['job timed out', 'jobs timed out'],
-    'The endpoint stopped these jobs at its own time limit. Raise that limit or make the work smaller, then run:',
-    'again',
-  ],
-  charged: [
-    ['job failed and was charged', 'jobs failed and were charged'],
-    'The service reports a cost for these failed jobs. Check your account before you buy them again:',
-    'again',
-  ],
-  'route-not-found': [
-    rows('without a route'),
-    'No route has this path and method. Correct the route or --lb-base-url, then run:',
-    'again',
-  ],
-  'route-failed': [
-    ['route call failed', 'route calls failed'],
-    'The function behind the route answered with an error. Correct the rows, then run:',
-    'again',
-  ],
-  transport: [
-    ['route call did not get through', 'route calls did not get through'],
-    'The route could not be reached. When it can, run:',
-    'again',
-  ],
-  'malformed-reply': [
-    ['unreadable reply', 'unreadable replies'],
-    'The route answered with something unreadable: run.log has it. Then run:',
-    'again',
-  ],
-  deadline: [
-    rows('past the deadline'),
-    'These jobs may still be running. Run again: they are asked for first, and nothing is bought; --timeout gives them longer:',
-  ],
-  expired: [
-    ['result has expired', 'results have expired'],
-    'These jobs ran, and the service has dropped their results. Buy them again:',
-    'again',
-  ],
-  unknown: [
-    rows('in doubt'),
-    'The connection was lost before the service answered. Look at your account, then decide; this lists them and the ways:',
-    'settle',
-  ],
-  'output-mismatch': [
-    ['unexpected output', 'unexpected outputs'],
-    'These jobs are paid, and their output is kept. Compare it with the schema.',
-    'none',
-  ],
-  download: [
-    ['file is still to be downloaded', 'files are still to be downloaded'],
-    'The download failed. Download them within 7 days:',
-    'refetch',
-  ],
-  refused: [rows('not taken'), 'The service was too busy. Run again later:'],
-  unreachable: [rows('not sent'), 'The service could not be reached. Run again later:'],
-  unauthorized: [rows('not sent'), 'The API key was refused. Set MILLRACE_API_KEY to a valid one, then run:'],
-  'endpoint-not-found': [
-    rows('without an endpoint'),
-    'The service has no such endpoint. Correct --endpoint or the endpoint column, then run:',
-  ],
-  insecure: [
-    rows('not sent'),
-    'The connection could not be trusted, so nothing was sent. Check --base-url, then run:',
-  ],
-  'over-budget': [
-    rows('over the cap'),
-    'There was no room left under the cost cap. Run again with a higher --max-cost:',
-  ],
-};
