@@ -4,8 +4,9 @@ import type { RowTask } from '../../runners/batch/row/row-after.js';
 import { databaseAddress } from '../../runners/distributed/database/database-address.js';
 import { migrate } from '../../runners/distributed/database/migrate.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
-import { openQueue, type RunDatabase as Database } from '../../runners/distributed/queue/row-queue.js';
+import { openQueue } from '../../runners/distributed/queue/row-queue.js';
 import type { Group, NextGroup } from '../../runners/distributed/table/commit-group.js';
+import type { RunDatabase as Database } from '../../runners/distributed/table/run-database.js';
 import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import { openDatabase } from './database.js';
 

@@ -10,7 +10,7 @@ import { claimJob } from '../table/claim-jobs.js';
 import { readLateJobs } from '../table/release-rows.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from '../table/run-database.js';
 import { createSweeper, sweepMs } from '../table/worker-record.js';
 
 interface Home {

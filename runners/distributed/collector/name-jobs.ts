@@ -6,7 +6,7 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction } from '../database/transaction.js';
 import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from '../table/run-database.js';
 import type { RemoteRun } from './remote-run.js';
 
 /** Jobs written in one transaction. */

@@ -141,9 +141,3 @@ async function refuseOtherQueue(pool: Pool, version: 10 | 12): Promise<void> {
       : `has queues that pg-boss ${other} made (schema ${schema}), and this machine has pg-boss ${version}: npm i pg-boss@${other}. To change over, end all runs and drop the schema ${queueSchema}.`;
   throw new DatabaseError('database', `The database ${message}`);
 }
-
-/** A database that holds runs: its connections, and the queues in it. */
-export interface RunDatabase {
-  readonly pool: Pool;
-  readonly queue: RowQueue;
-}

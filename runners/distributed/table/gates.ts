@@ -1,5 +1,5 @@
 import { wakeWorkers } from '../database/transaction.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 
 /** Turns to send requests, for one worker. */
 export interface Turns {

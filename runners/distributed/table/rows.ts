@@ -4,14 +4,8 @@ import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
-import {
-  places,
-  queueSchema,
-  type Place,
-  type QueuedRow,
-  type RowQueue,
-  type RunDatabase,
-} from '../queue/row-queue.js';
+import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */

@@ -1,7 +1,7 @@
 import type { StopCause } from '../../batch/stop/stops.js';
 import { type Transaction, wakeCollector } from '../database/transaction.js';
 import { releaseSeat } from './release-rows.js';
-import type { RunDatabase } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-database.js';
 
 /** How often a worker sends a heartbeat. */
 export const heartbeatMs = 5_000;

@@ -37,6 +37,16 @@ describe('runs over a database, in virtual time', () => {
     expect((await simulateFleet(randomFleet(seed))).broken).toEqual([]);
   });
 
+  it('are the same whenever they are played again', async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const [first, second] = [
+        await simulateFleet(randomFleet(seed)),
+        await simulateFleet(randomFleet(seed)),
+      ];
+      expect(second, `seed ${seed}`).toEqual(first);
+    }
+  });
+
   it('go on behind a worker that stands still for a minute and comes back', async () => {
     const freezes = [{ afterMs: 3_000, forMs: 60_000 }];
     const { broken, lost } = await simulateFleet({
