@@ -68,7 +68,7 @@ export interface SnapshotHeader {
 export const bytesASnapshot = 16 << 20;
 
 /** Raised when something else is kept, or means something else. */
-const format = 10;
+const format = 11;
 
 /** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });

@@ -22,7 +22,7 @@ export interface RecoveredFile {
 }
 
 const leastChunkBytes = 4 << 10;
-const mostChunkBytes = 1 << 20;
+const mostChunkBytes = 1 << 18;
 
 /**
  * Reads a journal once, from the first byte to the last. It skips a record that was being written when the process or the
@@ -36,9 +36,10 @@ export async function recover(
   path: string,
   begun: Snapshot = { recovery: new Recovery(), end: 0, checksum: 0 },
 ): Promise<RecoveredFile> {
-  const pass = new Pass(path, begun);
   const from = begun.end;
-  const chunkBytes = Math.min(Math.max((await file.size()) - from, leastChunkBytes), mostChunkBytes);
+  const size = await file.size();
+  const pass = new Pass(path, begun, size);
+  const chunkBytes = Math.min(Math.max(size - from, leastChunkBytes), mostChunkBytes);
   for await (const { bytes, offset } of readLineBlocks(file, { chunkBytes, from })) pass.block(bytes, offset);
   pass.recovery.finish();
   return pass.result();
@@ -56,10 +57,13 @@ class Pass {
   private readonly ends: number[] = [];
   private newlineMissing = false;
   private tornBytes = 0;
+  private isRoomMade = false;
 
   constructor(
     private readonly path: string,
     { recovery, end, checksum }: Snapshot,
+    /** Of the file. */
+    private readonly size: number,
   ) {
     this.recovery = recovery;
     this.snapshotEnd = end;
@@ -69,9 +73,18 @@ class Pass {
   }
 
   block(bytes: Buffer, offset: number): void {
+    this.expectRows(offset);
     const end = bytes.lastIndexOf(0x0a) + 1;
     this.lines(bytes.subarray(0, end), offset);
     if (end < bytes.length) this.tail(bytes.subarray(end), offset + end);
+  }
+
+  /** Once some are known, the rest of the file holds mostly as many. */
+  private expectRows(offset: number): void {
+    if (this.isRoomMade || offset === 0) return;
+    this.isRoomMade = true;
+    const { table } = this.recovery;
+    table.expect(Math.ceil((table.length * this.size) / offset));
   }
 
   private lines(bytes: Buffer, offset: number): void {

@@ -45,23 +45,51 @@ function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Whole numbers below 2^40 in five bytes: offsets in files of up to a terabyte, amounts of up to a million dollars. */
-export class WideColumn {
-  /** The largest value that fits. */
-  static readonly max = 2 ** 40 - 1;
-  private readonly low = new Column(Uint32Array);
-  private readonly high = new Column(Uint8Array);
+/** Whole numbers in two columns: where the upper bits of all are 0, these take no memory. */
+class SplitColumn {
   /** What it is made of. */
-  readonly columns: readonly Column[] = [this.low, this.high];
+  readonly columns: readonly Column[];
+  private readonly base: number;
+
+  constructor(
+    private readonly low: Column,
+    private readonly high: Column,
+    lowBits: number,
+  ) {
+    this.columns = [low, high];
+    this.base = 2 ** lowBits;
+  }
 
   get(index: number): number {
-    return this.high.get(index) * 0x1_0000_0000 + this.low.get(index);
+    return this.high.get(index) * this.base + this.low.get(index);
+  }
+
+  set(index: number, value: number): void {
+    const high = Math.floor(value / this.base);
+    this.low.set(index, value - high * this.base);
+    this.high.set(index, high);
+  }
+}
+
+/** Whole numbers below 2^24 in one byte, and two more once one of them is larger: there are few accounts, mostly. */
+export class NarrowColumn extends SplitColumn {
+  constructor() {
+    super(new Column(Uint8Array), new Column(Uint16Array), 8);
+  }
+}
+
+/** Whole numbers below 2^40 in five bytes: offsets in files of up to a terabyte, amounts of up to a million dollars. */
+export class WideColumn extends SplitColumn {
+  /** The largest value that fits. */
+  static readonly max = 2 ** 40 - 1;
+
+  constructor() {
+    super(new Column(Uint32Array), new Column(Uint8Array), 32);
   }
 
   /** @throws {RangeError} where the value does not fit. */
-  set(index: number, value: number): void {
+  override set(index: number, value: number): void {
     if (!(value >= 0 && value <= WideColumn.max)) throw new RangeError(`${value} does not fit in 40 bits`);
-    this.low.set(index, value >>> 0);
-    this.high.set(index, Math.floor(value / 0x1_0000_0000));
+    super.set(index, value);
   }
 }

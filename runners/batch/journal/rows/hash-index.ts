@@ -2,10 +2,13 @@ import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { Column } from './column.js';
 
 const firstSlots = 1 << 10;
+/** At most so many slots are taken: of each, a few bits of its hash are known without looking it up. */
+const mostTaken = 3 / 4;
+const growth = 1.5;
 
 /**
  * 64-bit hashes in the order in which they were added, each once, and the place of each among them: by open addressing, in
- * typed arrays of 14 to 20 bytes a hash.
+ * typed arrays of 13 to 16 bytes a hash.
  */
 export class HashIndex {
   length = 0;
@@ -13,10 +16,17 @@ export class HashIndex {
   private readonly low = new Column(Uint32Array);
   /** All columns. Call `reopen` after filling them anew. */
   readonly columns: readonly Column[] = [this.high, this.low];
-  /** Place + 1; 0 is free. At most two thirds are taken. `undefined`: nobody has asked yet, as mostly nobody does for a job of long ago. */
+  /** Place + 1 in the lower bits, what fits of `high` above them; 0 is free. `undefined`: nobody has asked yet, as mostly nobody does for a job of long ago. */
   private slots: Uint32Array | undefined;
+  private placeBits = 0;
   /** Where `add` has been last. */
   private latest = 0;
+  private expected = 0;
+
+  /** Makes room for so many, as soon as any is asked for: growing copies, and what it leaves is memory for a while. */
+  expect(length: number): void {
+    this.expected = length;
+  }
 
   /** Leads from hashes to places again, once the columns hold so many of them. */
   reopen(length: number): void {
@@ -26,8 +36,8 @@ export class HashIndex {
 
   /** The place of the hash, or -1. */
   find(hash: Pick<IdHash, 'high' | 'low'>): number {
-    const slots = this.slots ?? this.openSlots();
-    return (slots[this.slotIn(slots, hash.high, hash.low)] ?? 0) - 1;
+    const slots = this.slots ?? this.openSlots(this.length);
+    return this.placeIn(slots[this.slotIn(slots, hash.high, hash.low)] ?? 0);
   }
 
   /** The place of the hash; one that was not known is added. */
@@ -40,15 +50,15 @@ export class HashIndex {
   }
 
   private placeOf(hash: Pick<IdHash, 'high' | 'low'>): number {
-    const slots = this.slots ?? this.openSlots();
+    const slots = this.slots ?? this.openSlots(this.length);
     const slot = this.slotIn(slots, hash.high, hash.low);
     const taken = slots[slot] ?? 0;
-    if (taken > 0) return taken - 1;
+    if (taken > 0) return this.placeIn(taken);
     const place = this.length++;
     this.high.set(place, hash.high);
     this.low.set(place, hash.low);
-    slots[slot] = place + 1;
-    if (this.length * 3 > slots.length * 2) this.openSlots();
+    this.take(slots, slot, place);
+    if (this.length > slots.length * mostTaken) this.openSlots(growth * this.length);
     return place;
   }
 
@@ -64,23 +74,35 @@ export class HashIndex {
     return { high: this.high.get(place), low: this.low.get(place) };
   }
 
+  private placeIn(taken: number): number {
+    return (taken & ((1 << this.placeBits) - 1)) - 1;
+  }
+
+  private take(slots: Uint32Array, slot: number, place: number): void {
+    slots[slot] = (this.high.get(place) << this.placeBits) | (place + 1);
+  }
+
   private slotIn(slots: Uint32Array, high: number, low: number): number {
-    const mask = slots.length - 1;
-    let slot = low & mask;
+    const { placeBits } = this;
+    let slot = Math.floor((low / 0x1_0000_0000) * slots.length);
     for (;;) {
       const taken = slots[slot] ?? 0;
-      if (taken === 0 || (this.low.get(taken - 1) === low && this.high.get(taken - 1) === high)) return slot;
-      slot = (slot + 1) & mask;
+      if (taken === 0) return slot;
+      if ((taken ^ (high << placeBits)) >>> placeBits === 0) {
+        const place = this.placeIn(taken);
+        if (this.low.get(place) === low && this.high.get(place) === high) return slot;
+      }
+      if (++slot === slots.length) slot = 0;
     }
   }
 
-  /** As many as there have to be. */
-  private openSlots(): Uint32Array {
-    let count = firstSlots;
-    while (this.length * 3 > count * 2) count *= 2;
-    const slots = (this.slots = new Uint32Array(count));
+  /** Enough for so many hashes, for those that are expected, and for some more. */
+  private openSlots(wanted: number): Uint32Array {
+    const room = Math.ceil((1.05 * Math.max(wanted, this.expected)) / mostTaken);
+    const slots = (this.slots = new Uint32Array(Math.max(room, firstSlots)));
+    this.placeBits = 32 - Math.clz32(slots.length);
     for (let place = 0; place < this.length; place++)
-      slots[this.slotIn(slots, this.high.get(place), this.low.get(place))] = place + 1;
+      this.take(slots, this.slotIn(slots, this.high.get(place), this.low.get(place)), place);
     return slots;
   }
 }

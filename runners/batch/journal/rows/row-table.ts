@@ -1,4 +1,4 @@
-import { Column, WideColumn } from './column.js';
+import { Column, NarrowColumn, WideColumn } from './column.js';
 import { HashIndex } from './hash-index.js';
 import type { IdHash } from '../../manifest/duplicates/id-hash.js';
 
@@ -21,7 +21,7 @@ export class RowTable {
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
   /** Index into the tally's accounts. */
-  readonly account = new Column(Uint32Array);
+  readonly account = new NarrowColumn();
   readonly booking = new Column(Uint8Array);
   readonly amount = new WideColumn();
   /** Where the row's last record of each kind begins, plus 1; 0 for none. */
@@ -44,17 +44,21 @@ export class RowTable {
   /** All columns. Call `reopen` after filling them anew. */
   get columns(): readonly Column[] {
     const { status, content, account, booking, repeats, flags, ids } = this;
-    const wide = [this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
+    const split = [account, this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
     return [
       status,
       content,
-      account,
       booking,
       repeats,
       flags,
       ...ids.columns,
-      ...wide.flatMap((of) => of.columns),
+      ...split.flatMap((of) => of.columns),
     ];
+  }
+
+  /** Makes room for so many rows. */
+  expect(rows: number): void {
+    this.ids.expect(rows);
   }
 
   /** Leads from hashes to rows again, once the columns hold so many rows. */
