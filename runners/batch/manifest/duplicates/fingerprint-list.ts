@@ -18,9 +18,11 @@ export class FingerprintList {
   /** Keeps the hashes that were added more than once, each once, and returns their number. Nothing may be added afterwards. */
   keepRepeated(): number {
     let count = 0;
+    const longest = this.#segments.reduce((most, segment) => Math.max(most, segment?.size ?? 0), 0);
+    const words = new Uint32Array(2 * longest);
     for (const [place, segment] of this.#segments.entries()) {
       this.#offsets[place] = count;
-      count += segment?.keepRepeated() ?? 0;
+      count += segment?.keepRepeated(words) ?? 0;
     }
     return count;
   }
@@ -35,20 +37,21 @@ export class FingerprintList {
 /** Hashes as pairs of 32-bit words, in chunks so that growing never copies. Sorting reads each pair as one 64-bit number. */
 class Segment {
   readonly #chunks: Uint32Array[] = [];
-  #size = 0;
+  size = 0;
   /** The hashes that `keepRepeated` has kept. */
   #repeated = new BigUint64Array(0);
 
   add(high: number, low: number): void {
-    const at = this.#size++ % chunkPairs;
+    const at = this.size++ % chunkPairs;
     if (at === 0) this.#chunks.push(new Uint32Array(2 * chunkPairs));
     const chunk = this.#chunks.at(-1) as Uint32Array;
     chunk[2 * at] = low;
     chunk[2 * at + 1] = high;
   }
 
-  keepRepeated(): number {
-    const all = this.#joined().sort();
+  /** @param words what the hashes are sorted in: as long as those of any segment */
+  keepRepeated(words: Uint32Array): number {
+    const all = this.#joinedIn(words).sort();
     let kept = 0;
     for (let at = 1; at < all.length; at++) {
       const isRepeated = all[at] === all[at - 1];
@@ -70,14 +73,14 @@ class Segment {
     return all[from] === wanted ? from : -1;
   }
 
-  /** All hashes in one array; the chunks are released. */
-  #joined(): BigUint64Array {
-    const words = new Uint32Array(2 * this.#size);
+  /** All hashes side by side; the chunks are released. */
+  #joinedIn(words: Uint32Array): BigUint64Array {
+    const all = words.subarray(0, 2 * this.size);
     this.#chunks.forEach((chunk, index) => {
       const start = 2 * chunkPairs * index;
-      words.set(chunk.subarray(0, Math.min(chunk.length, words.length - start)), start);
+      all.set(chunk.subarray(0, Math.min(chunk.length, all.length - start)), start);
     });
     this.#chunks.length = 0;
-    return new BigUint64Array(words.buffer);
+    return new BigUint64Array(words.buffer, 0, this.size);
   }
 }

@@ -1,6 +1,7 @@
 import { pricedOf, type Priced } from '../../ledger/price-book.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { IdBook } from '../../manifest/duplicates/id-book.js';
+import type { EachHash } from '../../manifest/duplicates/is-any-repeated.js';
 import { isBought, type Row } from '../../manifest/manifest-row.js';
 import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
 import { contentBits } from '../../journal/rows/row-states.js';
@@ -85,6 +86,14 @@ export class CheckedRows {
     this.hasCapitals ||= names.hasCapitals;
     this.areAlike ||= names.isAlike(id, ids);
   }
+
+  /** Passes on the hash of each id. */
+  readonly eachId: EachHash = (take) => {
+    for (const [index, chunk] of this.#chunks.entries()) {
+      const end = words * Math.min(chunkRows, this.length - index * chunkRows);
+      for (let at = 0; at < end; at += words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
+    }
+  };
 
   /** As they lie in memory, chunk by chunk. */
   *bytes(): Generator<Uint8Array, void, void> {

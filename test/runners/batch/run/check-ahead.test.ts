@@ -102,6 +102,13 @@ describe('a thread beside a long journal', () => {
     ['a row is wrong', () => appendFile(join(folder, 'm.jsonl'), '{"id":4}\n').then(() => ahead())],
     ['an id comes twice', () => appendRow('a').then(() => ahead())],
     ['ids differ in case alone', () => appendRow('A').then(() => ahead())],
+    [
+      'an id with capitals comes twice',
+      () =>
+        appendRow('D')
+          .then(() => appendRow('D'))
+          .then(() => ahead()),
+    ],
     ['its file is not there', () => ahead({}, undefined, new URL('no-thread.js', thread))],
   ])('keeps nothing where %s', async (_, act) => {
     await act();
