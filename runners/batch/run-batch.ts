@@ -32,6 +32,8 @@ export interface RunStages {
   readonly savePictures: typeof savePictures;
   /** What is done while the journal of earlier starts is read. @defaultValue nothing */
   readonly checkAhead?: CheckAhead;
+  /** Called before many rows or records are made into objects, which a journal that is read makes none of; more than once. @defaultValue nothing */
+  readonly beforeRows?: (() => void) | undefined;
 }
 
 /** The stages of a run as they are: replace one with `{ ...runStages, buyRows: mine }`. */
@@ -49,7 +51,7 @@ export const runStages: RunStages = { takeRows, buyRows, savePictures };
  * ```
  */
 export function runBatch(options: RunBatchOptions, stages: RunStages = runStages): RunStream {
-  const { takeRows, buyRows, savePictures, checkAhead } = stages;
+  const { takeRows, buyRows, savePictures, checkAhead, beforeRows } = stages;
   const stops = new Stops();
   const events = withRun(stops, {
     resolve: () => resolveOptions(options),
@@ -60,6 +62,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
         openService: serviceOver(createClient),
         listen: listenForCallbacks,
         ...(checkAhead && { checkAhead }),
+        beforeRows,
       }),
     work: (run) =>
       concat(

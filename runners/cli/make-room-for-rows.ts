@@ -12,9 +12,11 @@ export function keepMemorySmall(): void {
 
 /** Upper bound of allocations; about twenty are needed. */
 const tries = 100;
+/** Four times its first size. */
+const roomyBytes = 8 << 20;
 
 /**
- * Grows the young generation fourfold, once. At its first size a run took a third more CPU; at the size that it would
+ * Grows the young generation fourfold, unless it has grown. At its first size a run took a third more CPU; at the size that it would
  * reach by itself, 25 MB more memory. Node has no flag for its maximum at run time, only for the growth factor. It takes
  * about 10 ms, so only commands that process many rows do it.
  */
@@ -26,9 +28,8 @@ export function makeRoomForRows(): void {
 
 /** It grows when more objects survive than it can hold. */
 function growYoungGeneration(): void {
-  const before = youngBytes();
   const survivors: object[] = [];
-  for (let turn = 0; turn < tries && youngBytes() < 4 * before; turn++)
+  for (let turn = 0; turn < tries && youngBytes() < roomyBytes; turn++)
     survivors.push(Array.from({ length: 2_000 }, (_, number) => ({ number })));
 }
 

@@ -64,7 +64,7 @@ export async function* fileChunks(
   }
 }
 
-const mostChunkBytes = 1 << 20;
+const mostChunkBytes = 1 << 18;
 
 function endsAt(position: number): Error {
   return Object.assign(new Error(`the file ends at byte ${position}`), { code: 'EIO' });

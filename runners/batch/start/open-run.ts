@@ -49,7 +49,8 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const isBegun = await hasBegun(disk, out);
   const meanwhile = () => whileOpening(opening, ports.checkAhead);
   const early = isBegun ? await holdJournal(opening, ports.openJournal, meanwhile) : undefined;
-  const checked = await checkManifest(options, early, { stops, peekJournal: ports.peekJournal });
+  const { peekJournal, beforeRows } = ports;
+  const checked = await checkManifest(options, early, { stops, peekJournal, beforeRows });
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
@@ -61,7 +62,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
-  return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService });
+  return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
 }
 
 /** Ends with the start, or once that is to stop: nothing is kept then. */
@@ -109,6 +110,8 @@ export interface RunPorts {
   readonly openService: OpenService;
   /** Absent: nothing is done while the journal is opened. */
   readonly checkAhead?: CheckAhead;
+  /** As a stage has it. */
+  readonly beforeRows?: (() => void) | undefined;
   /** Absent where callbacks are not taken. */
   readonly listen?: ListenForCallbacks;
 }
@@ -120,12 +123,16 @@ interface Begun {
   readonly isEmptied: boolean;
   readonly listener: CallbackListener | undefined;
   readonly openService: OpenService;
+  readonly beforeRows: RunPorts['beforeRows'];
 }
+
+/** A start makes lines of more records than these only after a crash, or where files are missing. */
+const fewRecords = 10_000;
 
 async function begin(
   opening: Opening,
   checked: Checked,
-  { journal, isEmptied, listener, openService }: Begun,
+  { journal, isEmptied, listener, openService, beforeRows }: Begun,
 ): Promise<Run> {
   const { options, stops, events, closers } = opening;
   const { disk, out, scheduler, secrets } = options;
@@ -134,6 +141,7 @@ async function begin(
   const log = await openLog({ disk, folder: out, now, secrets });
   closers.push(() => log.close());
   const covered = (await readSummary(disk, out))?.covers;
+  if (journal.recovered.records - (covered?.records ?? 0) > fewRecords) beforeRows?.();
   const sheets = sheetsOf(options, checked, pathsInForce(options, journal.recovered).length > 0);
   const projections = await Projections.open({ disk, folder: out, journal, covered, sheets });
   closers.push(() => projections.close());

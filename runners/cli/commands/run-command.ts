@@ -88,7 +88,6 @@ const warningsKept = 1_000;
 
 /** Runs a start to its end, shows its progress, prints the outcome, and returns the exit code. */
 async function attendRun(run: StartedRun): Promise<number> {
-  run.io.beforeRows?.();
   const transport = await pickTransport(run.options.http);
   const connections = trackConnections();
   const stop = listenForStop(run.io);
@@ -129,7 +128,7 @@ async function attendRun(run: StartedRun): Promise<number> {
           stop: run.live === undefined ? stop.orders$ : merge(stop.orders$, run.live.stop$),
           confirm,
         },
-        { ...runStages, takeRows: takeRowsOf(run), checkAhead },
+        { ...runStages, takeRows: takeRowsOf(run), checkAhead, beforeRows: run.io.beforeRows },
       ).pipe(tap(look)),
     );
     view.close();

@@ -40,6 +40,8 @@ interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
   /** Other runs of the manifest are read by it. */
   readonly peekJournal: PeekJournal;
+  /** Called before rows of the manifest are read. */
+  readonly beforeRows?: (() => void) | undefined;
 }
 
 /** Of a run that has not begun. */
@@ -56,14 +58,15 @@ const nothingKnown: JournalRows = {
 export async function checkManifest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records' | 'rowsIn'> | undefined,
-  { stops, peekJournal }: CheckParts,
+  { stops, peekJournal, beforeRows }: CheckParts,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
   const start = { stops, askedAgain: await askedAgain(options, journal) };
   const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
+  if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
   const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  return checked ?? checkRows(options, journal, { newSurvey, peekJournal });
+  return checked ?? checkRows(options, journal, { newSurvey, peekJournal, beforeRows });
 }
 
 /** What an earlier start has kept, and the rows that are left. `undefined`: all rows are to be read. */
@@ -109,8 +112,13 @@ async function readRest(
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  { newSurvey, peekJournal }: { readonly newSurvey: () => StartSurvey; readonly peekJournal: PeekJournal },
+  {
+    newSurvey,
+    peekJournal,
+    beforeRows,
+  }: Omit<CheckParts, 'stops'> & { readonly newSurvey: () => StartSurvey },
 ): Promise<Checked> {
+  beforeRows?.();
   const survey = newSurvey();
   const known = journal?.recovered ?? nothingKnown;
   const newlySent = await NewlySent.after(journal);
