@@ -1,9 +1,9 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeRun } from '../../support/make-run.js';
 import { figure, ratios, type Figure } from '../figure.js';
 import { measureCommand, type CommandCost } from '../measure-command.js';
-import { startService } from '../service/start-service.js';
+import { makeEndedRun } from './make-ended-run.js';
 
 const main = 'dist/runners/cli/main.js';
 const env = { MILLRACE_API_KEY: 'a-key-for-the-bench' };
@@ -29,75 +29,57 @@ export async function endOfRun(folder: string, rows: number, rounds: number): Pr
 }
 
 /**
- * Starts over a run whose rows have all ended, beside csv-parse of the manifest: with nothing that an earlier start has kept, with what
- * one that was killed at its last row has left, and with all that one keeps at its end.
+ * Starts over a run whose rows have all ended, beside csv-parse of the manifest: with nothing that an earlier start has kept, with all
+ * that one keeps at its end, and with what one that was killed at its last row leaves if its snapshot is as old as it can be.
  */
-export async function startsOver(file: string, rows: number, out: string, rounds: number): Promise<Figure[]> {
-  const service = await startService();
-  const args = [main, 'run', file, '--base-url', service.baseUrl, '--yes', '--quiet', '--out', out];
-  const snapshot = join(out, '.journal.snapshot');
-  const versions = new Versions(snapshot);
-  await measured([...args, '--concurrency', '50', '--http', 'undici']);
-  const left = await versions.lastButOne();
+export async function startsOver(folder: string, rows: number, rounds: number): Promise<Figure[]> {
+  const { manifest, out, baseUrl, snapshot, kill } = await makeEndedRun(folder, rows);
+  const start = () =>
+    measured([main, 'run', manifest, '--base-url', baseUrl, '--yes', '--quiet', '--out', out]);
+  const kept = ['.journal.snapshot', '.manifest.checked'].map((name) => join(out, name));
+  // Writes the files of the run.
+  await start();
   const spent = {
     bare: [] as Cost[],
     first: [] as CommandCost[],
-    killed: [] as CommandCost[],
     later: [] as CommandCost[],
+    killed: [] as CommandCost[],
   };
   for (let round = 0; round < rounds; round += 1) {
-    for (const kept of [snapshot, join(out, '.manifest.checked')]) await rm(kept, { force: true });
-    spent.bare.push(await parsing('csv', file));
-    spent.first.push(await measured(args));
-    spent.later.push(await measured(args));
-    await (left === undefined ? rm(snapshot) : writeFile(snapshot, left));
-    spent.killed.push(await measured(args));
+    for (const file of kept) await rm(file, { force: true });
+    spent.bare.push(await parsing('csv', manifest));
+    spent.first.push(await start());
+    spent.later.push(await start());
+    await writeFile(join(out, '.journal.snapshot'), snapshot);
+    await kill();
+    spent.killed.push(await start());
   }
-  service.close();
-  const against = (costs: readonly Cost[], which: keyof Cost = 'cpuMs') =>
+  await rm(out, { recursive: true });
+  await rm(manifest);
+  const against = (which: Exclude<keyof typeof spent, 'bare'>, cost: keyof Cost) =>
     ratios(
-      costs.map((cost) => cost[which]),
-      spent.bare.map((cost) => cost[which]),
+      spent[which].map((each) => each[cost]),
+      spent.bare.map((each) => each[cost]),
     );
-  const peaks = [...spent.first, ...spent.killed, ...spent.later].map(({ peakMb }) => peakMb);
+  const peak = (which: Exclude<keyof typeof spent, 'bare'>) => spent[which].map(({ peakMb }) => peakMb);
+  const name = `${rows} ended rows`;
+  const limit = { first: { atMost: 2 }, later: { atMost: 1.4 }, peak: { atMost: 150 } };
   return [
     figure(
-      `csv-parse of a manifest of ${rows} jobs`,
+      `${name}: csv-parse of their manifest`,
       'ms CPU',
       spent.bare.map(({ cpuMs }) => cpuMs),
     ),
-    figure('a start over that run with nothing kept, against it', '×', against(spent.first), {
-      note: 'CPU of its two threads',
+    figure(`${name}: a start with nothing kept, wall time against that`, '×', against('first', 'wallMs'), {
+      limit: limit.first,
     }),
-    figure('the same, wall time against that of csv-parse', '×', against(spent.first, 'wallMs'), {
-      limit: { atMost: 2 },
-    }),
-    figure('a start after a kill at its last row, against it', '×', against(spent.killed), {
-      limit: { atMost: 2 },
-    }),
-    figure('a start after its end, against it', '×', against(spent.later), { limit: { atMost: 1.4 } }),
-    figure('all of them: peak memory', 'MB', [Math.max(...peaks)], { limit: { atMost: 150 } }),
+    figure(`${name}: the same, CPU of its two threads`, '×', against('first', 'cpuMs')),
+    figure(`${name}: the same, peak memory`, 'MB', peak('first'), { limit: limit.peak }),
+    figure(`${name}: a start after the end, CPU`, '×', against('later', 'cpuMs'), { limit: limit.later }),
+    figure(`${name}: the same, peak memory`, 'MB', peak('later'), { limit: limit.peak }),
+    figure(`${name}: a start after a kill, CPU`, '×', against('killed', 'cpuMs'), { limit: limit.first }),
+    figure(`${name}: the same, peak memory`, 'MB', peak('killed'), { limit: limit.peak }),
   ];
-}
-
-/** Keeps what a file holds while it is replaced. */
-class Versions {
-  private readonly seen: Buffer[] = [];
-  private readonly watching = setInterval(() => void this.look(), 100);
-
-  constructor(private readonly path: string) {}
-
-  /** Before the last one; `undefined`: it was written once. */
-  async lastButOne(): Promise<Buffer | undefined> {
-    clearInterval(this.watching);
-    const last = await readFile(this.path);
-    return this.seen.findLast((version) => !version.equals(last));
-  }
-
-  private async look(): Promise<void> {
-    const bytes = await readFile(this.path).catch(() => undefined);
-    if (bytes !== undefined && this.seen.at(-1)?.equals(bytes) !== true) this.seen.push(bytes);
-  }
 }
 
 type Cost = Pick<CommandCost, 'cpuMs' | 'wallMs'>;
