@@ -45,15 +45,7 @@ export class RowTable {
   get columns(): readonly Column[] {
     const { status, content, account, booking, repeats, flags, ids } = this;
     const split = [account, this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
-    return [
-      status,
-      content,
-      booking,
-      repeats,
-      flags,
-      ...ids.columns,
-      ...split.flatMap((of) => of.columns),
-    ];
+    return [status, content, booking, repeats, flags, ...ids.columns, ...split.flatMap((of) => of.columns)];
   }
 
   /** Makes room for so many rows. */
