@@ -93,7 +93,7 @@ function chunksOf(content: Content): Iterable<Uint8Array | string> | AsyncIterab
 
 /** Files of a run that are written beside themselves and then renamed. */
 const names =
-  /^(\.journal\.snapshot|\.manifest\.checked|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
+  /^(\.journal\.snapshot|\.manifest\.checked(\.rows)?|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
 const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tmp)?$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 

@@ -6,11 +6,14 @@ import { fileChunks, readAll } from './read-file.js';
 const numberBytes = 4;
 
 /** The content of a file that is believed only where it is whole: a header as JSON, bytes, and the CRC-32 of both. */
-export function* sealed(header: object, body: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+export async function* sealed(
+  header: object,
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
   let checksum = 0;
   const text = Buffer.from(JSON.stringify(header));
   for (const part of [[numberAsBytes(text.length), text], body])
-    for (const bytes of part) {
+    for await (const bytes of part) {
       checksum = crc32(bytes, checksum);
       yield bytes;
     }

@@ -1,20 +1,20 @@
-const partBits = 4;
+const partBits = 3;
 /** Hashes are spread evenly: no part of unlike ones is so much longer than others. */
 const longestPart = { share: 1.25 / (1 << partBits), more: 1_024 };
 
 /** Calls `take` with each of some 64-bit hashes, the same ones at each call. */
-export type EachHash = (take: (high: number, low: number) => void) => void;
+export type EachHash = (take: (high: number, low: number) => void) => Promise<void>;
 
 /**
- * Whether a 64-bit hash occurs more than once among so many. They are passed sixteen times, and each time those with other first bits
- * are sorted: in half a byte a hash.
+ * Whether a 64-bit hash occurs more than once among so many. They are passed eight times, and each time those with other first bits
+ * are sorted: in 1.25 bytes a hash.
  */
-export function isAnyRepeated(count: number, eachHash: EachHash): boolean {
+export async function isAnyRepeated(count: number, eachHash: EachHash): Promise<boolean> {
   const sorted = new BigUint64Array(Math.ceil(longestPart.share * count) + longestPart.more);
   const words = new Uint32Array(sorted.buffer);
   for (let part = 0; part < 1 << partBits; part++) {
     let length = 0;
-    eachHash((high, low) => {
+    await eachHash((high, low) => {
       if (high >>> (32 - partBits) !== part) return;
       words[length++] = low;
       words[length++] = high;

@@ -6,6 +6,7 @@ import { isBought, type Row } from '../../manifest/manifest-row.js';
 import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
 import { contentBits } from '../../journal/rows/row-states.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
+import type { SpooledChunks } from './spooled-chunks.js';
 
 /** What is known of the rows beside their hashes, as plain values. */
 export interface KeptRows {
@@ -43,8 +44,12 @@ export class CheckedRows {
   #nextSection = 0;
   #purchases: Purchases[] = [];
   #latest: Purchases | undefined;
-  readonly #chunks: Uint32Array[] = [];
+  readonly #full: Uint32Array[] = [];
+  #chunk: Uint32Array = new Uint32Array(words * chunkRows);
   readonly #id = new IdHash();
+
+  /** @param spool where the rows wait. @defaultValue memory */
+  constructor(private readonly spool?: SpooledChunks) {}
 
   get kept(): KeptRows {
     const { length, hasCapitals, areAlike } = this;
@@ -72,8 +77,8 @@ export class CheckedRows {
       if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
     const { high, low } = this.#id.ofText(id);
     const at = words * (this.length % chunkRows);
-    if (at === 0) this.#chunks.push(new Uint32Array(words * chunkRows));
-    const chunk = this.#chunks.at(-1) as Uint32Array;
+    if (at === 0 && this.length > 0) this.#beginChunk();
+    const chunk = this.#chunk;
     chunk[at] = high;
     chunk[at + 1] = low;
     chunk[at + 2] = contentBits(hash);
@@ -88,17 +93,36 @@ export class CheckedRows {
   }
 
   /** Passes on the hash of each id. */
-  readonly eachId: EachHash = (take) => {
-    for (const [index, chunk] of this.#chunks.entries()) {
-      const end = words * Math.min(chunkRows, this.length - index * chunkRows);
-      for (let at = 0; at < end; at += words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
-    }
+  readonly eachId: EachHash = async (take) => {
+    for await (const chunk of this.#chunks())
+      for (let at = 0; at < chunk.length; at += words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
   };
 
-  /** As they lie in memory, chunk by chunk. */
-  *bytes(): Generator<Uint8Array, void, void> {
-    for (const [index, { buffer }] of this.#chunks.entries())
-      yield new Uint8Array(buffer, 0, 4 * words * Math.min(chunkRows, this.length - index * chunkRows));
+  /** As they lie in memory, chunk by chunk. Each is good until the next one is asked for. */
+  async *bytes(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const { buffer, byteLength } of this.#chunks()) yield new Uint8Array(buffer, 0, byteLength);
+  }
+
+  #beginChunk(): void {
+    const full = this.#chunk;
+    if (this.spool !== undefined) this.#chunk = this.spool.swap(full);
+    else {
+      this.#full.push(full);
+      this.#chunk = new Uint32Array(full.length);
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<Uint32Array, void, void> {
+    yield* this.#full;
+    const rows = this.length % chunkRows || Math.min(this.length, chunkRows);
+    if (this.spool !== undefined) {
+      const chunk = new Uint32Array(this.#chunk.length);
+      for (let index = 0; index * chunkRows < this.length - rows; index++) {
+        await this.spool.read(index, chunk);
+        yield chunk;
+      }
+    }
+    yield this.#chunk.subarray(0, words * rows);
   }
 
   /** Rows that buy the same mostly follow each other. */

@@ -12,6 +12,7 @@ import { PricedBytes } from '../../tasks/priced-bytes.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { saveKeptCheck } from './kept-check.js';
+import { SpooledChunks } from './spooled-chunks.js';
 
 /** A manifest, and the folder of its run. */
 export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'> {
@@ -22,10 +23,19 @@ export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'
  * Keeps what a manifest holds as the start keeps it that reads its rows beside the journal, and knows nothing of the journal: which of
  * the rows are left the start finds out by what is kept. Nothing is kept where ids are the same, or differ in case alone.
  */
-export async function keepManifest(disk: Disk, { out, path, settings }: KeptManifest): Promise<void> {
+export async function keepManifest(disk: Disk, manifest: KeptManifest): Promise<void> {
+  const spool = new SpooledChunks(disk, `${manifest.out}/.manifest.checked.rows.tmp`);
+  await keepRows(disk, manifest, spool).finally(() => spool.close());
+}
+
+async function keepRows(
+  disk: Disk,
+  { out, path, settings }: KeptManifest,
+  spool: SpooledChunks,
+): Promise<void> {
   const manifest = { path, settings, bytes: new PricedBytes() };
   const prices = createPriceBook();
-  const [rows, ids] = [new CheckedRows(), new IdList()];
+  const [rows, ids] = [new CheckedRows(spool), new IdList()];
   let separatedBy: string | undefined;
   let columns: readonly string[] | undefined;
   const first = { ...settings, separatedBy: (name: string) => (separatedBy = name) };
@@ -39,7 +49,7 @@ export async function keepManifest(disk: Disk, { out, path, settings }: KeptMani
     separatedBy: () => separatedBy,
     again: (priorities) => byPriority(priorities, () => readRows(disk, manifest, new IdList())),
   });
-  if (!ids.areUnlike(rows)) return;
+  if (!(await ids.areUnlike(rows))) return;
   rows.hasCapitals = ids.haveCapitals;
   const found = { plan, columns: columns ?? [], rows, ahead: { newlySent: [] } };
   await saveKeptCheck({ disk, out, manifest, prices }, { recovered: {} }, found);
@@ -74,9 +84,9 @@ class IdList implements IdKeeper {
   }
 
   /** Whether no two are the same, or differ in case alone. */
-  areUnlike(rows: CheckedRows): boolean {
-    if (!this.haveCapitals) return !isAnyRepeated(rows.length, rows.eachId);
-    rows.eachId((high, low) => this.#folded.add(high, low));
+  async areUnlike(rows: CheckedRows): Promise<boolean> {
+    if (!this.haveCapitals) return !(await isAnyRepeated(rows.length, rows.eachId));
+    await rows.eachId((high, low) => this.#folded.add(high, low));
     return this.#folded.keepRepeated() === 0;
   }
 }

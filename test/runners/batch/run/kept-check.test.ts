@@ -7,6 +7,7 @@ import type { CheckAhead } from '../../../../runners/batch/context/resolved-opti
 import { runBatch, runStages, type RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { resolveOptions } from '../../../../runners/batch/start/resolve-options.js';
 import { keepManifest } from '../../../../runners/batch/start/check/keep-manifest.js';
+import { collect } from '../../../support/collect.js';
 import { job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
@@ -189,10 +190,10 @@ describe('a start over rows that have all ended', () => {
     const whole = await openSealed<{ made: string; rows: { length: number } }>(file);
     const body = Buffer.alloc(12 * (whole?.header.rows.length ?? 0));
     await whole?.fill(body);
-    const sealedAs = (made: string) =>
-      Buffer.concat([...sealed({ ...whole?.header, made }, [body]), Buffer.alloc(0)]);
-    expect(sealedAs(whole?.header.made ?? '')).toEqual(content);
-    run.disk.plant(kept, sealedAs('{"format":2,"version":"0.0.1"}'));
+    const sealedAs = async (made: string) =>
+      Buffer.concat(await collect(sealed({ ...whole?.header, made }, [body])));
+    expect(await sealedAs(whole?.header.made ?? '')).toEqual(content);
+    run.disk.plant(kept, await sealedAs('{"format":2,"version":"0.0.1"}'));
     expect((await started(run)).looked).toBe(4);
   });
 

@@ -4,6 +4,7 @@ import type { ManifestItem, Row } from '../../../../../runners/batch/manifest/ma
 import { SectionFinder } from '../../../../../runners/batch/manifest/records/manifest-sections.js';
 import { readManifest } from '../../../../../runners/batch/manifest/read-manifest.js';
 import { CheckedRows, sectionsLeftAlone } from '../../../../../runners/batch/start/check/checked-rows.js';
+import { collect } from '../../../../support/collect.js';
 import { inChunks } from '../../../../support/manifest-items.js';
 
 const text = fc.oneof(
@@ -72,7 +73,7 @@ describe('a manifest of which sections are left out', () => {
         rows.filter((_, at) => luck[at % luck.length] === 0).map(({ hash }) => hash.slice(0, 8)),
       );
       const isLeftAlone = (_: unknown, bits: number) => !open.has(bits.toString(16).padStart(8, '0'));
-      const hashes = Buffer.concat([...checked.bytes()]);
+      const hashes = Buffer.concat(await collect(checked.bytes()));
       let read = 0;
       const fill = (into: Uint8Array): Promise<void> => {
         into.set(hashes.subarray(read, (read += into.length)));
