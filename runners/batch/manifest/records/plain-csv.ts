@@ -13,8 +13,10 @@ const longestBytes = 1 << 16;
  * reads the `rest`.
  */
 export class PlainCsv {
-  /** The text that is not split yet. */
+  /** The text that is not split yet. Good until more of it is split. */
   rest: Buffer = Buffer.alloc(0);
+  /** What `rest` lies in: the next piece of text is put behind it. */
+  #held: Buffer = Buffer.alloc(0);
   readonly #delimiter: number;
   #isPlain: boolean;
   /** Where the latest row ends, and whether one of its cells has line breaks. */
@@ -36,9 +38,19 @@ export class PlainCsv {
     while (this.#isPlain) {
       const next = await text.next();
       if (next.done === true) return;
-      const batch = this.#split(Buffer.concat([this.rest, next.value]));
+      const batch = this.#split(this.#joined(next.value));
       if (batch.length > 0) yield batch;
     }
+  }
+
+  /** What is left and more of the text, in the same memory as before: cells are copies. */
+  #joined(more: Uint8Array): Buffer {
+    const { rest } = this;
+    const length = rest.length + more.length;
+    if (length > this.#held.length) this.#held = Buffer.allocUnsafeSlow(2 * length);
+    rest.copy(this.#held);
+    this.#held.set(more, rest.length);
+    return this.#held.subarray(0, length);
   }
 
   #split(bytes: Buffer): CsvLine[] {
