@@ -72,7 +72,7 @@ const bodyMs = 10_000;
 /** An answer that takes longer is 503: a service that gives up by itself would not know why. */
 const answerMs = 8_000;
 /**
- * Takes callbacks of the service: a job that completes ends at once, also before the answer to its POST has come, and polls stay as
+ * Takes callbacks of the service: a job that completes ends at once, once its POST was answered with the same id, and polls stay as
  * the backstop. It answers 2xx only once what follows is durable, so that the service tries again otherwise.
  *
  * @example

@@ -169,11 +169,11 @@ describe('a service that calls back', () => {
     expect(called({})).toStrictEqual({ ended: [['completed', 1_000]], requests: [post] });
   });
 
-  it('ends one whose answer was lost, or is still on its way', () => {
+  it('ends one whose answer was lost, or comes behind the call', () => {
     const lost = called({ fault: () => 'lost' });
     expect(lost).toStrictEqual({ ended: [['completed', 1_000]], requests: [post] });
     const slow = called({ latencyMs: 5_000 });
-    expect(slow).toStrictEqual({ ended: [['completed', 6_000]], requests: [post] });
+    expect(slow).toStrictEqual({ ended: [['completed', 10_000]], requests: [post] });
   });
 
   it('loses, delays and doubles calls as it is told', () => {

@@ -9,7 +9,7 @@ import type { Call, Service } from '../service.js';
 import type { EndpointQueue } from './endpoint-queue.js';
 import { hasEnded, type Job, jobFault, jobReplyText, waitForJob, type JobLimits } from './service-job.js';
 import { waitBoundsMs, maxRequestBytes } from '../../../src/contract/limits.js';
-import type { Clock } from '../clock.js';
+import { sleep, type Clock } from '../clock.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 
 /** The calls of queue-based endpoints. (spec 4.1, 4.3) */
@@ -46,7 +46,8 @@ export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Se
 /** The job ends, and its webhook is called, before /run is answered. */
 async function untilCalledBack({ clock }: Service, job: Job): Promise<void> {
   await waitForJob(job, clock, defaultWaitMs, () => hasEnded(job));
-  await job.calledBack;
+  // Who is called may wait for this answer before its own.
+  await Promise.race([job.calledBack, sleep(clock, calledWaitMs)]);
 }
 
 async function runsync(service: Service, call: Call, faults: readonly Fault[]): Promise<Answer> {
@@ -88,6 +89,7 @@ function jobOf(service: Service, call: Call): Job {
 
 /** How long /runsync and /status-sync hold a request without `wait`, in ms. */
 const defaultWaitMs = 90_000;
+const calledWaitMs = 250;
 
 /**
  * Reads `?wait=`, in ms.

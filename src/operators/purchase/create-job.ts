@@ -80,7 +80,9 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     this.id = job.id;
     this.submission = undefined;
     this.letGo();
-    if (isTerminal(job.status)) return this.end(outcomeOf(job, request));
+    if (isTerminal(job.status)) this.end(outcomeOf(job, request));
+    this.callbacks?.answered(job.id);
+    if (this.outcome !== undefined) return;
     if (this.isCancelled || !this.isFollowed) this.abandon();
     yield awaitCheckpoint(this.spec.checkpoint, { type: 'accepted', jobId: job.id });
     yield { type: 'accepted', jobId: job.id };

@@ -4,7 +4,6 @@ import {
   concatMap,
   defer,
   EMPTY,
-  filter,
   from,
   ignoreElements,
   map,
@@ -12,8 +11,8 @@ import {
   of,
   Subject,
   take,
-  takeUntil,
   takeWhile,
+  tap,
   using,
   type Observable,
 } from 'rxjs';
@@ -24,7 +23,6 @@ import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { readReply } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
-import type { Judged } from '../requests/exchange.js';
 import { outcomeOf, statusEvent, type StatusEvent } from '../requests/outcome-of.js';
 import type { PollStep } from '../requests/poll-until-terminal.js';
 import type { JobState } from './job-state.js';
@@ -33,11 +31,16 @@ import type { CalledBack } from './submission.js';
 /**
  * What callbacks do to a job. A completed one ends it. Any other end is asked for at once, since no callback proves that nothing was
  * paid. A status that is no end only informs.
+ *
+ * While a POST is on the wire, callbacks about it are held: its answer says which job is this one's, and a callback that names another
+ * job changes nothing. The time limits of the POST bound that. Where it ends without an answer that names a job, the callback's id is all
+ * that is known: the job is taken for this one's if no other has it, and nothing is sent again.
  */
 export class JobCallbacks<O> implements CalledBack<O> {
-  /** What a callback said before the service had answered the POST. */
+  /** What a callback said before the job had an id. */
   #named: JobReply | undefined;
   readonly #settlement = new AsyncSubject<CallbackResult>();
+  readonly #dropped = new Subject<CallbackResult>();
   readonly #asked = new Subject<void>();
   readonly #shown = new Subject<StatusEvent>();
 
@@ -68,15 +71,16 @@ export class JobCallbacks<O> implements CalledBack<O> {
     );
   }
 
-  untilCalledBack(answer: Observable<Judged>): Observable<Judged> {
-    const { job } = this;
-    return defer(() => {
-      const judged$ = new AsyncSubject<Judged>();
-      judged$.subscribe((judged) => this.#compare(judged));
-      job.context.open.during(answer).subscribe(judged$);
-      // A job that is open still would send its POST again.
-      return judged$.pipe(takeUntil(job.interrupted.pipe(filter(() => !job.isOpen))));
-    });
+  get hasNamed(): boolean {
+    return this.#named !== undefined;
+  }
+
+  answered(jobId: string): void {
+    const named = this.#named;
+    this.#named = undefined;
+    if (named === undefined) return;
+    if (named.id === jobId) this.#apply(named);
+    else this.#drop(named.id);
   }
 
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>> {
@@ -130,24 +134,26 @@ export class JobCallbacks<O> implements CalledBack<O> {
     this.#settlement.complete();
   }
 
-  /** Accepts the job that a callback has named. How it has ended is for a poll to say. */
+  /** Takes the job that a callback has named: a completed one ends here, how another has ended is for a poll to say. */
   #accepted(request: WireRequest): Observable<never> {
     const { job } = this;
     const named = this.#named;
     if (named === undefined || !job.isOpen) return EMPTY;
-    const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
-    job.answer = { value: { status: 200, body: 'job', job: reply }, request };
-    job.isPolledAtOnce = true;
-    return EMPTY;
-  }
-
-  /** An answer to the POST that comes after the job has ended by a callback, and names another job. */
-  #compare({ reading }: Judged): void {
-    const { job, webhook } = this;
-    const named = reading !== undefined && 'job' in reading ? reading.job.id : undefined;
-    if (named === undefined || job.isOpen || named === job.id) return;
-    job.claim(named).subscribe({ error: () => undefined });
-    webhook.contradicted(named);
+    return job.claim(named.id).pipe(
+      tap((owner) => {
+        this.#named = undefined;
+        if (owner !== undefined) return this.#drop(named.id);
+        if (named.status === 'COMPLETED') {
+          job.id = named.id;
+          this.#apply(named);
+          return;
+        }
+        const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
+        job.answer = { value: { status: 200, body: 'job', job: reply }, request };
+        job.isPolledAtOnce = true;
+      }),
+      ignoreElements(),
+    );
   }
 
   /** Emits the result once what follows from the callback is durable. */
@@ -161,11 +167,15 @@ export class JobCallbacks<O> implements CalledBack<O> {
         this.#ask();
         return of<CallbackResult>('unreadable');
       }
-      return this.#isOurs(reply.id).pipe(
-        concatMap((isOurs) =>
-          isOurs && attempt === job.openAttempt ? this.#apply(reply) : this.#refuse(reply.id),
-        ),
-      );
+      if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
+      if (!job.awaitsCallback) return this.#hold(reply);
+      return job
+        .claim(reply.id)
+        .pipe(
+          concatMap((owner) =>
+            owner === undefined && attempt === job.openAttempt ? this.#hold(reply) : this.#refuse(reply.id),
+          ),
+        );
     });
   }
 
@@ -181,36 +191,38 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return { ...reading.job, id: reading.job.id };
   }
 
-  #isOurs(jobId: string): Observable<boolean> {
-    const known = this.job.id;
-    if (known !== undefined) return of(known === jobId);
-    return this.job.claim(jobId).pipe(map((owner) => owner === undefined));
-  }
-
   #refuse(jobId: string | undefined): Observable<CallbackResult> {
     if (jobId !== undefined && jobId !== this.job.id) this.webhook.contradicted(jobId);
     return of('foreign');
   }
 
-  #apply(reply: JobReply): Observable<CallbackResult> {
+  /** Until it is known whose job that is. */
+  #hold(reply: JobReply): Observable<CallbackResult> {
     const { job } = this;
-    const { spec, context } = job;
-    // Another callback, or the answer, may have named another id while this one was claimed.
-    if ((job.id ?? this.#named?.id ?? reply.id) !== reply.id) return this.#refuse(reply.id);
-    const isCompleted = reply.status === 'COMPLETED';
-    const isNamed = job.id !== undefined;
-    if (!isNamed) this.#named = reply;
-    // Polls may begin within this call: they are not what is interrupted.
-    if (!isNamed && !isCompleted && job.awaitsCallback) job.interrupt();
+    // It may have got its id while this one was claimed.
+    if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
+    if (this.#named !== undefined && this.#named.id !== reply.id) return this.#refuse(reply.id);
+    if (this.#named === undefined || isTerminal(reply.status)) this.#named = reply;
+    if (job.awaitsCallback) job.interrupt();
+    return isTerminal(reply.status) ? merge(this.#settlement, this.#dropped).pipe(take(1)) : of('noted');
+  }
+
+  #drop(jobId: string): void {
+    this.webhook.contradicted(jobId);
+    this.#dropped.next('foreign');
+  }
+
+  /** Of this job. */
+  #apply(reply: JobReply): Observable<CallbackResult> {
+    const { spec, context } = this.job;
     if (!isTerminal(reply.status)) {
-      if (isNamed) this.#shown.next(statusEvent(reply));
+      this.#shown.next(statusEvent(reply));
       return of('noted');
     }
     const request = spec.queue?.status(reply.id);
-    if (request !== undefined && isCompleted) {
+    if (request !== undefined && reply.status === 'COMPLETED') {
       spec.options.poll.observe(spec.key, reply, context.scheduler.now());
-      if (job.outcome === undefined) job.id ??= reply.id;
-      job.end(outcomeOf(reply, request));
+      this.job.end(outcomeOf(reply, request));
     } else this.#ask();
     return this.#settlement;
   }

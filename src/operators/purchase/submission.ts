@@ -28,8 +28,10 @@ import type { JobState } from './job-state.js';
 export interface CalledBack<O> {
   /** The request with the address of this POST, which is no part of what is bought. */
   addressed(request: WireRequest): Observable<WireRequest>;
-  /** The answer, unless a callback ends the job before. The request is not aborted then. */
-  untilCalledBack(answer: Observable<Judged>): Observable<Judged>;
+  /** Whether a callback has named a job, and the POST has had no answer so far that names one. */
+  readonly hasNamed: boolean;
+  /** The POST was answered with this job: what callbacks said of it before counts now. */
+  answered(jobId: string): void;
   /** After a POST without an answer: waits until a callback names the job, or none is to be waited for. */
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>>;
 }
@@ -137,14 +139,13 @@ export class Submission<O> {
 
   /** The one place from which a purchase goes on the wire. */
   private *post(request: WireRequest): Steps<JobEvent<O>> {
-    const { job, callbacks } = this;
+    const { job } = this;
     const { key, purpose, retried, trace, sync } = job.spec;
     job.isUnsent = false;
     yield { type: 'submitting', sync } satisfies JobEvent<O>;
     job.sentAt = job.context.scheduler.now();
     const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
-    const answer = exchange(asking, job.context);
-    const judged = yield* lastOf(callbacks?.untilCalledBack(answer) ?? answer);
+    const judged = yield* lastOf(exchange(asking, job.context));
     this.slot?.release();
     if (judged === undefined) return;
     // A requeued job keeps its id.
@@ -164,14 +165,16 @@ export class Submission<O> {
 
   private *judged(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
     const { verdict, reading } = judged;
-    const { job } = this;
-    if (verdict.verdict === 'again') return yield* this.refused(verdict.usedUp, judged, request);
+    const { job, callbacks } = this;
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
       job.context.quota.succeeded(this.tokens);
       job.answer = { value: reading, request };
       return;
     }
-    const code = verdict.verdict === 'final' ? verdict.code : 'unknown';
+    // A refusal of a request that has made a job all the same is none.
+    const isMade = callbacks?.hasNamed === true;
+    if (verdict.verdict === 'again' && !isMade) return yield* this.refused(verdict.usedUp, judged, request);
+    const code = verdict.verdict === 'final' && !isMade ? verdict.code : 'unknown';
     const advice = verdict.verdict === 'ambiguous' ? this.adviceOn(judged) : undefined;
     const failed = failureOf(code, judged, { request, jobId: job.spec.retried, advice });
     if (failureCodes[code].scope === 'stop') return yield* this.stopped(failed);

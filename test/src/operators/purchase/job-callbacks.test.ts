@@ -1,4 +1,4 @@
-import { concatMap, EMPTY, NEVER, Observable, of, throwError, timer } from 'rxjs';
+import { concatMap, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, JobEvent } from '../../../../src/contract/outcome.js';
 import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
@@ -24,6 +24,7 @@ const called = expect.objectContaining({ status: 'completed', jobId: 'j', output
 interface Script {
   readonly posts: readonly string[];
   readonly gets?: readonly string[];
+  readonly replies?: Record<string, ReturnType<typeof replied>>;
   readonly spec?: Partial<JobSpec<unknown>>;
   readonly context?: Partial<ClientContext>;
   readonly webhook?: ReturnType<typeof calledWebhook>;
@@ -34,13 +35,13 @@ interface Script {
 /** A job that is called back, polled every 1,000 ms, and what comes of it. */
 function jobIn(
   virtual: Virtual,
-  { posts, gets = [], spec, context, webhook = calledWebhook(), isBroken = false }: Script,
+  { posts, gets = [], replies: more, spec, context, webhook = calledWebhook(), isBroken = false }: Script,
 ) {
   const { scheduler, cold } = virtual;
   const sent: { kind: string; at: number; body?: string }[] = [];
   const next = (lines: readonly string[], kind: string) => {
     const line = lines[sent.filter((one) => one.kind === kind).length - 1];
-    return line === undefined ? NEVER : cold(line, replies, new Error('reset'));
+    return line === undefined ? NEVER : cold(line, { ...replies, ...more }, new Error('reset'));
   };
   const transport: ClientContext['transport'] = ({ url, body }) => {
     const kind = /\/(run|status|cancel)\b/.exec(url)?.[1] ?? '';
@@ -91,26 +92,51 @@ describe('a callback', () => {
     expect(job.webhook.isListening).toBe(false);
   });
 
-  it('ends a job before the answer to its POST has come, whose request is not aborted', () => {
-    let aborted = 0;
-    const slow = new Observable<never>(() => () => (aborted += 1));
-    const job = play({ posts: [], context: { transport: () => slow } }, ({ at, webhook }) =>
-      at(5, () => webhook.call(completed)),
-    );
-    expect(last(job)).toStrictEqual({ at: 5, event: ofEnd(called) });
-    expect(job.job.jobId).toBe('j');
-    expect(aborted).toBe(0);
+  it('is held while its POST is on the wire, and ends the job with the answer that names it, without a poll', () => {
+    const job = play({ posts: ['---------(a|)'] }, ({ at, webhook }) => {
+      at(5, () => webhook.call(completed));
+      at(8, () => expect(webhook.results).toStrictEqual(['…']));
+    });
+    expect(last(job)).toStrictEqual({ at: 9, event: ofEnd(called) });
+    expect(job.kinds()).toStrictEqual(['run']);
+    expect(job.results).toStrictEqual(['settled']);
+    expect(job.contradicted).toStrictEqual([]);
   });
 
-  it('reports a POST whose answer names another job than the callback that ended it', () => {
+  it('that names another job than the answer that comes behind it changes nothing, and takes no id', () => {
     const jobIds = createJobIds();
-    const job = play({ posts: ['---------(o|)'], context: { jobIds } }, ({ at, webhook }) =>
-      at(5, () => webhook.call(completed)),
+    const p = replied(200, { id: 'other', status: 'COMPLETED', output: 'its own' });
+    const job = play(
+      { posts: ['---------(o|)'], gets: ['(p|)'], replies: { p }, context: { jobIds } },
+      ({ at, webhook }) => at(5, () => webhook.call(completed)),
     );
-    expect(last(job)).toStrictEqual({ at: 5, event: ofEnd(called) });
-    expect(job.contradicted).toStrictEqual(['other']);
-    expect(jobIds.claim({ endpoint: 'e', jobId: 'other', key: 'x' })).toBe(job.job.key);
+    expect(last(job)?.event).toMatchObject(ofEnd({ status: 'completed', jobId: 'other', output: 'its own' }));
+    expect([job.results, job.contradicted]).toStrictEqual([['foreign'], ['j']]);
+    // The row whose job it is gets it.
+    expect(jobIds.claim({ endpoint: 'e', jobId: 'j', key: 'its row' })).toBeUndefined();
   });
+
+  it('counts by the answer where callbacks name two jobs before it', () => {
+    const job = play({ posts: ['---------(a|)'] }, ({ at, webhook }) => {
+      at(3, () => webhook.call({ ...completed, id: 'other', output: 'of another row' }));
+      at(5, () => webhook.call(completed));
+      at(10, () => webhook.call(completed));
+    });
+    expect(last(job)).toStrictEqual({ at: 10, event: ofEnd(called) });
+    expect(job.results).toStrictEqual(['foreign', 'foreign', 'settled']);
+    expect(job.contradicted).toStrictEqual(['j', 'other']);
+  });
+
+  it.each(['IN_PROGRESS', 'FAILED', 'COMPLETED'])(
+    'that names a job of a POST that is said to be refused keeps it from being sent again: %s',
+    (status) => {
+      const job = play({ posts: ['---------(l|)', '(a|)'], gets: ['(d|)'] }, ({ at, webhook }) =>
+        at(5, () => webhook.call({ ...completed, status })),
+      );
+      expect(job.kinds().filter((kind) => kind === 'run')).toHaveLength(1);
+      expect(last(job)).toMatchObject({ at: 9, event: ofEnd({ status: 'completed', jobId: 'j' }) });
+    },
+  );
 
   it('changes nothing where the job has another id by the answer', () => {
     const job = play({ posts: ['-(o|)'] }, ({ at, webhook, following }) => {
@@ -228,6 +254,12 @@ describe('a POST without an answer', () => {
     ]);
     expect(job.seen[1]?.event).toStrictEqual({ type: 'waiting', why: 'callback', forMs: 59_996 });
     expect(job.kinds()).toStrictEqual(['run']);
+  });
+
+  it('ends with the callback that came before: nothing else tells its job', () => {
+    const job = play({ posts: ['----#'] }, ({ at, webhook }) => at(2, () => webhook.call(completed)));
+    expect(last(job)).toStrictEqual({ at: 4, event: ofEnd(called) });
+    expect([job.kinds(), job.results]).toStrictEqual([['run'], ['settled']]);
   });
 
   it.each([
