@@ -72,8 +72,8 @@ const bodyMs = 10_000;
 /** An answer that takes longer is 503: a service that gives up by itself would not know why. */
 const answerMs = 8_000;
 /**
- * Takes callbacks of the service: a job that completes ends at once, once its POST was answered with the same id, and polls stay as
- * the backstop. It answers 2xx only once what follows is durable, so that the service tries again otherwise.
+ * Takes callbacks of the service: a job that completes ends once its POST was answered. Polls stay as the backstop.
+ * It answers 2xx only once what follows is durable, so that the service tries again otherwise.
  *
  * @example
  * ```ts

@@ -12,9 +12,10 @@ import {
   field,
 } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
+import type { IntentRecord, JournalRecord, ReplyRecord } from './record.js';
 
 /** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
-const slackRows = 1_000;
+export const slackRows = 1_000;
 /** No record is shorter. */
 const leastRecordBytes = 40;
 
@@ -82,6 +83,37 @@ class Survey {
 function pickedByName(line: Buffer): boolean {
   const { record } = decodeRecord(line);
   return record.k === 'start' && record.settings['only'] !== undefined;
+}
+
+/** What a repaired journal has lost of a purchase whose end it has. */
+export interface LostRecords {
+  readonly attempt: number;
+  intent?: IntentRecord | undefined;
+  reply?: ReplyRecord | undefined;
+}
+
+/** The lines of a journal with these records, by row: each where it was lost, before what followed from it. */
+export async function* withLost(
+  records: AsyncIterable<JournalRecord>,
+  lost: ReadonlyMap<string, LostRecords>,
+): AsyncGenerator<Uint8Array, void, void> {
+  /** The purchases that are being read. */
+  const attempts = new Map<LostRecords, number>();
+  let n = 0;
+  for await (const record of records) {
+    const row = 'id' in record ? lost.get(record.id) : undefined;
+    if (row !== undefined) {
+      const { intent, reply, attempt } = row;
+      if (intent !== undefined) yield encodeRecord(++n, intent);
+      row.intent = undefined;
+      if (record.k === 'intent') attempts.set(row, record.attempt);
+      if (record.k === 'outcome' && reply !== undefined && (attempts.get(row) ?? attempt) === attempt) {
+        yield encodeRecord(++n, reply);
+        row.reply = undefined;
+      }
+    }
+    yield encodeRecord(++n, record);
+  }
 }
 
 /** The record under another number, so that the file counts without a gap again. */

@@ -110,9 +110,9 @@ async function soundJournal(
     return journal;
   };
   const journal = await open();
-  const isRepaired = repair && (await repairLostJournal({ disk, folder: out, journal }, now));
-  if (isRepaired) await journal.close();
-  const sound = isRepaired ? await open() : journal;
+  const finish = repair ? await repairLostJournal({ disk, folder: out, journal }, now) : undefined;
+  if (finish !== undefined) await journal.close().then(finish);
+  const sound = finish === undefined ? journal : await open();
   await refuseLostJournal({ disk, folder: out, journal: sound });
   return sound;
 }

@@ -8,6 +8,8 @@ export interface RowState {
   readonly status: RowStatus;
   /** POSTs over all starts. */
   readonly attempts: number;
+  /** Its intent and its reply are there. */
+  readonly isWhole: boolean;
   /**
    * Whether the row was last sent with this content hash, or bought with it before it was redone; compares the first 32 bits.
    * True where it was never sent.
@@ -42,11 +44,13 @@ export class RowStates {
   get(id: string): RowState | undefined {
     const index = this.indexOf(id);
     if (index < 0) return undefined;
-    const content = this.table.content.get(index);
-    const replaced = this.table.replaced.get(index);
+    const { table } = this;
+    const content = table.content.get(index);
+    const replaced = table.replaced.get(index);
     return {
-      status: statusOf(this.table.status.get(index)),
-      attempts: this.table.attempts(index),
+      status: statusOf(table.status.get(index)),
+      attempts: table.attempts(index),
+      isWhole: table.intentAt.get(index) * table.replyAt.get(index) > 0,
       sameContent: (hash) =>
         content === 0 || contentBits(hash) === content || replaced?.includes(contentBits(hash)) === true,
       isReplaced: (hash) => replaced?.includes(contentBits(hash)) === true,

@@ -5,8 +5,11 @@ import type {
   IntentRecord,
   JournalRecord,
   OutcomeRecord,
+  ReplyRecord,
   SavedImage,
 } from '../../journal/record.js';
+import type { RowRecords } from '../../journal/journal.js';
+import type { LostRecords } from '../../journal/repair-journal.js';
 import type { RowRequest } from '../../manifest/manifest-row.js';
 import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
 
@@ -57,7 +60,8 @@ export class Evidence {
       for (const [attempt, facts] of [...attempts].sort(([a], [b]) => a - b)) {
         const ended = recordsOf(id, attempt, facts);
         const at = ended.at(-1)?.at ?? 0;
-        const why = status === 'completed' ? 'redo' : 'retry';
+        // The reply of an open row may be left, without its intent: it is counted anew.
+        const why = status === 'completed' ? 'redo' : status === 'open' ? 'settle' : 'retry';
         // A later attempt left only because this one was refused: else it would stand in costs.csv as unknown.
         if (status === 'sent' && attempt > (known?.attempts ?? 0)) {
           yield { k: 'refused', at, id, why: 'a later attempt stands in the files' };
@@ -66,13 +70,26 @@ export class Evidence {
         const isInFlight = status !== undefined && isPending(status) && attempt === known?.attempts;
         if (isInFlight) yield* ended.slice(status === 'replied' ? -1 : 1);
         else {
-          if (status !== undefined && status !== 'open') yield { k: 'reopen', at, id, why, to: 'buy' };
+          if (status !== undefined) yield { k: 'reopen', at, id, why, to: 'buy' };
           yield* ended;
         }
         status = facts.result === undefined ? 'unknown' : 'completed';
       }
     }
   }
+}
+
+/** What is lost of a row whose end the journal has, by its line. */
+export function lostRecords(line: FilePurchase, { intent, reply, outcome }: RowRecords): LostRecords {
+  const { attempt } = line;
+  const [sent, replied] = recordsOf(line.id, attempt, line);
+  const { cost: price, source, purchase } = outcome ?? {};
+  const { resolution } = purchase ?? {};
+  return {
+    attempt,
+    intent: intent ? undefined : ({ ...sent, price, resolution } as IntentRecord),
+    reply: reply ? undefined : ({ ...replied, source } as ReplyRecord),
+  };
 }
 
 function rowOf({ result, failure, cost }: Attempt): number {

@@ -15,20 +15,37 @@ interface Place {
   readonly covered: FilesCovered | undefined;
 }
 
+export type LostPurchase = FilePurchase & {
+  /** The journal has the end of the row, and has lost its intent or its reply. */
+  readonly hasEnd: boolean;
+};
+
 /**
  * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is durable in
  * the journal, so there are none, whatever dies; where there is one, the journal is an older copy, or lost. A line that was
- * edited by hand names a row and an attempt that the journal knows, or is no whole line any more.
+ * edited by hand names a row and an attempt that the journal knows, or is no whole line any more. After a repair, so are the lines of
+ * rows whose end alone it has: they could not be written anew.
  */
-export async function* lostPurchases(place: Place): AsyncGenerator<FilePurchase, void, void> {
+export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase, void, void> {
   const { disk, folder, journal } = place;
   const checked = await checkedBytes(place);
   for await (const purchase of filePurchases(disk, folder, (name) => checked.get(name) ?? 0)) {
     // costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe.
     const ids = purchase.kind === 'cost' ? [purchase.id, unescapeFormula(purchase.id)] : [purchase.id];
     const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
-    if (!known.includes(true)) yield { ...purchase, id: ids.at(-1) ?? purchase.id };
+    const isLost = !known.includes(true);
+    if (isLost || lacksRecords(journal, purchase))
+      yield { ...purchase, id: ids.at(-1) ?? purchase.id, hasEnd: !isLost };
   }
+}
+
+/** Whether the journal knows how the purchase of this line has ended, and has lost the intent or the reply before that. */
+function lacksRecords(
+  { recovered }: Pick<Journal, 'recovered'>,
+  { kind, id, attempt }: FilePurchase,
+): boolean {
+  const state = recovered.repairs > 0 && kind === 'result' ? recovered.rows.get(id) : undefined;
+  return state?.status === 'completed' && !state.isWhole && attempt >= state.attempts;
 }
 
 /** For each file the bytes that are unchanged since the journal had all that they tell. */

@@ -1,12 +1,14 @@
 import { lastValueFrom, merge } from 'rxjs';
 import type { Disk } from '../../disk/disk.js';
+import { replaceFile } from '../../disk/replace-file.js';
 import { JournalError } from '../../journal/journal-error.js';
 import { journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
 import { imagesFolder } from '../../artifacts/artifact-name.js';
-import { Evidence } from '../../sinks/evidence/evidence-records.js';
+import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js';
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
+import { slackRows, withLost, type LostRecords } from '../../journal/repair-journal.js';
 import { readSummary, type Summary } from '../../sinks/summary-file.js';
 
 export interface Examining {
@@ -14,9 +16,6 @@ export interface Examining {
   readonly folder: string;
   readonly journal: Journal;
 }
-
-/** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
-const slackRows = 1_000;
 
 /**
  * Holds the files of a run against its journal. They follow the journal and never run ahead of it: where they do, it was
@@ -31,23 +30,33 @@ export async function refuseLostJournal(examining: Examining): Promise<void> {
 
 /**
  * Takes into the journal what the files say of purchases that it has lost, and holds the rows that may have been sent beside
- * them. Returns whether there were any: then the journal is to be read again.
+ * them. Returns what is to be done once the journal is closed, before it is read again; `undefined`: nothing was lost.
  */
-export async function repairLostJournal(examining: Examining, now: () => number): Promise<boolean> {
+export async function repairLostJournal(
+  examining: Examining,
+  now: () => number,
+): Promise<(() => Promise<void>) | undefined> {
   const { disk, folder, journal } = examining;
   const summary = await readSummary(disk, folder);
-  if ((await whyLost(examining, summary)) === undefined) return false;
+  if ((await whyLost(examining, summary)) === undefined) return undefined;
   const { recovered } = journal;
   const evidence = new Evidence();
+  const lost = new Map<string, LostRecords>();
   const place = { ...examining, covered: summary?.covers };
-  for await (const purchase of lostPurchases(place)) evidence.add(purchase);
+  for await (const purchase of lostPurchases(place)) {
+    const known = purchase.hasEnd ? await journal.find(purchase.id) : undefined;
+    if (known === undefined) evidence.add(purchase);
+    else lost.set(purchase.id, lostRecords(purchase, known));
+  }
   const lastRow = Math.max(recovered.lastRow, evidence.lastRow);
   const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackRows;
   const missing = Math.max((summary?.covers?.records ?? 0) - recovered.records, evidence.size, 1);
   const records: JournalRecord[] = [{ k: 'repaired', at: now(), missing, heldUpToRow }];
   records.push(...evidence.records((id) => recovered.rows.get(id)));
   await lastValueFrom(merge(...records.map((record) => journal.append(record))));
-  return true;
+  return async () => {
+    if (lost.size > 0) await replaceFile(disk, journalPath(folder), withLost(journal.records(), lost));
+  };
 }
 
 async function whyLost(examining: Examining, summary: Summary | undefined): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
@@ -173,5 +174,75 @@ describe('files that were edited by hand', () => {
     expect([0, 1, 6]).toContain(end.exitCode);
     expect(kept.map((file) => run.text(file))).toEqual(before);
     expect(run.service.posts).toHaveLength(10);
+  });
+});
+
+describe('a journal that has lost records in its middle', () => {
+  /** Ends of all kinds: completed with a picture, in doubt, failed, redone. */
+  async function bought(): Promise<PaperRun> {
+    const run = paperRun();
+    run.service.behave = (row) =>
+      row === 'r1' ? 'lose-answer' : row === 'r2' ? 'fail' : row === 'r3' ? 'inline' : 'complete';
+    run.manifest([...rows.slice(0, 4), edit('a')]);
+    await run.start({ concurrency: 1 });
+    run.manifest([...rows.slice(0, 4), edit('a', 'warmer')]);
+    await run.start({ changed: 'redo', concurrency: 1 });
+    return run;
+  }
+
+  /** The journal without some of its records: one of their bytes is another. */
+  function damage({ disk }: PaperRun, records: readonly number[]): void {
+    const lines = disk.peek(`${out}/journal.jsonl`)!.toString().split('\n');
+    for (const record of records) lines[record] = lines[record]!.replace('"at":', '"aT":');
+    disk.plant(`${out}/journal.jsonl`, lines.join('\n'));
+  }
+
+  const outputs = (run: PaperRun) =>
+    run
+      .lines('results.jsonl')
+      .map(({ id, jobId, output, image, cost }) => ({ id, jobId, output, image, cost }));
+
+  it('keeps each result, and buys nothing again, whichever one or two are lost [fault 20]', async () => {
+    const whole = await bought();
+    const records = whole.lines('journal.jsonl');
+    const all = [...records.keys()];
+    const pairs = all.flatMap((one) =>
+      all.slice(one % 4 === 0 ? one + 1 : all.length).map((other) => [one, other]),
+    );
+    for (const lost of [...all.map((one) => [one]), ...pairs]) {
+      const run = paperRun();
+      run.manifest([...rows.slice(0, 4), edit('a', 'warmer')]);
+      for (const path of whole.disk.paths())
+        if (path.startsWith(out)) run.disk.plant(path, whole.disk.peek(path)!);
+      damage(run, lost);
+      expect((await run.start()).exitCode).toBe(74);
+      const what = lost.map((record) => JSON.stringify(records[record]).slice(0, 60)).join(' & ');
+      const end = await run.start({ repair: true });
+      expect([what, end.exitCode, end.reason]).toEqual([what, 6, expect.any(String)]);
+      const { cost } = end.summary;
+      expect([what, outputs(run)]).toEqual([what, expect.arrayContaining(outputs(whole))]);
+      // The end of a version that was redone since may be lost: it is held as unknown. What began a redo may be lost, so that it counts as one.
+      const isRedoLost = lost.includes(16) && lost.includes(17);
+      expect([what, cost.reported + cost.unknown]).toEqual([what, isRedoLost ? 0.35 : 0.4375]);
+      expect((await run.start()).exitCode).not.toBe(74);
+      expect([what, run.service.posts]).toEqual([what, []]);
+    }
+  });
+
+  it('is refused until it is repaired where the repair was not brought to its end', async () => {
+    const whole = await bought();
+    const before = whole.text('results.jsonl');
+    damage(whole, [1]);
+    const repaired = await openJournal(whole.disk, out, { repair: true });
+    expect(await repaired.find('r0')).toMatchObject({
+      status: 'completed',
+      outcome: { status: 'completed' },
+    });
+    await repaired.close();
+    const end = await whole.start();
+    expect([end.exitCode, end.reason]).toEqual([74, expect.stringMatching(/row "r0", attempt 1/)]);
+    expect(whole.text('results.jsonl')).toBe(before);
+    expect((await whole.start({ repair: true })).exitCode).not.toBe(74);
+    expect(whole.text('results.jsonl')).toBe(before);
   });
 });
