@@ -32,7 +32,7 @@ const common = {
   // A profile of `--names` shows the code's own names.
   minifyIdentifiers: !process.argv.includes('--names'),
   // An error that nobody catches is printed with its line of code.
-  lineLimit: 500,
+  lineLimit: 1000,
   legalComments: 'none',
   logLevel: 'warning',
 };
