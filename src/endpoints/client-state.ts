@@ -6,7 +6,7 @@ import { checkApiKey } from '../contract/request-parts.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
-import { boundOf, BriefSlots, RequestSlots } from '../operators/requests/request-slots.js';
+import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import { DueQueue } from '../policy/due-queue.js';
@@ -97,8 +97,8 @@ export function clientState(options: ClientOptions, { transport, channels, open 
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
   // Endpoints that are made hold theirs.
-  const brief = new EndpointMap(
-    () => new BriefSlots(),
+  const unbounded = new EndpointMap(
+    () => new RequestSlots(),
     () => true,
   );
   let jobs = 0;
@@ -121,7 +121,7 @@ export function clientState(options: ClientOptions, { transport, channels, open 
       const isGiven = (maxConcurrency ?? options.maxConcurrency) !== undefined;
       const slots = isGiven
         ? new RequestSlots([...boundOf(maxConcurrency), ...bound], `${host}/${endpointId}`)
-        : brief.of({ host, endpointId });
+        : unbounded.of({ host, endpointId });
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
     apiKey,

@@ -41,34 +41,35 @@ export interface CalledBack<O> {
  * time. From the intent until the result of the POST is durable nothing is cut off.
  */
 export class Submission<O> {
-  private request: WireRequest | undefined;
-  private deadlineAt = 0;
-  private refusals = 0;
-  private tokens: number | undefined;
-  private notBefore = { at: 0, why: 'backoff' as WaitReason };
-  private lastRefusal: Failed | undefined;
+  #request: WireRequest | undefined;
+  #deadlineAt = 0;
+  #refusals = 0;
+  #tokens: number | undefined;
+  #notBefore = { at: 0, why: 'backoff' as WaitReason };
+  #lastRefusal: Failed | undefined;
   /** Taken before the intent, so that a job without one is left and cancelled at will; given back after the POST. */
-  private readonly slot: RequestSlot | undefined;
+  readonly #slot: RequestSlot | undefined;
 
   constructor(
     private readonly job: JobState<O>,
     private readonly callbacks: CalledBack<O> | undefined,
   ) {
     const { sync, purpose } = job.spec;
-    this.slot = job.context.slots?.of('submit', sync || purpose === 'route-post');
+    this.#slot = job.context.slots?.of('submit', sync || purpose === 'route-post');
   }
 
   /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
   *submit(deadlineAt: number): Steps<JobEvent<O>> {
-    const { job, slot } = this;
+    const { job } = this;
+    const slot = this.#slot;
     const { request } = job.spec;
-    this.deadlineAt = deadlineAt;
-    this.request ??= isObservable(request) ? yield* lastOf(request) : request;
-    if (this.request === undefined) return;
+    this.#deadlineAt = deadlineAt;
+    this.#request ??= isObservable(request) ? yield* lastOf(request) : request;
+    if (this.#request === undefined) return;
     do {
-      if (!this.passesNow()) yield this.turn(this.request);
+      if (!this.#passesNow()) yield this.#turn(this.#request);
       try {
-        if (job.isOpen) yield* this.attempt(this.request);
+        if (job.isOpen) yield* this.#attempt(this.#request);
       } finally {
         slot?.release();
       }
@@ -76,18 +77,19 @@ export class Submission<O> {
   }
 
   /** Whether there is nothing to wait for, which is the usual case. */
-  private passesNow(): boolean {
-    const { job, slot, notBefore, deadlineAt } = this;
-    const { context, spec } = job;
+  #passesNow(): boolean {
+    const { context, spec, isCancelled } = this.job;
     const now = context.scheduler.now();
-    if (job.isCancelled || notBefore.at > now || deadlineAt <= now) return false;
+    if (isCancelled || this.#notBefore.at > now || this.#deadlineAt <= now) return false;
     const tryPass = () => context.gate.tryPass?.(visitOf(context, 'submit', spec.key)) ?? false;
-    return slot === undefined ? tryPass() : slot.passesNow(tryPass);
+    return this.#slot?.passesNow(tryPass) ?? tryPass();
   }
 
   /** The wait for the next attempt, which can be left at any time. */
-  private turn(request: WireRequest): Observable<JobEvent<O>> {
-    const { job, slot, deadlineAt: at } = this;
+  #turn(request: WireRequest): Observable<JobEvent<O>> {
+    const { job } = this;
+    const slot = this.#slot;
+    const at = this.#deadlineAt;
     const { context, spec } = job;
     if (job.isCancelled) {
       job.end(this.cancelled());
@@ -95,12 +97,12 @@ export class Submission<O> {
     }
     const late = () => failedBefore(whatWasAsked(request), 'not sent: its deadline passed', 'refused');
     const otherwise = () => {
-      job.end(this.lastRefusal ?? late());
+      job.end(this.#lastRefusal ?? late());
       return EMPTY;
     };
     const { scheduler } = context;
     return concat(
-      this.pause(),
+      this.#pause(),
       defer(() =>
         slot === undefined
           ? waitAtGate(context, 'submit', spec.key)
@@ -110,9 +112,9 @@ export class Submission<O> {
   }
 
   /** What is left of the wait after a refusal, also for a subscriber that comes back. */
-  private pause(): Observable<JobEvent<O>> {
+  #pause(): Observable<JobEvent<O>> {
     const { scheduler } = this.job.context;
-    const { at, why } = this.notBefore;
+    const { at, why } = this.#notBefore;
     const forMs = at - scheduler.now();
     if (forMs <= 0) return EMPTY;
     return concat(
@@ -121,24 +123,24 @@ export class Submission<O> {
     );
   }
 
-  private *attempt(request: WireRequest): Steps<JobEvent<O>> {
+  *#attempt(request: WireRequest): Steps<JobEvent<O>> {
     const { job, callbacks } = this;
     const { trace, sync } = job.spec;
     job.isCritical = true;
     job.attempts += 1;
     if (trace !== undefined) trace.attempt = job.attempts;
     const sent = callbacks && (yield* lastOf(callbacks.addressed(request)));
-    yield this.checkpoint({ type: 'intent', sync, attempt: job.attempts });
+    yield this.#checkpoint({ type: 'intent', sync, attempt: job.attempts });
     // The intent may have taken its time to become durable.
-    if (!job.isCancelled && job.isFollowed) return yield* this.post(sent ?? request);
+    if (!job.isCancelled && job.isFollowed) return yield* this.#post(sent ?? request);
     // A run that rests is stopped there, before the end of this attempt.
-    this.slot?.release();
-    yield this.checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
+    this.#slot?.release();
+    yield this.#checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
     yield job.rest();
   }
 
   /** The one place from which a purchase goes on the wire. */
-  private *post(request: WireRequest): Steps<JobEvent<O>> {
+  *#post(request: WireRequest): Steps<JobEvent<O>> {
     const { job } = this;
     const { key, purpose, retried, trace, sync } = job.spec;
     job.isUnsent = false;
@@ -146,82 +148,83 @@ export class Submission<O> {
     job.sentAt = job.context.scheduler.now();
     const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
     const judged = yield* lastOf(exchange(asking, job.context));
-    this.slot?.release();
+    this.#slot?.release();
     if (judged === undefined) return;
     // A requeued job keeps its id.
     const jobId = judged.reading !== undefined && 'job' in judged.reading ? judged.reading.job.id : undefined;
     const owner = jobId === undefined || purpose !== 'submit' ? undefined : yield* lastOf(job.claim(jobId));
-    if (owner === undefined) return yield* this.judged(judged, request);
+    if (owner === undefined) return yield* this.#judged(judged, request);
     const why = sharedIdText(jobId ?? '', owner);
-    yield* this.unknown(failedBefore(whatWasAsked(request), why, 'unknown'), request);
+    yield* this.#unknown(failedBefore(whatWasAsked(request), why, 'unknown'), request);
   }
 
   /** Nobody knows what the POST has bought, unless a callback names its job. */
-  private *unknown(failed: Failed, request: WireRequest): Steps<JobEvent<O>> {
-    const { job, callbacks, deadlineAt } = this;
+  *#unknown(failed: Failed, request: WireRequest): Steps<JobEvent<O>> {
+    const { job, callbacks } = this;
+    const deadlineAt = this.#deadlineAt;
     if (callbacks !== undefined) yield callbacks.awaited(request, deadlineAt);
     if (job.isOpen) job.end(failed);
   }
 
-  private *judged(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
+  *#judged(judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
     const { verdict, reading } = judged;
     const { job, callbacks } = this;
     if (verdict.verdict === 'answer' && (reading?.body === 'job' || reading?.body === 'value')) {
-      job.context.quota.succeeded(this.tokens);
+      job.context.quota.succeeded(this.#tokens);
       job.answer = { value: reading, request };
       return;
     }
     // A refusal of a request that has made a job all the same is none.
     const isMade = callbacks?.hasNamed === true;
-    if (verdict.verdict === 'again' && !isMade) return yield* this.refused(verdict.usedUp, judged, request);
+    if (verdict.verdict === 'again' && !isMade) return yield* this.#refused(verdict.usedUp, judged, request);
     const code = verdict.verdict === 'final' && !isMade ? verdict.code : 'unknown';
-    const advice = verdict.verdict === 'ambiguous' ? this.adviceOn(judged) : undefined;
+    const advice = verdict.verdict === 'ambiguous' ? this.#adviceOn(judged) : undefined;
     const failed = failureOf(code, judged, { request, jobId: job.spec.retried, advice });
-    if (failureCodes[code].scope === 'stop') return yield* this.stopped(failed);
-    if (code === 'unknown') return yield* this.unknown(failed, request);
+    if (failureCodes[code].scope === 'stop') return yield* this.#stopped(failed);
+    if (code === 'unknown') return yield* this.#unknown(failed, request);
     job.end(failed);
   }
 
-  private *refused(code: FailureCode, judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
+  *#refused(code: FailureCode, judged: Judged, request: WireRequest): Steps<JobEvent<O>> {
     const { job } = this;
     const { context, spec } = job;
     const { retry } = spec.options;
-    const advice = `tries: ${(this.refusals += 1)}`;
+    const advice = `tries: ${(this.#refusals += 1)}`;
     const failed = failureOf(code, judged, { request, jobId: spec.retried, advice });
-    this.lastRefusal = failed;
+    this.#lastRefusal = failed;
     const tokens = context.quota.take({ timedOut: judged.fault?.timedOut ?? false });
-    if (this.refusals > retry.maxRetries || tokens === undefined) return yield* this.stopped(failed);
-    this.tokens = (this.tokens ?? 0) + tokens;
+    if (this.#refusals > retry.maxRetries || tokens === undefined) return yield* this.#stopped(failed);
+    this.#tokens = (this.#tokens ?? 0) + tokens;
     const again = againAfter(judged);
-    this.notBefore = {
-      at: context.scheduler.now() + retryDelayMs(again, this.refusals, context.random, retry),
+    this.#notBefore = {
+      at: context.scheduler.now() + retryDelayMs(again, this.#refusals, context.random, retry),
       why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
     };
-    yield this.checkpoint(refusedBy(failed));
+    yield this.#checkpoint(refusedBy(failed));
     job.isUnsent = true;
     job.refused();
     yield job.rest();
   }
 
   /** Provably not accepted, and no further try. */
-  private *stopped(failed: Failed): Steps<JobEvent<O>> {
-    yield this.checkpoint(refusedBy(failed));
+  *#stopped(failed: Failed): Steps<JobEvent<O>> {
+    yield this.#checkpoint(refusedBy(failed));
     this.job.end(failed);
   }
 
   /** The end of a job that was cancelled before it was sent. */
   cancelled(): Failed {
     const { endpoint, request } = this.job.spec;
-    const known = isObservable(request) ? this.request : request;
+    const known = isObservable(request) ? this.#request : request;
     const what = known === undefined ? endpoint : whatWasAsked(known);
     return failedBefore(what, 'cancelled before it was sent', 'job-cancelled');
   }
 
-  private checkpoint(event: CheckpointEvent<O>): Observable<never> {
+  #checkpoint(event: CheckpointEvent<O>): Observable<never> {
     return awaitCheckpoint(this.job.spec.checkpoint, event);
   }
 
-  private adviceOn({ fault }: Judged): string {
+  #adviceOn({ fault }: Judged): string {
     const advice = 'it may have been accepted, so it is not sent again';
     const raise =
       'raise the timeout of /runsync (--runsync-timeout, executionTimeoutMs), or submit without waiting and poll (--mode async, run)';

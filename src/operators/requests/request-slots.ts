@@ -9,79 +9,78 @@ import type { RequestSlot } from './exchange.js';
  * of request that holds the fewest: polls do not wait behind all submissions, nor one endpoint behind another.
  */
 export class RequestSlots {
-  /**
-   * @param bounds what a request needs a slot of, in this order
-   * @param endpoint host and id
-   */
-  constructor(
-    private readonly bounds: readonly Lanes[],
-    private readonly endpoint: string,
-  ) {}
+  readonly #bounds: readonly Lanes[] | undefined;
+  readonly #endpoint: string;
+  readonly #brief: Partial<Record<RequestKind, readonly Lanes[]>> = {};
 
-  of(kind: RequestKind): RequestSlot | undefined {
-    return this.bounds.length === 0 ? undefined : new Slot(this.bounds, `${this.endpoint} ${kind}`);
+  /**
+   * @param bounds what a request needs a slot of, in this order. Where none is given, those that are answered at once are bounded, of
+   *   each kind by themselves: so a process does not open as many connections as it has jobs in flight, and polls do not wait behind
+   *   submissions that hang
+   * @param endpoint host and id, for bounds of several endpoints
+   */
+  constructor(bounds?: readonly Lanes[], endpoint = '') {
+    this.#bounds = bounds;
+    this.#endpoint = endpoint;
+  }
+
+  /** @param isLong the request may be answered only when the service has worked on it; `undefined`: it is not bounded */
+  of(kind: RequestKind, isLong: boolean): RequestSlot | undefined {
+    const bounds = this.#bounds ?? (isLong ? [] : (this.#brief[kind] ??= boundOf(mostBrief)));
+    return bounds.length === 0 ? undefined : new Slot(bounds, `${this.#endpoint} ${kind}`);
   }
 }
 
 /** Far more than a process can make use of: each is answered at once. */
 const mostBrief = 256;
 
-/**
- * The bound where none is given: on the requests of one endpoint that are answered at once, those of each kind by themselves. So a
- * process does not open as many connections as it has jobs in flight, and polls do not wait behind submissions that hang.
- */
-export class BriefSlots {
-  private readonly bounds: Partial<Record<RequestKind, readonly Lanes[]>> = {};
-
-  of(kind: RequestKind, isLong: boolean): RequestSlot | undefined {
-    if (isLong) return undefined;
-    return new Slot((this.bounds[kind] ??= boundOf(mostBrief)), kind);
-  }
-}
-
 class Slot implements RequestSlot {
-  private held = new Subscription();
+  readonly #bounds: readonly Lanes[];
+  readonly #lane: string;
+  #held = new Subscription();
   /** The gate said no when it was asked last: it is asked for a wait next, and not a second time. */
-  private isHeldUp = false;
+  #isHeldUp = false;
 
-  constructor(
-    private readonly bounds: readonly Lanes[],
-    private readonly lane: string,
-  ) {}
+  constructor(bounds: readonly Lanes[], lane: string) {
+    this.#bounds = bounds;
+    this.#lane = lane;
+  }
 
   passesNow(tryPass: () => boolean): boolean {
-    if (this.isHeldUp) return false;
-    const turn = { isTaken: false };
-    this.take(() => (turn.isTaken = true));
-    this.isHeldUp = turn.isTaken && !tryPass();
-    if (turn.isTaken && !this.isHeldUp) return true;
-    this.release();
-    return false;
+    if (this.#isHeldUp) return false;
+    const turn: { passes?: boolean } = {};
+    this.#take(() => (turn.passes = tryPass()));
+    const { passes } = turn;
+    this.#isHeldUp = passes === false;
+    if (!passes) this.release();
+    return !!passes;
   }
 
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T> {
-    if (this.isHeldUp) {
-      this.isHeldUp = false;
-      return concat(admitted, this.taken());
+    const taken = this.#taken();
+    const whenAdmitted = concat(admitted, taken);
+    if (this.#isHeldUp) {
+      this.#isHeldUp = false;
+      return whenAdmitted;
     }
     return concat(
-      this.taken(),
+      taken,
       defer(() => {
         if (tryPass()) return EMPTY;
         this.release();
-        return concat(admitted, this.taken());
+        return whenAdmitted;
       }),
     );
   }
 
   release(): void {
-    this.held.unsubscribe();
+    this.#held.unsubscribe();
   }
 
-  private taken(): Observable<never> {
+  #taken(): Observable<never> {
     return new Observable((subscriber) => {
       let isTaken = false;
-      const held = this.take(() => {
+      const held = this.#take(() => {
         isTaken = true;
         subscriber.complete();
       });
@@ -92,13 +91,13 @@ class Slot implements RequestSlot {
   }
 
   /** Calls `done` once there is a slot of each bound, at once where they are free. */
-  private take(done: () => unknown): Subscription {
+  #take(done: () => unknown): Subscription {
     const held = new Subscription();
-    this.held = held;
+    this.#held = held;
     const takeOf = (index: number) => {
-      const lanes = this.bounds[index];
+      const lanes = this.#bounds[index];
       if (lanes === undefined) return void done();
-      held.add(lanes.take(this.lane, () => takeOf(index + 1)));
+      held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
     };
     takeOf(0);
     return held;
