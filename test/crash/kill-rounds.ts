@@ -88,8 +88,11 @@ export async function killRounds(
     let killed = 0;
     let atWork = 0;
     let exitCode: number | null = null;
+    let stderr = '';
     while (exitCode === null) {
       const run = startRun(manifest, out, service.baseUrl, calls);
+      stderr = '';
+      run.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
       if (killed < kills) {
         // Every other one is hit where it starts and resumes, the others at work, for half as long.
         const isAtWork = killed % 2 === 1;
@@ -105,6 +108,8 @@ export async function killRounds(
       } else [exitCode] = (await once(run, 'exit')) as [number | null];
     }
     const report = await compareBooks(rows, out, await billOf(service.baseUrl), { exitCode, kills: killed });
+    // What the last start printed belongs to what is wrong: the folder is gone when somebody reads it.
+    if (report.broken.length > 0 && stderr !== '') report.broken.push(stderr);
     return { ...report, atWork, answers: relay.answers };
   } finally {
     service.process.kill('SIGTERM');
@@ -171,7 +176,7 @@ function startRun(manifest: string, out: string, baseUrl: string, more: readonly
     ...more,
   ];
   const env = { ...process.env, MILLRACE_API_KEY: key };
-  return spawn(process.execPath, [command, ...options], { stdio: 'ignore', env });
+  return spawn(process.execPath, [command, ...options], { stdio: ['ignore', 'ignore', 'pipe'], env });
 }
 
 export async function billOf(baseUrl: string): Promise<Purchase[]> {

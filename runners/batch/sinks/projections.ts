@@ -76,35 +76,33 @@ export class Projections {
 
   /** Makes durable what was written, under the names of the files. Resolves to how far that is. */
   async sync(): Promise<FilesCovered> {
-    await this.idle();
-    this.refuse();
+    const covered = await this.whileIdle(() => this.covered());
+    await this.files.sync();
+    await this.whileIdle(() => this.files.keepNames());
+    return covered;
+  }
+
+  /** How far all the files go. In the middle of an append some of them are ahead of the others, and of `records`. */
+  private covered(): Promise<FilesCovered> {
     const { repairs, tally } = this.journal.recovered;
     const costBy = tally.columns;
-    const covered = {
+    return Promise.resolve({
       records: this.records,
       ...(repairs > 0 && { repairs }),
       ...(costBy.length > 0 && { costBy }),
       files: this.files.extents(),
-    };
-    await this.files.sync();
-    await this.keepNames();
-    return covered;
+    });
   }
 
-  /** Lines that come meanwhile wait. */
-  private async keepNames(): Promise<void> {
-    await this.idle();
-    const checking = this.files.keepNames();
-    this.checking = checking.then(
-      () => (this.checking = undefined),
-      () => (this.checking = undefined),
-    );
-    await checking;
-  }
-
-  private async idle(): Promise<void> {
+  /** Works while no line is appended; lines that come meanwhile wait. Between finding it so and the work nothing may be awaited. */
+  private async whileIdle<T>(work: () => Promise<T>): Promise<T> {
     for (let busy = this.checking ?? this.running; busy !== undefined; busy = this.checking ?? this.running)
       await busy;
+    this.refuse();
+    const done = work();
+    const end = (): void => void (this.checking = undefined);
+    this.checking = done.then(end, end);
+    return done;
   }
 
   /** Ids of all rows that have ended, in the order of the files. */
@@ -119,8 +117,7 @@ export class Projections {
 
   /** Ends the files; spreadsheets with new columns are written again. */
   async finish(): Promise<void> {
-    await this.idle();
-    await this.files.settle(false);
+    await this.whileIdle(() => this.files.settle(false));
   }
 
   close(): Promise<void> {

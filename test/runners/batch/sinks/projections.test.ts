@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { firstValueFrom } from 'rxjs';
+import type { DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
 import { Projections } from '../../../../runners/batch/sinks/projections.js';
 import type { FilesCovered } from '../../../../runners/batch/sinks/spreadsheet.js';
+import { createRandom } from '../../../bench/polling/lognormal-run-times.js';
 import { countingFiles } from '../../../support/counting-files.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
@@ -92,6 +94,31 @@ const later = [
   ...[intent('b', 2), reply('b'), outcome('b', 'completed', 2)],
   ...[intent('a', 2), outcome('a', 'failed', 2)],
 ];
+
+/** Each call takes some time before and after it does its work, as long as chance has it. */
+class LateDisk extends ForgetfulDisk {
+  constructor(private readonly chance: () => number) {
+    super();
+  }
+
+  override async open(...args: Parameters<ForgetfulDisk['open']>): Promise<DiskFile> {
+    const file = await super.open(...args);
+    const late = async <T>(work: () => Promise<T>): Promise<T> => {
+      await someSteps(this.chance);
+      const done = await work();
+      await someSteps(this.chance);
+      return done;
+    };
+    return Object.assign(Object.create(file) as DiskFile, {
+      size: () => late(() => file.size()),
+      write: (...bytes: Parameters<DiskFile['write']>) => late(() => file.write(...bytes)),
+    });
+  }
+}
+
+async function someSteps(chance: () => number, most = 20): Promise<void> {
+  for (let step = Math.floor(chance() * most); step > 0; step -= 1) await Promise.resolve();
+}
 
 describe('Projections', () => {
   it('follow from the journal alone', async () => {
@@ -239,6 +266,37 @@ describe('Projections', () => {
     }
     await projections.finish();
     expect(ids(files(disk)['results.jsonl'])).toEqual(names);
+  });
+
+  it('are synced between two appends, however the rows come: as far as they then go, all of them do', async () => {
+    const chance = createRandom(7);
+    const disk = new LateDisk(chance);
+    const journal = await openJournal(disk, folder);
+    const names = Array.from({ length: 2_000 }, (_, index) => `row-${index}`);
+    const projections = await Projections.open({ disk, folder, journal });
+    for (const id of names) await append(journal, intent(id), reply(id), outcome(id, 'completed'));
+    let next = 0;
+    const ends = async (): Promise<void> => {
+      for (let id = names[next]; id !== undefined; id = names[next]) {
+        next += 1;
+        const ended = { intent: intent(id) as never, reply: reply(id) as never };
+        await projections.write({ ...ended, outcome: outcome(id, 'completed') }, next * 3);
+        await someSteps(chance, 400);
+      }
+    };
+    const covered: FilesCovered[] = [];
+    const syncs = async (): Promise<void> => {
+      while (next < names.length) covered.push(await projections.sync());
+    };
+    await Promise.all([...Array.from({ length: 12 }, ends), syncs()]);
+    await projections.close();
+    expect(covered.length).toBeGreaterThan(20);
+    const far = (name: string, bytes = 0): number =>
+      files(disk)[name]!.slice(0, bytes).split('\n').length - 1;
+    for (const { records, files: extents } of covered) {
+      expect(far('results.jsonl', extents['results.jsonl']?.bytes)).toBe(records / 3);
+      expect(far('costs.csv', extents['costs.csv']?.bytes)).toBe(records / 3 + 1);
+    }
   });
 
   it('answer everything with the first fault of the disk', async () => {
