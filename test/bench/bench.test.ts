@@ -7,7 +7,7 @@ import { clientCpu } from './parts/client-cpu.js';
 import { rowCost } from './parts/row-cost.js';
 import { throughput } from './parts/throughput.js';
 import { webhooks } from './parts/webhooks.js';
-import { resultsPage } from './results-page.js';
+import { readResults, refuseSameNames, resultsPage } from './results-page.js';
 
 /** What `npm run bench` measures within this process, once and small: nothing is asserted of how fast it is. */
 it('the bench still runs, and every figure of it is a number', { timeout: 60_000 }, async () => {
@@ -29,3 +29,12 @@ it('the bench still runs, and every figure of it is a number', { timeout: 60_000
   });
   for (const { what } of figures) expect(page).toContain(`| ${what} |`);
 });
+
+it.each(['test/bench/results.json', 'test/bench/distributed/results.json'])(
+  'in %s each figure has a name of its own',
+  async (path) => {
+    const { figures } = await readResults(path);
+    expect(figures.length).toBeGreaterThan(10);
+    expect(() => refuseSameNames(figures)).not.toThrow();
+  },
+);

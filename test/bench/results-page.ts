@@ -20,6 +20,7 @@ export async function readResults(path: string): Promise<Results> {
 
 /** The results with some figures measured again: each stands where it stood, a new one behind the one before it. */
 export function mergeResults(known: Results, again: Results): Results {
+  refuseSameNames(again.figures);
   const figures = [...known.figures];
   let behind = figures.length - 1;
   for (const figure of again.figures) {
@@ -33,6 +34,13 @@ export function mergeResults(known: Results, again: Results): Results {
   const remark = `Measured on ${again.date.slice(0, 10)} by itself, ${cores} × ${cpu}, load ${load.toFixed(1)}: "${first}" to "${last}".`;
   const remarks = (known.remarks ?? []).filter((text) => !text.endsWith(remark.slice(remark.indexOf('"'))));
   return { ...known, figures, remarks: [...remarks, remark] };
+}
+
+/** A figure is known by its name: of two with one name, the second would take the place of the first. */
+export function refuseSameNames(figures: readonly Figure[]): void {
+  const names = figures.map(({ what }) => what);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two figures are called "${twice}"`);
 }
 
 /** The figures as a page. */
@@ -59,9 +67,9 @@ By \`--profile\`, in CPU, one after the other on a machine that had other work:
   rxjs loads and nobody needs, and 80 ms the reading of ninety small files.
 - **The first start**, with nothing kept, took 3.8 s: about 2.3 s for 800,000 records of the journal (185 MB), the rest as above. The
   heads of records, garbage, and checksums take 10, 10 and 8 %: nothing stands out. Now a thread reads the manifest meanwhile, plain CSV
-  is split in a tenth of the time that csv-parse takes, checksums are joined by tables, and ends of lines found once. With a million rows,
-  beside a csv-parse of 3.6 to 3.9 s: 7.1 to 7.7 s (1.9 to 2.0 times) and 12 to 13 s of CPU, in 197 MB (before 250); a later start takes
-  1.9 to 2.2 s, in 137 MB (161). Of 100,000 rows a start takes 0.45 s before it has read the first one.
+  is split in a tenth of the time that csv-parse takes, checksums are joined by tables, and ends of lines found once. A million rows
+  took 250 MB, since the index of their ids grew by copies and the thread's rows waited in memory: now it is made once as large as it
+  will be, they wait in a file, and both heaps keep their young generation small.
 - **A plan of ten rows** took 4.9 times as long as \`node -e 0\`: 760 kB of code in 60 files, of which it needs 330 kB, and three schemas
   of a hundred options (7 %). Then it loaded what it needs, most of it from one file, and made one schema: 2.4 times. Of what was
   left, a tenth was collecting garbage in a heap that is kept small for rows, and for ten it need not be: 2.2 times. A plan of

@@ -73,12 +73,12 @@ export async function startsOver(folder: string, rows: number, rounds: number): 
     figure(`${name}: a start with nothing kept, wall time against that`, '×', against('first', 'wallMs'), {
       limit: limit.first,
     }),
-    figure(`${name}: the same, CPU of its two threads`, '×', against('first', 'cpuMs')),
-    figure(`${name}: the same, peak memory`, 'MB', peak('first'), { limit: limit.peak }),
+    figure(`${name}: a start with nothing kept, CPU of its two threads`, '×', against('first', 'cpuMs')),
+    figure(`${name}: a start with nothing kept, peak memory`, 'MB', peak('first'), { limit: limit.peak }),
     figure(`${name}: a start after the end, CPU`, '×', against('later', 'cpuMs'), { limit: limit.later }),
-    figure(`${name}: the same, peak memory`, 'MB', peak('later'), { limit: limit.peak }),
-    figure(`${name}: a start after a kill, CPU`, '×', against('killed', 'cpuMs'), { limit: limit.first }),
-    figure(`${name}: the same, peak memory`, 'MB', peak('killed'), { limit: limit.peak }),
+    figure(`${name}: a start after the end, peak memory`, 'MB', peak('later'), { limit: limit.peak }),
+    figure(`${name}: a start after a kill, CPU`, '×', against('killed', 'cpuMs'), { limit: limit.later }),
+    figure(`${name}: a start after a kill, peak memory`, 'MB', peak('killed'), { limit: limit.peak }),
   ];
 }
 

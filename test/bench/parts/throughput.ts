@@ -50,21 +50,22 @@ export async function throughput(rounds: number, jobs = 4_000, isRoomy = false):
   }
   service.close();
   const ownCore = (ms: readonly number[]) => ms.map((each) => 1_000 / each);
-  const young = isRoomy ? `, ${roomyFlags.join(' ')}` : '';
+  const name = `jobs of 0–50 ms, 500 in flight, over undici${isRoomy ? `, ${roomyFlags.join(' ')}` : ''}`;
+  const hand = `the same two requests a job, undici by hand${isRoomy ? `, ${roomyFlags.join(' ')}` : ''}`;
   return [
-    figure(`jobs of 0–50 ms, 500 in flight, over undici${young}`, 'jobs/s', perSecond, {
+    figure(name, 'jobs/s', perSecond, {
       note: 'wall time, shares the machine',
     }),
-    figure('the same: CPU a job', 'ms CPU', cpu),
-    figure('the same, on a core of its own', 'jobs/s', ownCore(cpu), {
+    figure(`${name}: CPU a job`, 'ms CPU', cpu),
+    figure(`${name}, on a core of its own`, 'jobs/s', ownCore(cpu), {
       ...(isRoomy ? { limit: { atLeast: 5_000 } } : { note: "with node's own young generation" }),
     }),
-    figure('the same: CPU a job of the service', 'ms CPU', served, {
+    figure(`${name}: CPU a job of the service`, 'ms CPU', served, {
       note: 'not counted; on the other core it holds nobody up',
     }),
-    figure('the same two requests a job, undici by hand: CPU a job', 'ms CPU', floor),
-    figure('the same, on a core of its own', 'jobs/s', ownCore(floor), { note: 'what undici leaves' }),
-    figure('millrace over undici against undici by hand', '×', ratios(cpu, floor)),
+    figure(`${hand}: CPU a job`, 'ms CPU', floor),
+    figure(`${hand}, on a core of its own`, 'jobs/s', ownCore(floor), { note: 'what undici leaves' }),
+    figure(`${name}, against undici by hand`, '×', ratios(cpu, floor)),
   ];
 }
 
