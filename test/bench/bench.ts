@@ -83,6 +83,7 @@ function parts(): Record<string, () => Promise<Figure[]>> {
     whole: async () =>
       wholeRun(await manifest('whole.jsonl', 20_000, job), 20_000, join(folder, 'whole'), rounds),
     end: () => endOfRun(join(folder, 'end', 'edits.out'), rows, rounds),
+    'large-end': () => endOfRun(join(folder, 'large-end', 'edits.out'), Number(values['large-rows']), rounds),
     starts: () => startsOver(folder, rows, rounds),
     'large-starts': () => startsOver(folder, Number(values['large-rows']), rounds),
     run: async () => runMemory(await manifest('run.jsonl', rows, job), rows, join(folder, 'run')),
