@@ -1,4 +1,14 @@
-import { defaultIfEmpty, defer, from, ignoreElements, merge, of, takeUntil, type Observable } from 'rxjs';
+import {
+  AsyncSubject,
+  defaultIfEmpty,
+  defer,
+  from,
+  ignoreElements,
+  merge,
+  of,
+  takeUntil,
+  type Observable,
+} from 'rxjs';
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -28,21 +38,20 @@ export interface Ending {
   readonly bought?: { readonly facts: RowFacts; readonly cost: Cost } | undefined;
 }
 
-/** The one way on which a row leaves, as `leave`. Emits the row if it has ended. */
+/**
+ * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
+ * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits the row if it has
+ * ended. Goes on without a subscriber: lines of rows that end later say that those of this row are written.
+ */
 export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
-  return flow<EndedRow>(function* () {
-    const ended = yield* leave(context, ending);
-    if (ended !== undefined) yield ended;
+  return defer(() => {
+    const done = new AsyncSubject<EndedRow>();
+    flow(() => leave(context, ending)).subscribe(done);
+    return done;
   });
 }
 
-/**
- * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
- * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them.
- *
- * @returns the row if it has ended
- */
-export function* leave(context: PurchaseContext, ending: Ending): Steps<never, EndedRow | undefined> {
+function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   const { records, intent, reply, bought, row } = ending;
   const { journal, projections, options } = context;
   const numbers: number[] = [];
@@ -54,23 +63,17 @@ export function* leave(context: PurchaseContext, ending: Ending): Steps<never, E
   const at = records.findIndex(({ k }) => k === 'outcome');
   const outcome = records[at] as OutcomeRecord | undefined;
   const number = numbers[at] ?? 0;
-  if (outcome === undefined) {
-    reportMoney(context);
-    return undefined;
-  }
+  if (outcome === undefined) return reportMoney(context);
   const ended: EndedRow = { intent, reply, outcome };
   const isDouble = at < records.length - 1;
   // With the record, which the tally has counted: a summary that is written now must not count the row twice.
   if (!isDouble) context.toDo.rows = Math.max(context.toDo.rows - 1, 0);
   const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
-  if (isDouble) {
-    reportDouble(context, outcome);
-    return undefined;
-  }
+  if (isDouble) return reportDouble(context, outcome);
   if (options.deliver !== undefined) yield* lastOf(delivered(context, ended));
   report(context, row, outcome);
-  return ended;
+  yield ended;
 }
 
 function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): void {

@@ -15,7 +15,7 @@ import { whileInFlight } from './while-in-flight.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import type { InvalidRow } from '../manifest/manifest-row.js';
-import { leave } from '../end/end-row.js';
+import { endRow } from '../end/end-row.js';
 
 /**
  * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
@@ -126,7 +126,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
     ...{ at, cost: price, source: lost ? 'unknown' : 'none', statusCalls: 0, row: failedRow(row) },
     ...(lost && { purchase }),
   });
-  yield* leave(context, { records: [outcome], row: row.row });
+  yield* lastOf(endRow(context, { records: [outcome], row: row.row }));
 }
 
 /** An invalid row becomes a failure. */
@@ -137,7 +137,7 @@ export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps
   const outcome = failedRecord(key, rowError({ code: 'invalid-row', message, paid: 'no' }), {
     ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0, row: facts },
   });
-  yield* leave(context, { records: [outcome], row });
+  yield* lastOf(endRow(context, { records: [outcome], row }));
 }
 
 /** Tasks for `buyRows`, each when it is asked for. It ends once it is closed, with those that nobody asked for left out. */

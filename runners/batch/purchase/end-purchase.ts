@@ -2,7 +2,7 @@ import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.j
 import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
-import { leave, type Ending } from '../end/end-row.js';
+import { endRow, type Ending } from '../end/end-row.js';
 import { UnfitRecord } from '../journal/line/record-line.js';
 import { costOfCompleted, costOfFailed } from '../row/costs.js';
 import type { RowRecord } from '../row/record-head.js';
@@ -53,7 +53,7 @@ export function* endPurchase(
 
 /** The row is in the state that these records lead to once it is reported. */
 function* endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Steps<never> {
-  yield* leave(context, ending);
+  yield* lastOf(endRow(context, ending));
   for (const record of ending.records) row.take(record);
 }
 

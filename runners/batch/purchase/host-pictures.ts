@@ -2,7 +2,7 @@ import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { UploadError, type PictureHost } from '../uploads/picture-host.js';
 import { localPicturePath } from '../uploads/create-picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
-import { leave } from '../end/end-row.js';
+import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -76,7 +76,7 @@ function* notUploaded(
     ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0 },
     row: failedRow(facts),
   });
-  yield* leave(context, { records: [outcome], row: facts.row });
+  yield* lastOf(endRow(context, { records: [outcome], row: facts.row }));
 }
 
 function isLocal(image: string): boolean {

@@ -1,7 +1,9 @@
 import { Subject } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { StopOrder } from '../../../../runners/batch/run-batch.js';
+import { LateDisk } from '../../../support/late-disk.js';
 import { paperRun } from '../../../support/paper-run.js';
+import { seeded } from '../../../support/seeded.js';
 
 it('leaves no row out of the files whose outcome was on its way when the run was told to end at once', async () => {
   for (let call = 1; call <= 600; call++) {
@@ -30,5 +32,32 @@ it('leaves no row out of the files whose outcome was on its way when the run was
     await run.start();
     const ids = [...run.lines('results.jsonl'), ...run.lines('failures.jsonl')].map(({ id }) => id).sort();
     expect(ids, `told to end at call ${call}`).toEqual(['a', 'b', 'c']);
+  }
+});
+
+it('leaves none out whose picture was saved then, behind which another row has ended', async () => {
+  const ids = Array.from({ length: 30 }, (_, index) => `row-${10 + index}`);
+  // With each of these a row was left out.
+  for (const seed of [27, 28, 45, 60, 86, 91, 125]) {
+    const random = seeded(seed);
+    const run = paperRun();
+    const stop = new Subject<StopOrder>();
+    const last = 1 + Math.floor(random() * 160);
+    let calls = 0;
+    run.disk = new LateDisk(random, () => {
+      if (++calls === last) stop.next('now');
+    });
+    const ends = ['complete', 'inline', 'fail', 'complete'] as const;
+    const endOf = new Map(ids.map((id) => [id, ends[Math.floor(random() * ends.length)]!]));
+    run.service.behave = (row) => endOf.get(row) ?? 'complete';
+    const images = ['http://example.test/a.png'];
+    run.manifest(ids.map((id) => ({ id, endpoint: 'image-edit', images, prompt: id })));
+    await run.start({ stop, concurrency: 6 });
+    expect(calls).toBeGreaterThanOrEqual(last);
+    await run.start();
+    const written = [...run.lines('results.jsonl'), ...run.lines('failures.jsonl')].map(({ id }) => id);
+    expect(written.sort(), `seed ${seed}`).toEqual(ids);
+    const costs = run.costs().map(({ id }) => id);
+    expect(costs.sort(), `seed ${seed}`).toEqual(ids);
   }
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { firstValueFrom } from 'rxjs';
-import type { DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
@@ -9,6 +8,7 @@ import type { FilesCovered } from '../../../../runners/batch/sinks/spreadsheet.j
 import { createRandom } from '../../../bench/polling/lognormal-run-times.js';
 import { countingFiles } from '../../../support/counting-files.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { LateDisk, someSteps } from '../../../support/late-disk.js';
 
 const folder = '/out';
 const names = ['results.jsonl', 'failures.jsonl', 'costs.csv', 'earlier.jsonl'];
@@ -94,31 +94,6 @@ const later = [
   ...[intent('b', 2), reply('b'), outcome('b', 'completed', 2)],
   ...[intent('a', 2), outcome('a', 'failed', 2)],
 ];
-
-/** Each call takes some time before and after it does its work, as long as chance has it. */
-class LateDisk extends ForgetfulDisk {
-  constructor(private readonly chance: () => number) {
-    super();
-  }
-
-  override async open(...args: Parameters<ForgetfulDisk['open']>): Promise<DiskFile> {
-    const file = await super.open(...args);
-    const late = async <T>(work: () => Promise<T>): Promise<T> => {
-      await someSteps(this.chance);
-      const done = await work();
-      await someSteps(this.chance);
-      return done;
-    };
-    return Object.assign(Object.create(file) as DiskFile, {
-      size: () => late(() => file.size()),
-      write: (...bytes: Parameters<DiskFile['write']>) => late(() => file.write(...bytes)),
-    });
-  }
-}
-
-async function someSteps(chance: () => number, most = 20): Promise<void> {
-  for (let step = Math.floor(chance() * most); step > 0; step -= 1) await Promise.resolve();
-}
 
 describe('Projections', () => {
   it('follow from the journal alone', async () => {
