@@ -42,7 +42,8 @@ export class GroupCommit {
   }
 
   async close(): Promise<void> {
-    await this.running;
+    // A record may have come in the steps between the end of a group and here.
+    while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', `The journal ${this.path} is closed.`);
     await this.file.close();
   }

@@ -21,7 +21,7 @@ export class HandedRows {
   /** There may be callbacks about these rows. */
   look(rows: Iterable<string>): void {
     for (const row of rows) this.wanted.add(row);
-    if (this.wanted.size > 0) this.looking ??= this.work().finally(() => (this.looking = undefined));
+    if (this.wanted.size > 0) this.looking ??= this.work();
   }
 
   private async work(): Promise<void> {
@@ -33,6 +33,8 @@ export class HandedRows {
       const found = await readHanded(pool, run, rows).catch(() => []);
       for (const handed of found) void this.take(handed).catch(() => undefined);
     }
+    // At once: what is wanted from here on begins anew.
+    this.looking = undefined;
   }
 
   private async take({ digest, row, attempt }: HandedCallback): Promise<void> {

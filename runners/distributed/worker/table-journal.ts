@@ -127,12 +127,13 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   /** Waits for what is queued. */
   async written(): Promise<void> {
-    await this.running;
+    while (this.running !== undefined) await this.running;
   }
 
   /** The same, and later appends error. */
   async close(): Promise<void> {
-    await this.written();
+    // Between finding it so and the refusal nothing may be awaited.
+    while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
   }
 

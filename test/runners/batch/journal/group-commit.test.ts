@@ -143,4 +143,23 @@ describe('GroupCommit.close', () => {
     expect(disk.counts.close).toBe(1);
     await expect(durable(commit, intent('b'))).rejects.toThrow('is closed');
   });
+
+  it('writes a record that comes while it closes, or refuses it: however few steps lie between', async () => {
+    for (let steps = 0; steps < 30; steps++) {
+      const { disk, commit } = await commitOn();
+      const first = durable(commit, intent('a'));
+      const closing = commit.close();
+      await first;
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      let end: string | undefined;
+      void durable(commit, intent('b')).then(
+        () => (end = 'written'),
+        () => (end = 'refused'),
+      );
+      await closing;
+      await new Promise((resolve) => setImmediate(resolve));
+      const isThere = disk.peek(path)?.includes('"id":"b"') === true;
+      expect(end, `${steps} steps`).toBe(isThere ? 'written' : 'refused');
+    }
+  });
 });

@@ -86,7 +86,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
     at: (ms: number, id: string) => when(ms, intent(id)),
     until,
     groups: () => groups,
-    ...{ accept, late },
+    ...{ accept, late, write, close: () => journal.close() },
   };
 }
 
@@ -188,4 +188,24 @@ it('fails where a job was free, and another row has it when the group is written
   expect(await accepting).toMatchObject({ message: expect.stringContaining('another row has it now') });
   expect(written).toEqual([]);
   expect(new Set(late)).toEqual(new Set(['j-a']));
+});
+
+it('writes a record that comes while the journal closes, or refuses it and keeps its job: however few steps lie between', async () => {
+  for (let steps = 0; steps < 30; steps++) {
+    const { written, write, close, at, until, late } = await workerWith(['a', 'b', 'c']);
+    const ends: string[] = [];
+    const coming = at(100, 'a').then(async () => {
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      void write({ k: 'accepted', at: 0, id: 'b', jobId: 'j-b' }).then(
+        () => ends.push('written'),
+        () => ends.push('refused'),
+      );
+    });
+    // Once the group of row `a` is on its way.
+    const closing = at(100, 'c').then(close);
+    await until([coming, closing]);
+    await until([at(500, 'c').catch(() => undefined)]);
+    expect(ends, `${steps} steps`).toEqual([written.length > 1 ? 'written' : 'refused']);
+    expect(late, `${steps} steps`).toEqual(written.length > 1 ? [] : ['j-b']);
+  }
 });
