@@ -101,6 +101,8 @@ class CallbacksOfRun implements RunCallbacks {
 
   hold(id: string, post: HeldPost): void {
     this.held.set(id, post);
+    // Of an earlier purchase.
+    if (this.named.get(id)?.attempt !== post.attempt) this.named.delete(id);
   }
 
   orphan({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {

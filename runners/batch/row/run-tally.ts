@@ -1,7 +1,7 @@
 import type { OutcomeRecord, RecordOf } from '../journal/record.js';
 import { headOf, type RowRecord } from './record-head.js';
 import { bookings, type RowBooks } from './row-books.js';
-import type { EndStatus } from './row-status.js';
+import type { EndStatus, RowStatus } from './row-status.js';
 import { Tally } from './tally.js';
 import type { KeptTally, StartCounts, Totals } from './totals.js';
 
@@ -40,6 +40,11 @@ export class RunTally {
     if (record.k === 'reopen') this.countReopening(record.id, row, record.to);
     this.tally.take(row, headOf(record));
     if (record.k === 'outcome') this.countEnd(record, row);
+  }
+
+  /** Of a row that earlier starts left, or that is in flight or held in this one. */
+  statusOf(id: string): RowStatus | undefined {
+    return (this.rows.get(id) ?? this.known.booksOf(id))?.status;
   }
 
   /** Rows and money over all starts. */

@@ -54,6 +54,8 @@ describe('a callback about a row that is not in work', () => {
     expect(await meaning()).toBe('foreign');
     expect(await lastValueFrom(callbacks.orphan({ ...call, attempt: 2 }), { defaultValue: '' })).toBe('');
     expect(callbacks.named.get('a')).toStrictEqual({ attempt: 2, jobId: 'j' });
+    callbacks.hold('a', { attempt: 3, endpoint: 'grind' });
+    expect(callbacks.named.size).toBe(0);
   });
 
   it('names nothing where another row has the job', async () => {

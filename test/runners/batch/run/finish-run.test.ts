@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
+import type { NodeAnswer, NodeCall } from '../../../../src/webhooks/answer-calls.js';
 import { expect, it } from 'vitest';
-import type { StopOrder } from '../../../../runners/batch/run-batch.js';
+import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
 import { LateDisk } from '../../../support/late-disk.js';
 import { paperRun } from '../../../support/paper-run.js';
 import { seeded } from '../../../support/seeded.js';
@@ -60,4 +61,46 @@ it('leaves none out whose picture was saved then, behind which another row has e
     const costs = run.costs().map(({ id }) => id);
     expect(costs.sort(), `seed ${seed}`).toEqual(ids);
   }
+});
+
+it('has the next start ask for the job of a row that this one has sent and held, where a callback named it since', async () => {
+  const run = paperRun();
+  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'hang');
+  run.manifest(['a', 'b'].map((id) => ({ id, endpoint: 'echo', input: { row: id } })));
+  let address = '';
+  let handle: (call: NodeCall, answer: NodeAnswer) => void = () => undefined;
+  const port = { url: 'http://127.0.0.1:1', pass: (given: typeof handle) => (handle = given) };
+  const webhooks = {
+    url: 'https://hooks.test/called',
+    open: () => Promise.resolve({ ...port, close: () => Promise.resolve() }),
+  };
+  const options = run.options({
+    ...{ webhooks, assumePriceUsd: 0.01, manifest: { ...run.options().manifest, mode: 'async' } },
+    transport: (request) => {
+      const { input, webhook } = JSON.parse(request.body ?? '{}') as { input?: object; webhook?: string };
+      if (JSON.stringify(input) === '{"row":"a"}') address = webhook ?? '';
+      return run.service.transport(request);
+    },
+  });
+  const statuses: number[] = [];
+  const first = await run.follow(runBatch(options), (event) => {
+    if (event.type !== 'ended' || event.id !== 'a') return;
+    const bytes = Buffer.from(JSON.stringify({ id: 'job-a-1', status: 'COMPLETED', output: {} }));
+    const call: NodeCall = {
+      ...{ method: 'POST', url: new URL(address).pathname, headers: {} },
+      async *[Symbol.asyncIterator]() {
+        yield await Promise.resolve(bytes);
+      },
+    };
+    const end = () => run.service.revive('job-b-1');
+    handle(call, { writeHead: (status) => statuses.push(status), end });
+  });
+  expect([first.exitCode, statuses]).toEqual([0, [503]]);
+  expect(first.summary.rows).toMatchObject({ completed: 1, failed: 0, toDo: 1 });
+  run.service.revive('job-a-1');
+  const second = await run.follow(runBatch(options));
+  expect(second.exitCode).toBe(0);
+  expect(run.service.executions.get('a')).toBe(1);
+  expect(run.lines('failures.jsonl')).toEqual([]);
+  expect(run.lines('results.jsonl').map(({ id }) => id)).toEqual(['b', 'a']);
 });
