@@ -24,11 +24,9 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     });
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
-  const isNamed = await takeUpNamed(run).catch(() => true);
-  const ended = endOf(run, await heldIds(run));
-  let end = error === undefined ? ended : worse(ended, exitOf(error));
+  let end = error === undefined ? undefined : exitOf(error);
   const note = (fault: unknown): void => {
-    end = worse(end, exitOf(fault));
+    end = end === undefined ? exitOf(fault) : worse(end, exitOf(fault));
     run.log.write('error', { err: describeFault(fault) }, 'the end of the run could not be written');
   };
   if (error !== undefined)
@@ -36,8 +34,11 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   await keepPolling(run);
-  const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
   const covered = await projections.sync().catch(note);
+  // Behind all that the files tell of: the next start finds it there.
+  const isNamed = await takeUpNamed(run).catch(() => true);
+  end = worse(endOf(run, await heldIds(run)), end);
+  const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
   const isStopped = await lastValueFrom(journal.append(stop)).then(
     () => true,
     (fault: unknown) => (note(fault), false),
@@ -88,7 +89,7 @@ async function heldIds({ journal }: Run): Promise<string[]> {
   return [...ids];
 }
 
-function worse(one: RunEnd, other: RunEnd): RunEnd {
+function worse(one: RunEnd, other: RunEnd = one): RunEnd {
   return worstEnd([one, other]) ?? one;
 }
 
