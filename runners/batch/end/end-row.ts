@@ -40,8 +40,8 @@ export interface Ending {
 
 /**
  * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
- * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits the row if it has
- * ended. Goes on without a subscriber: lines of rows that end later say that those of this row are written.
+ * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits an ended row. Goes
+ * on without a subscriber: the lines of later rows vouch for these.
  */
 export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
   return defer(() => {

@@ -63,9 +63,7 @@ const unusedCallbacks =
 async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
   let taken = 0;
   for (const [id, { attempt, jobId }] of callbacks?.named ?? []) {
-    // One that earlier starts held may have been bought again since.
-    const { attempts = attempt } = (await journal.journal.find(id)) ?? {};
-    if (journal.tally.statusOf(id) !== 'unknown' || attempts > attempt) continue;
+    if (journal.tally.statusOf(id) !== 'unknown') continue;
     const at = options.scheduler.now();
     const accepted = journal.append({ k: 'accepted', at, id, jobId });
     const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;

@@ -42,7 +42,7 @@ export class RunTally {
     if (record.k === 'outcome') this.countEnd(record, row);
   }
 
-  /** Of a row that earlier starts left, or that is in flight or held in this one. */
+  /** Of a row of earlier starts, or one in flight or held. */
   statusOf(id: string): RowStatus | undefined {
     return (this.rows.get(id) ?? this.known.booksOf(id))?.status;
   }

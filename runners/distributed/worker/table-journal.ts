@@ -127,7 +127,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   /** Waits for what is queued. */
   async written(): Promise<void> {
-    while (this.running !== undefined) await this.running;
+    await this.running;
   }
 
   /** The same, and later appends error. */
