@@ -249,10 +249,11 @@ class World {
   private stages(): RunStages {
     this.keptAhead = Promise.resolve();
     if (this.exitCodes.length % 2 === 0) return runStages;
-    const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }) => {
+    const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }, _, held) => {
       // The manifest is meddled with once the start itself has read it.
       const open: Disk['open'] = (name, ...how) => (name === path ? this.disk : disk).open(name, ...how);
-      this.keptAhead = keepManifest({ ...disk, open }, { out, path, settings }).catch(() => undefined);
+      const keep = () => keepManifest({ ...disk, open }, { out, path, settings });
+      this.keptAhead = held.then(keep).catch(() => undefined);
       return this.keptAhead;
     };
     return { ...runStages, checkAhead };

@@ -72,5 +72,12 @@ export interface ResolvedManifest {
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
-/** What a start does while it reads its journal: it may keep what the manifest holds. Rejects never, and ends with the signal. */
-export type CheckAhead = (options: ResolvedOptions, signal: AbortSignal) => Promise<void>;
+/**
+ * What a start does while it reads its journal: it may keep what the manifest holds. Called early, it writes nothing before `held`
+ * resolves: then the run is this start's, and its journal is opened next. Rejects never, and ends with the signal.
+ */
+export type CheckAhead = (
+  options: ResolvedOptions,
+  signal: AbortSignal,
+  held: Promise<unknown>,
+) => Promise<void>;

@@ -44,11 +44,11 @@ import { takeUp } from './take-up.js';
 export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const { options, events, stops } = opening;
   const { disk, out } = options;
+  const isBegun = await hasBegun(disk, out);
+  const meanwhile = isBegun ? whileOpening(opening, ports.checkAhead) : undefined;
   await refuseFolder(disk, out);
   const listener = await listening(opening, ports);
-  const isBegun = await hasBegun(disk, out);
-  const meanwhile = () => whileOpening(opening, ports.checkAhead);
-  const early = isBegun ? await holdJournal(opening, ports.openJournal, meanwhile) : undefined;
+  const early = meanwhile && (await holdJournal(opening, ports.openJournal, meanwhile));
   const { peekJournal, beforeRows } = ports;
   const checked = await checkManifest(options, early, { stops, peekJournal, beforeRows });
   const { plan, ahead } = checked;
@@ -65,19 +65,29 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
 }
 
-/** Ends with the start, or once that is to stop: nothing is kept then. */
+/**
+ * Has something prepared that is to be done while the journal is opened: what is returned begins it, and resolves at its end. It ends with
+ * the start, before another process can hold the run, or once the start is to stop: nothing is kept then.
+ */
 function whileOpening(
   { options, stops, closers }: Opening,
   checkAhead: CheckAhead = () => Promise.resolve(),
-): Promise<void> {
+): () => Promise<void> {
   const leaving = new AbortController();
+  let begin = (): void => undefined;
+  const held = new Promise<void>((resolve) => (begin = resolve));
   const stopping = stops.stopping$.subscribe(() => leaving.abort());
-  const done = checkAhead(options, leaving.signal).finally(() => stopping.unsubscribe());
-  closers.push(() => {
+  const done = checkAhead(options, leaving.signal, held).finally(() => stopping.unsubscribe());
+  const end = () => {
     leaving.abort();
     return done;
-  });
-  return done;
+  };
+  closers.push(end);
+  return () => {
+    closers.push(end);
+    begin();
+    return done;
+  };
 }
 
 /** The port for callbacks is open before anything is sent. */

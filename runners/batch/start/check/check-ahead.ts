@@ -19,21 +19,24 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8 };
  * check makes no row of it. Resolves once the thread has ended, however it has: where nothing is kept, the check reads the manifest
  * itself, and says what is wrong with it.
  *
+ * @param held the thread has begun by then, and is given the manifest
  * @param thread what runs in the thread
  */
 export async function checkAhead(
   options: ResolvedOptions,
   signal: AbortSignal,
+  held: Promise<unknown>,
   thread: URL = new URL('./check-thread.js', import.meta.url),
 ): Promise<void> {
   if (!(await isWorthThread(options).catch(() => false)) || signal.aborted) return;
   const { out, manifest } = options;
-  const workerData: KeptManifest = { out, path: manifest.path, settings: manifest.settings };
+  const given: KeptManifest = { out, path: manifest.path, settings: manifest.settings };
   await new Promise<unknown>((resolve) => {
     // The flags of this process, a profile for one, are not the thread's.
-    const worker = new Worker(thread, { workerData, resourceLimits, execArgv: [], stderr: true });
+    const worker = new Worker(thread, { resourceLimits, execArgv: [], stderr: true });
     worker.on('error', () => undefined).on('exit', resolve);
     signal.addEventListener('abort', () => void worker.terminate(), { once: true });
+    void held.then(() => worker.postMessage(given));
   });
 }
 

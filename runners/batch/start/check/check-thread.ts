@@ -1,10 +1,12 @@
 // What `check-ahead.ts` starts as a thread: a file of its own, which loads what it needs once it runs.
 import { setFlagsFromString } from 'node:v8';
-import { workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { parentPort, type MessagePort } from 'node:worker_threads';
 import { nodeDisk } from '../../disk/node-disk.js';
 import type { KeptManifest } from './keep-manifest.js';
 
 // A thread that begins sets it back for the whole process: the other one has no rows to make room for.
 setFlagsFromString('--semi-space-growth-factor=1');
 const { keepManifest } = await import('./keep-manifest.js');
-await keepManifest(nodeDisk, workerData as KeptManifest);
+const [manifest] = (await once(parentPort as MessagePort, 'message')) as [KeptManifest];
+await keepManifest(nodeDisk, manifest);

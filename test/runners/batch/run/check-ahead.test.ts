@@ -69,6 +69,7 @@ const ahead = (
       ...options,
     }),
     signal,
+    Promise.resolve(),
     file,
   );
 
@@ -143,6 +144,28 @@ describe('what is done beside the journal', () => {
   /** It goes on until its start is to stop. */
   const untilAborted = (_: unknown, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+
+  it.each([
+    ['begins once the run is held', () => Promise.resolve({ release: () => Promise.resolve() }), true],
+    ['never begins where another process holds the run', () => Promise.reject(new Error('held')), false],
+  ])('%s', async (_, hold, begins) => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    await run.start();
+    const steps: string[] = [];
+    const checkAhead = async (_: unknown, signal: AbortSignal, held: Promise<unknown>): Promise<void> => {
+      steps.push('prepared');
+      void held.then(() => steps.push('begun'));
+      await Promise.race([held, untilAborted(_, signal)]);
+      steps.push('ended');
+    };
+    const holding = async () => {
+      steps.push('hold');
+      return hold();
+    };
+    await run.follow(runBatch(run.options({ hold: holding }), { ...runStages, checkAhead }));
+    expect(steps).toEqual(['prepared', 'hold', ...(begins ? ['begun'] : []), 'ended']);
+  });
 
   it('ends with a start that cannot read its journal', async () => {
     const run = paperRun();

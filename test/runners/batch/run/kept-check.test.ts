@@ -60,8 +60,10 @@ const rowsOf = ({ events }: PaperEnd) =>
   events.map((event) => (event.type === 'finished' ? event.summary?.rows : undefined));
 
 /** What is done beside the journal, by a thread in the command line. */
-const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }) =>
-  keepManifest(disk, { out, path, settings }).catch(() => undefined);
+const checkAhead: CheckAhead = async ({ disk, out, manifest: { path, settings } }, _, held) => {
+  await held;
+  await keepManifest(disk, { out, path, settings }).catch(() => undefined);
+};
 
 /** What a start does with what is kept, without it, and with what is kept beside its journal. */
 async function both(
@@ -122,7 +124,7 @@ describe('a start over rows that have all ended', () => {
     const run = await ended(given);
     const whole = run.disk.peek(kept) as Buffer;
     await run.disk.unlink(kept);
-    await checkAhead(resolveOptions(run.options()), new AbortController().signal);
+    await checkAhead(resolveOptions(run.options()), new AbortController().signal, Promise.resolve());
     expect(run.disk.peek(kept)).toEqual(whole);
   });
 
