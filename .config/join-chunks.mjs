@@ -5,17 +5,16 @@ import { build } from 'esbuild';
 
 /**
  * Puts chunks of a split bundle into one file for each group: finding and reading fifty small files takes a third of a short command.
- * A chunk that a file outside of its group imports passes on what stands in the joined file, so that everything is still there once.
- * What is imported when it is needed is imported from the joined file itself.
+ * What imported a chunk imports the joined file in its place, so that everything is still there once.
  *
  * @param outputs of esbuild's metafile
  * @param groups by the joined file's name: the entry points that it takes, with all that they import and no earlier group has; those
  *   `without` which it is stay files of their own; of what they import only what an entry point `within` imports too
- * @returns what each file holds now; chunks that only pass on are left out
+ * @returns what each file holds now
  */
 export async function joinChunks(options, outputs, outdir, groups) {
   const joined = new Set();
-  /** By the chunk that it takes the place of. */
+  /** By the name of a chunk: the file that holds it, and its number there. */
   const moved = new Map();
   const all = { ...outputs };
   const bundle = (from) =>
@@ -41,13 +40,11 @@ export async function joinChunks(options, outputs, outdir, groups) {
     all[outfile] = { inputs, bytes: statSync(outfile).size };
     chunks.forEach((chunk, at) => {
       writeFileSync(chunk, exportsOf(outputs[chunk], at, 'out', `${name}.js`));
-      const own = outputs[chunk].exports.map((each) => `${each}:m.j${at}_${each}`);
-      moved.set(basename(chunk), `import("./${name}.js").then(m=>({${own}}))`);
+      moved.set(basename(chunk), { file: `./${name}.js`, at, exports: outputs[chunk].exports });
     });
     for (const file of left) await bundle({ entryPoints: [file], outfile: file, allowOverwrite: true });
   }
-  const imported = importedFiles(outputs, joined);
-  for (const chunk of joined) if (!imported.has(chunk)) rmSync(chunk);
+  for (const chunk of joined) rmSync(chunk);
   const left = Object.fromEntries(Object.entries(all).filter(([file]) => !joined.has(file)));
   for (const file of Object.keys(left)) importJoined(file, moved);
   return left;
@@ -85,17 +82,24 @@ function closure(outputs, entries) {
   return seen;
 }
 
-/** The files that are still imported by their names: by what is not joined. */
-function importedFiles(outputs, joined) {
-  const imports = Object.entries(outputs).flatMap(([name, output]) =>
-    output.imports.filter(({ kind }) => kind !== 'dynamic-import' && !joined.has(name)),
-  );
-  return new Set(imports.map(({ path }) => path));
-}
-
-/** A file that only passes on what is in another takes 1 % of a short command to find and read. */
+/** A file that only passes on what is in another takes 1 % of a short command to find and read: `status` would read 76 of them. */
 function importJoined(file, moved) {
   const code = readFileSync(file, 'utf8');
-  const direct = code.replace(/import\(\s*"\.\/([^"]+)"\s*\)/g, (text, name) => moved.get(name) ?? text);
+  const seen = new Set();
+  const direct = code
+    .replace(/import\(\s*"\.\/([^"]+)"\s*\)/g, (text, name) => {
+      const into = moved.get(name);
+      const own = into?.exports.map((each) => `${each}:m.j${into.at}_${each}`);
+      return into === undefined ? text : `import("${into.file}").then(m=>({${own}}))`;
+    })
+    .replace(/import\s*(?:\{([^}]*)\}\s*from\s*)?"\.\/([^"]+)";/g, (text, names, name) => {
+      const into = moved.get(name);
+      if (into === undefined) return text;
+      const isSeen = seen.has(into.file);
+      seen.add(into.file);
+      if (names === undefined) return isSeen ? '' : `import"${into.file}";`;
+      const own = names.split(',').map((each) => each.trim().split(' as '));
+      return `import{${own.map(([one, here = one]) => `j${into.at}_${one} as ${here}`)}}from"${into.file}";`;
+    });
   writeFileSync(file, direct);
 }
