@@ -65,6 +65,7 @@ export function aheadWith(more: Partial<Ahead> = {}): Ahead {
       ended: 0,
       toSend: 0,
       retried: 0,
+      doubted: 0,
       redone: 0,
       doubled: 0,
       toPoll: 0,

@@ -126,8 +126,7 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 function heldReason(unknown: number, held: readonly string[], { out, identity }: Run['options']): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
   const are = unknown === 1 ? 'is' : 'are';
-  const why = identity.local ? 'no answer came' : 'charged or not, nobody knows yet';
-  return `${rows(unknown)} ${are} in doubt: ${why} (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 /** A row that is paid for has not failed: it is downloaded later. */

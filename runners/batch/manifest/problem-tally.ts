@@ -3,7 +3,7 @@ import { quoteValue, stripControls } from './quote-value.js';
 
 /** A problem of one row, or of many rows that differ only in values. */
 export interface InvalidProblem {
-  /** The first row that has it, without its other problems. */
+  /** The first row that has it, with its problems of this kind alone. */
   readonly first: Pick<InvalidRow, 'row' | 'line' | 'id' | 'problems'>;
   /** How many rows have it. */
   readonly rows: number;
@@ -16,20 +16,27 @@ const linesKept = 20;
 
 /** Groups the problems of invalid rows: those that differ only in quoted values and numbers are one problem. */
 export class ProblemTally {
-  readonly #groups = new Map<string, { first: InvalidProblem['first']; rows: number; lines: number[] }>();
+  readonly #groups = new Map<
+    string,
+    InvalidProblem & { first: { problems: RowProblem[] }; rows: number; lines: number[] }
+  >();
   #others = 0;
 
   add({ row, line, id, problems }: InvalidRow): void {
+    const seen = new Set<string>();
     for (const problem of problems) {
       const key = keyOf(problem);
       const known = this.#groups.get(key);
-      if (known !== undefined) {
+      if (known !== undefined && seen.has(key)) {
+        if (known.first.row === row) known.first.problems.push(problem);
+      } else if (known !== undefined) {
         known.rows++;
         if (known.lines.length < linesKept && known.lines.at(-1) !== line) known.lines.push(line);
       } else if (this.#groups.size < groupsKept) {
         const first = { row, line, ...(id !== undefined && { id }), problems: [problem] };
         this.#groups.set(key, { first, rows: 1, lines: [line] });
       } else this.#others++;
+      seen.add(key);
     }
   }
 

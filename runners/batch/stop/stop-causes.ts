@@ -13,9 +13,7 @@ import type { StartCounts } from '../row/totals.js';
 /** Each stop with its exit code, and a sentence that says how to go on. */
 export const stopCauses = {
   capReached({ cap = 0, spent, reserved, unknown }: LedgerSnapshot): StopCause {
-    const held = reserved + unknown;
-    const and = held > 0 ? ` and ${formatMoney(held)} reserved or in doubt` : '';
-    const reason = `Stopped at the cost cap of ${formatMoney(cap)}: with ${formatMoney(spent)} spent${and}, the next row did not fit. Run again with a higher cap to go on.`;
+    const reason = `Stopped at the cost cap of ${formatMoney(cap)}: ${formatMoney(spent + reserved + unknown)} were spent, reserved or in doubt, and the next row did not fit. Run again with a higher cap to go on.`;
     return { exitCode: 3, reason, caps: [{ option: 'max-cost', usd: toUsd(cap) }], leaves: [] };
   },
 

@@ -101,7 +101,7 @@ async function problemOf(
           const why = error instanceof Error ? error.message : String(error);
           if (!isUnknown) return of({ text: `${job} could not be asked for: ${why}`, instead });
           return of({
-            text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (one of /runsync for a minute)`,
+            text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (those of /runsync for a minute)`,
             instead: `where your account shows that it was charged, --paid USD writes that down; ${instead}`,
           });
         }),

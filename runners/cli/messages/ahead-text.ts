@@ -7,7 +7,8 @@ import { aheadByText } from './value-text.js';
 
 /** What a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { toSend, doubled, toPoll, toDownload, toHold, later, invalid, ended } = ahead;
+  const { rows, toSend, doubled, toPoll, toDownload, toHold, later, invalid, ended } = ahead;
+  const left = rows - toSend - doubled - toPoll - toDownload - toHold - later - invalid - ended;
   const price = { ...ahead.price, estimated: ahead.fits.estimated };
   const reasons = listed(againParts(ahead));
   const parts = [
@@ -15,6 +16,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     doubled > 0 && `${formatCount(doubled)} in doubt to send again, which may charge twice`,
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
+    left > 0 && `${formatCount(left)} left in flight by an earlier start`,
     toHold > 0 && `${formatCount(toHold)} in doubt`,
     invalid > 0 && `${formatCount(invalid)} invalid`,
     later > 0 && `${formatCount(later)} left for later`,
@@ -33,16 +35,16 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
   ];
 }
 
-function againParts({ retried, redone }: Ahead): (string | false)[] {
+function againParts({ retried, doubted, redone }: Ahead): (string | false)[] {
   return [
-    retried > 0 && `${formatCount(retried)} failed before`,
+    retried > doubted && `${formatCount(retried - doubted)} failed before`,
+    doubted > 0 && `${formatCount(doubted)} in doubt, which may charge twice`,
     redone > 0 && `${formatCount(redone)} bought before`,
   ];
 }
 
 function goneText({ gone }: Ahead): string[] {
-  const kept = `${countOf(gone, 'earlier result')} ${gone === 1 ? 'is' : 'are'} kept`;
-  return fact('not in it', gone > 0 ? kept : '');
+  return fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of earlier starts, kept as they are` : '');
 }
 
 /** What the axes ask for otherwise than in earlier starts. */

@@ -49,7 +49,7 @@ function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan
     ...fact(
       'redo',
       columnsNotSent.includes('redo')
-        ? 'its rows are bought again, each in place of the result that it names'
+        ? 'its rows are bought again; with --out of their run, in place of the results that they name'
         : '',
     ),
   ];

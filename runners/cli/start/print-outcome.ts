@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
@@ -108,7 +108,9 @@ async function filesText(out: string, cwd: string, hasResults: boolean): Promise
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));
   const report = hasResults && names.includes('report.html') ? shownPath(join(out, 'report.html'), cwd) : '';
-  const look = names.includes('images') ? 'to review the pictures' : 'to look at the results';
+  const pictures = await opendir(join(out, 'images')).catch(() => undefined);
+  const look = (await pictures?.read()) ? 'to review the pictures' : 'to look at the results';
+  await pictures?.close();
   return [
     ...fact('files', names.length === 0 ? '' : `${shownPath(out, cwd)}: ${names.join(', ')}`),
     ...fact('next', report === '' ? '' : `open ${report} ${look}`),

@@ -48,7 +48,7 @@ function undownloadedWords(count: number, isRehearsal: boolean): string {
 /** What may have been charged also stands where no row is held for it any more: rows bought again, or of a lost job. */
 function heldWords({ heldRows, money, isRehearsal }: Survey): string {
   const { unknown } = money.total;
-  const sum = unknown > 0 && !isRehearsal ? formatSum(unknown) : '';
-  if (heldRows === 0) return sum === '' ? '' : `${sum} more may have been charged`;
-  return `${formatCount(heldRows)} ${heldRows === 1 ? 'is' : 'are'} in doubt${sum === '' ? '' : `: up to ${sum}`}`;
+  const held = heldRows === 0 ? '' : `${formatCount(heldRows)} ${heldRows === 1 ? 'is' : 'are'} in doubt`;
+  const sum = unknown > 0 && !isRehearsal ? `${formatSum(unknown)} more may have been charged` : '';
+  return [held, sum].filter(Boolean).join(', and ');
 }

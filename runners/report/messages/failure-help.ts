@@ -45,7 +45,7 @@ const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   ],
   unknown: [
     rows('in doubt'),
-    'No answer came. In a real run, look at your account first (`millrace settle`). Here, send them again:',
+    'No reply says whether they were accepted. In a real run, look at your account first (`millrace settle`). Here, send them again:',
     'again',
   ],
   download: [
@@ -113,7 +113,7 @@ const help: Readonly<Record<FailureCode, Help>> = {
   ],
   unknown: [
     rows('in doubt'),
-    'The connection was lost before the service answered. Look at your account, then decide; this lists them and the ways:',
+    'No reply says whether they were accepted. Look at your account, then decide; this lists them and the ways:',
     'settle',
   ],
   'output-mismatch': [

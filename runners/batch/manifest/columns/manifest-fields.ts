@@ -165,11 +165,20 @@ export class CellProblem {
   constructor(readonly message: string) {}
 }
 
+/** A path without an ending, and behind a blank one that has an ending: `photos/Mug 01.jpg`. */
+const pathWithBlank = /(?<![^\s|])(?:[^\s|:]*[\\/])?[^\s|:.\\/]+\s+[^\s|:]+\.(?:png|jpe?g|webp)(?![^\s|])/i;
+
 /** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
 export function imageList(cell: unknown): readonly unknown[] | CellProblem {
   if (Array.isArray(cell)) return cell as readonly unknown[];
   if (typeof cell !== 'string') return new CellProblem(`is no list of URLs, but ${quoteValue(cell)}`);
-  if (!cell.trimStart().startsWith('[')) return cell.split(/[\s|]+/).filter((image) => image !== '');
+  if (!cell.trimStart().startsWith('[')) {
+    const [path] = pathWithBlank.exec(cell) ?? [];
+    if (path === undefined) return cell.split(/[\s|]+/).filter((image) => image !== '');
+    return new CellProblem(
+      `${quoteValue(path)} would be two pictures; write a path with a blank as ${JSON.stringify([path])}`,
+    );
+  }
   const parsed = parseJson(cell);
   return 'problem' in parsed
     ? new CellProblem(`begins with "[", but ${parsed.problem}`)

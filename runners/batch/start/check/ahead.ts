@@ -16,6 +16,8 @@ export interface Ahead {
   readonly toSend: number;
   /** Of `toSend`: failed before. */
   readonly retried: number;
+  /** Of `retried`: as `unknown`, so that they may be charged twice. */
+  readonly doubted: number;
   /** Of `toSend`: completed before, and changed since. */
   readonly redone: number;
   /** Sent again by `onUnknown: 'retry'`, though they may have been accepted; not part of `toSend`. */

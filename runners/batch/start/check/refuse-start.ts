@@ -39,9 +39,10 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   const capsUsd = caps.filter((usd) => usd !== undefined);
   const problem = warnAt && whyNoThreshold(warnAt, capsUsd);
   if (problem !== undefined) throw notStarted(problem);
-  if (capsUsd.length > 0 && ahead.price.unpriced > 0)
+  const { unpriced } = ahead.price;
+  if (capsUsd.length > 0 && unpriced > 0)
     throw notStarted(
-      `${ahead.price.unpriced} rows have no known price, so a cost cap cannot hold: give their endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out`,
+      `${unpriced === 1 ? '1 row has' : `${unpriced} rows have`} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), reckon with one (--assume-price), or leave the cap out (--max-cost none lifts one that the run remembers)`,
     );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeInvalid } from '../../../../runners/batch/manifest/problem-tally.js';
+import { describeInvalid, describeProblem } from '../../../../runners/batch/manifest/problem-tally.js';
 import { planManifest, type Plan } from '../../../../runners/batch/manifest/plan-manifest.js';
 import { readManifest } from '../../../../runners/batch/manifest/read-manifest.js';
 import type { Row } from '../../../../runners/batch/manifest/manifest-row.js';
@@ -58,6 +58,16 @@ describe('planManifest', () => {
       invalid: 0,
       cost: { estimated: 0, unpriced: 0 },
     });
+  });
+
+  it('counts the rows that have a problem, and not how often one row has it', async () => {
+    const { problems } = await plan('images,prompt\nftp://a ftp://b,x\nftp://c ftp://d ftp://e,x\n');
+    expect(problems.map(({ rows, lines }) => [rows, lines])).toEqual([[2, [2, 3]]]);
+    expect(problems.flatMap(describeProblem)).toEqual([
+      expect.stringContaining('line 2 (row 1), column images: image 1: '),
+      expect.stringContaining('line 2 (row 1), column images: image 2: '),
+      '  1 other row is like it: line 3',
+    ]);
   });
 
   it('keeps the first 20 invalid rows and counts the others', async () => {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { stopCauses } from '../../../../runners/batch/stop/stop-causes.js';
 
 it.each([
-  [480_000, 392_500, 'the cost cap of $0.48: with $0.3925 spent and'],
-  [479_999, 1_000_000_000, 'the cost cap of $0.479999: with $1,000.00 spent and'],
+  [480_000, 392_500, 'the cost cap of $0.48: $0.480001 were'],
+  [479_999, 1_000_000_000, 'the cost cap of $0.479999: $1,000.087501 were'],
 ])('tells what does not fit under a cap of %d to the last digit', (cap, spent, words) => {
   const { reason } = stopCauses.capReached({
     cap,
@@ -13,7 +13,7 @@ it.each([
     drift: 0,
     unpriced: 0,
   });
-  expect(reason).toContain(`${words} $0.087501 reserved or in doubt, the next row did not fit.`);
+  expect(reason).toContain(`${words} spent, reserved or in doubt, and the next row did not fit.`);
 });
 
 it('ends what the disk says with one full stop', () => {

@@ -56,8 +56,16 @@ describe('what a rehearsal advises, when its emulator has ended', () => {
     expect((await call('status', 'o')).stdout).toContain('0 of 3 rows');
     const goOn = await commandIn('o');
     const second = await call(...wordsOf(goOn.replace('--latency 60000 ', '')));
+    expect(second.stderr).toContain('  this start   1 row to send, 2 left in flight by an earlier start\n');
     expect(second.stdout).toContain('2 jobs ended with the emulator');
     await followsThrough(await commandIn('o'));
+  });
+
+  it('says that rows in doubt may be charged twice, before they are sent again', async () => {
+    const run = ['run', 'edits.csv', '--local', '--out', 'o', '--mode', 'async'];
+    await call(...run, '--faults', 'reset-after@run=1');
+    const { stderr } = await call(...run, '--retry', 'unknown');
+    expect(stderr).toContain('  this start   3 rows to send (3 in doubt, which may charge twice)\n');
   });
 
   /** The only command of the list, in the terminal as in the report. */

@@ -6,12 +6,17 @@ import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehear
 
 describe('millrace report', () => {
   let work: Rehearsal;
+  let ran: string;
   beforeEach(async () => {
     work = await openRehearsal();
     await work.write('rows.jsonl', echoJobs(2));
-    await work.call('run', 'rows.jsonl');
+    ran = (await work.call('run', 'rows.jsonl')).stdout;
   });
   afterEach(() => work.close());
+
+  it('is the next thing to open, and is not said to have pictures where there are none', () => {
+    expect(ran).toContain('  next         open rows.out/report.html to look at the results\n');
+  });
 
   it('writes again what the run wrote at its end', async () => {
     expect((await work.everything('rows.out')).has(join(work.folder, 'rows.out', 'report.html'))).toBe(true);

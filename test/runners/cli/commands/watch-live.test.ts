@@ -79,7 +79,7 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
   expect(second.code).toBe(6);
   await soon(() => flight.textContent()).toContain('The last start ended with exit code 6');
   await soon(() => page.locator('h1').textContent()).toMatch(
-    /^292 of 300 rows completed .* 8 are in doubt: up to \$0\.70\.$/,
+    /^292 of 300 rows completed .* 8 are in doubt, and \$0\.70 more may have been charged\.$/,
   );
   expect(complaints).toEqual([]);
   expect(asked.every((address) => address.startsWith(url) || address.startsWith('data:'))).toBe(true);

@@ -27,14 +27,18 @@ describe('aheadText', () => {
   });
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
-    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe('  not in it    3 earlier results are kept');
+    expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
+      '  not in it    3 rows of earlier starts, kept as they are',
+    );
   });
 
   it('says what a later start takes up, and what it leaves', () => {
     const ahead = {
       ...nothing,
+      rows: 968,
       toSend: 40,
-      retried: 2,
+      retried: 5,
+      doubted: 3,
       redone: 1,
       toPoll: 3,
       toDownload: 1,
@@ -44,7 +48,7 @@ describe('aheadText', () => {
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 1 bought before), 3 to ask about, 1 picture to fetch, 4 in doubt, 5 invalid, 7 left for later, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 3 in doubt, which may charge twice, 1 bought before), 3 to ask about, 1 picture to fetch, 8 left in flight by an earlier start, 4 in doubt, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 

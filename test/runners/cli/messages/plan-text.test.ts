@@ -45,7 +45,7 @@ describe('what a plan says in one line', () => {
     const redo = { columnsNotSent: ['redo', 'redo.attempt', 'note'] };
     expect(lineOf('not sent', redo)).toBe('  not sent     note');
     expect(lineOf('redo', redo)).toBe(
-      '  redo         its rows are bought again, each in place of the result that it names',
+      '  redo         its rows are bought again; with --out of their run, in place of the results that they name',
     );
   });
 

@@ -8,6 +8,10 @@ describe('imageList', () => {
     ['["a b", "c|d"]', ['a b', 'c|d']],
     [' [] ', []],
     ['', []],
+    ['photos/a.jpg b.jpg', ['photos/a.jpg', 'b.jpg']],
+    ['photos/a|b.jpg', ['photos/a', 'b.jpg']],
+    ['https://x.example/a b.jpg', ['https://x.example/a', 'b.jpg']],
+    ['["photos/Mug 01.jpg"]', ['photos/Mug 01.jpg']],
     [
       ['a b', 3],
       ['a b', 3],
@@ -19,6 +23,9 @@ describe('imageList', () => {
   it.each<[unknown, string]>([
     ['[a', 'begins with "[", but is no JSON'],
     [7, 'is no list of URLs, but 7'],
+    ['photos/Mug 01.jpg', 'would be two pictures; write a path with a blank as ["photos/Mug 01.jpg"]'],
+    ['a.png ./My photos/01.webp', '"./My photos/01.webp" would be two pictures'],
+    ['Mug 01.JPG|b.png', '"Mug 01.JPG" would be two pictures'],
     [{ url: 'a' }, 'is no list of URLs, but {"url":"a"}'],
   ])('refuses %j', (value, problem) => {
     expect(imageList(value)).toBeInstanceOf(CellProblem);
