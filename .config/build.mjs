@@ -1,6 +1,6 @@
 // Builds dist from src and runners: declarations by tsc, one bundle for what is imported and one for the command line.
 // Reading many small files is most of the time that an import, `millrace --help` and `millrace plan` take.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -37,9 +37,10 @@ const common = {
   logLevel: 'warning',
 };
 
-execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'], {
-  stdio: 'inherit',
-});
+const tsc = [require.resolve('typescript/bin/tsc'), '-p', '.config/tsconfig.build.json'];
+const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
+// The compiler has printed why.
+if (status !== 0) process.exit(status ?? 1);
 rmSync('dist', { recursive: true, force: true });
 copyDeclarations();
 await bundleLibrary();

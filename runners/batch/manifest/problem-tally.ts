@@ -27,9 +27,9 @@ export class ProblemTally {
     for (const problem of problems) {
       const key = keyOf(problem);
       const known = this.#groups.get(key);
-      if (known !== undefined && seen.has(key)) {
-        if (known.first.row === row) known.first.problems.push(problem);
-      } else if (known !== undefined) {
+      if (known?.first.row === row) known.first.problems.push(problem);
+      else if (known !== undefined) {
+        if (seen.has(key)) continue;
         known.rows++;
         if (known.lines.length < linesKept && known.lines.at(-1) !== line) known.lines.push(line);
       } else if (this.#groups.size < groupsKept) {

@@ -44,7 +44,7 @@ function againParts({ retried, doubted, redone }: Ahead): (string | false)[] {
 }
 
 function goneText({ gone }: Ahead): string[] {
-  return fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of earlier starts, kept as they are` : '');
+  return fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of earlier starts, kept` : '');
 }
 
 /** What the axes ask for otherwise than in earlier starts. */

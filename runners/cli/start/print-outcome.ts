@@ -1,4 +1,4 @@
-import { opendir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
@@ -59,7 +59,7 @@ export async function printOutcome(
     ...outcomeText(summary, run.target.local),
     ...tookText(summary),
     ...todos,
-    ...(await filesText(out, io.cwd, exitCode < 128 && summary.rows.completed > 0)),
+    ...(await filesText(out, io.cwd, exitCode < 128 ? lookText(summary) : '')),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
   // Where stdout is a file, the person at the terminal gets the sentence too.
@@ -103,14 +103,17 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-/** @param hasResults Whether the report shows what the run has come to, and there is something in it to look at. */
-async function filesText(out: string, cwd: string, hasResults: boolean): Promise<string[]> {
+/** What the report is for. Edits alone have a resolution. Empty: there is nothing in it to look at. */
+function lookText({ rows, cost }: Summary): string {
+  if (rows.completed === 0) return '';
+  return Object.keys(cost.byResolution).length > 0 ? 'to review the pictures' : 'to look at the results';
+}
+
+/** @param look what the report is opened for; empty: it does not show what the run has come to */
+async function filesText(out: string, cwd: string, look: string): Promise<string[]> {
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));
-  const report = hasResults && names.includes('report.html') ? shownPath(join(out, 'report.html'), cwd) : '';
-  const pictures = await opendir(join(out, 'images')).catch(() => undefined);
-  const look = (await pictures?.read()) ? 'to review the pictures' : 'to look at the results';
-  await pictures?.close();
+  const report = look !== '' && names.includes('report.html') ? shownPath(join(out, 'report.html'), cwd) : '';
   return [
     ...fact('files', names.length === 0 ? '' : `${shownPath(out, cwd)}: ${names.join(', ')}`),
     ...fact('next', report === '' ? '' : `open ${report} ${look}`),

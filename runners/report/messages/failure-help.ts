@@ -45,7 +45,7 @@ const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   ],
   unknown: [
     rows('in doubt'),
-    'No reply says whether they were accepted. In a real run, look at your account first (`millrace settle`). Here, send them again:',
+    'In a real run, look at your account first (`millrace settle`). Here, send them again:',
     'again',
   ],
   download: [
@@ -111,11 +111,7 @@ const help: Readonly<Record<FailureCode, Help>> = {
     'These jobs ran, and the service has dropped their results. Buy them again:',
     'again',
   ],
-  unknown: [
-    rows('in doubt'),
-    'No reply says whether they were accepted. Look at your account, then decide; this lists them and the ways:',
-    'settle',
-  ],
+  unknown: [rows('in doubt'), 'Look at your account, then decide; this lists them and the ways:', 'settle'],
   'output-mismatch': [
     ['unexpected output', 'unexpected outputs'],
     'These jobs are paid, and their output is kept. Compare it with the schema.',

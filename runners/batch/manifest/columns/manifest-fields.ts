@@ -166,7 +166,7 @@ export class CellProblem {
 }
 
 /** A path without an ending, and behind a blank one that has an ending: `photos/Mug 01.jpg`. */
-const pathWithBlank = /(?<![^\s|])(?:[^\s|:]*[\\/])?[^\s|:.\\/]+\s+[^\s|:]+\.(?:png|jpe?g|webp)(?![^\s|])/i;
+const pathWithBlank = /(?<![^\s|])[^\s|:.]+\s+[^\s|:]+\.(png|jpe?g|webp)\b/i;
 
 /** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
 export function imageList(cell: unknown): readonly unknown[] | CellProblem {
@@ -176,7 +176,7 @@ export function imageList(cell: unknown): readonly unknown[] | CellProblem {
     const [path] = pathWithBlank.exec(cell) ?? [];
     if (path === undefined) return cell.split(/[\s|]+/).filter((image) => image !== '');
     return new CellProblem(
-      `${quoteValue(path)} would be two pictures; write a path with a blank as ${JSON.stringify([path])}`,
+      `${quoteValue(path)} would be two pictures; write ${JSON.stringify([path])} for one`,
     );
   }
   const parsed = parseJson(cell);

@@ -16,7 +16,7 @@ export interface Ahead {
   readonly toSend: number;
   /** Of `toSend`: failed before. */
   readonly retried: number;
-  /** Of `retried`: as `unknown`, so that they may be charged twice. */
+  /** Of `retried`: in doubt, which may charge twice. */
   readonly doubted: number;
   /** Of `toSend`: completed before, and changed since. */
   readonly redone: number;

@@ -87,8 +87,7 @@ const whyNotInRehearsal: Readonly<Record<string, string>> = {
   deadline:
     'Its job ended with the emulator. In a real run the next start asks for it first, and buys nothing.',
   expired: 'Its job ended with the emulator. Send it again with --retry expired.',
-  unknown:
-    'In doubt: no reply says whether it was accepted. In a real run look at your account first; here, send it again with --retry unknown.',
+  unknown: 'In doubt. In a real run look at your account first; here, send it again with --retry unknown.',
 };
 
 function whyNot({ status, error }: PageRow, { folder, isRehearsal }: RunFacts): string {

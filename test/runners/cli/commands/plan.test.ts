@@ -353,7 +353,7 @@ describe('millrace plan', () => {
           '  to be sent   3 rows (1 failed before)',
           '  changed      1 row, kept as bought: b',
           '  in doubt     1 row: look at the account; `millrace settle rows.out` lists the ways to decide',
-          '  not in it    1 row of earlier starts, kept as they are',
+          '  not in it    1 row of earlier starts, kept',
           '  bought       2 rows ask for what the run has bought already under other ids; each is bought again: $0.04',
           '               line 5 (id "f") asks for what the run has bought already, for a row that is not in the manifest',
           '               line 6 (id "g") asks for what the run has bought already, for a row that is not in the manifest',

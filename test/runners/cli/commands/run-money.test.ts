@@ -166,7 +166,7 @@ describe('the money of millrace run', () => {
       const refused = await run('upscale.jsonl', '--max-cost', '1');
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain('3 rows have no known price');
-      expect(refused.stderr).toContain('(--max-cost none lifts one that the run remembers)');
+      expect(refused.stderr).toContain('or lift the cap (such as --max-cost none)');
       expect((await run('upscale.jsonl', '--max-cost-per-day', '1')).code).toBe(2);
       expect(emulator.bill()).toEqual([]);
       const { code, stdout } = await millrace(['plan', 'upscale.jsonl', '--assume-price', '0.4'], options());

@@ -28,7 +28,7 @@ describe('aheadText', () => {
 
   it('says before anything is bought that rows of earlier starts are not in the manifest', () => {
     expect(aheadText({ ...nothing, gone: 3 }, false)[0]).toBe(
-      '  not in it    3 rows of earlier starts, kept as they are',
+      '  not in it    3 rows of earlier starts, kept',
     );
   });
 

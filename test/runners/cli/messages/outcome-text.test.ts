@@ -118,7 +118,7 @@ describe('failureText', () => {
       '      millrace run a.csv --out a.out --max-cost 5 --retry job-failed',
       '  1 row in doubt (unknown): reset',
       '    id x',
-      '    May have been charged, up to $0.0875. No reply says whether they were accepted. Look at your account, then decide; this lists them and the ways:',
+      '    May have been charged, up to $0.0875. Look at your account, then decide; this lists them and the ways:',
       '      millrace settle a.out',
     ]);
   });
