@@ -249,11 +249,16 @@ class World {
   private stages(): RunStages {
     this.keptAhead = Promise.resolve();
     if (this.exitCodes.length % 2 === 0) return runStages;
-    const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }, _, held) => {
+    const checkAhead: CheckAhead = ({ disk, out, manifest: { path, settings } }, signal, held) => {
       // The manifest is meddled with once the start itself has read it.
       const open: Disk['open'] = (name, ...how) => (name === path ? this.disk : disk).open(name, ...how);
       const keep = () => keepManifest({ ...disk, open }, { out, path, settings });
-      this.keptAhead = held.then(keep).catch(() => undefined);
+      // A start that ends before the run is held gives it nothing to do.
+      const left = new Promise<false>((resolve) =>
+        signal.addEventListener('abort', () => resolve(false), { once: true }),
+      );
+      const begun = Promise.race([held.then(() => true), left]);
+      this.keptAhead = begun.then((isHeld) => (isHeld ? keep() : undefined)).catch(() => undefined);
       return this.keptAhead;
     };
     return { ...runStages, checkAhead };
