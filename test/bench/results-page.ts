@@ -78,7 +78,7 @@ By \`--profile\`, in CPU, one after the other on a machine that had other work:
 - **A report of 100,000 rows** writes 79 MB in 100 files, and waited for two syncs of each: two thirds of that part. Now four are written
   at once. Of its CPU a third is the search of results for eleven values, and two fifths are those files. The search of its journal (139 MB)
   for starts took 111 ms, and takes 11 since the text that is looked for begins with no quote. Now it loads a tenth of a run's code, reads costs and times as
-  bytes, and writes each file in one call: 1.3 s in place of 2.3. A million rows take 9.2 s, 2.0 times their JSON.parse, in 199 MB.
+  bytes, and writes each file in one call: 1.3 s in place of 2.3.
 `;
 
 export function whereMeasured({ date, machine: { cpu, cores, load = 0, node } }: Results): string {
