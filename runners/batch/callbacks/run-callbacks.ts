@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import * as z from 'zod';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
@@ -105,7 +105,12 @@ class CallbacksOfRun implements RunCallbacks {
     if (this.named.get(id)?.attempt !== post.attempt) this.named.delete(id);
   }
 
-  orphan({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
+  /** The service is to try again where the journal cannot be read: the run may have closed it just now. */
+  orphan(post: NamedPost): Observable<CallbackResult> {
+    return this.meaningOf(post).pipe(catchError(() => EMPTY));
+  }
+
+  private meaningOf({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
     if (this.begun.has(id)) return EMPTY;

@@ -14,7 +14,7 @@ const unknown: RowRecords = { id: 'a', status: 'unknown', attempts: 1, intent };
 const call = { row: 'a', attempt: 1, jobId: 'j' };
 
 /** The callbacks of a run whose journal has this of its row. */
-async function openCallbacks(row: RowRecords | undefined) {
+async function openCallbacks(row: RowRecords | undefined, find = () => Promise.resolve(row)) {
   const disk = new ForgetfulDisk({ random: () => 0.5 });
   await disk.mkdir('/out');
   const port = { url: 'http://127.0.0.1:1', pass: () => undefined, close: () => Promise.resolve() };
@@ -24,7 +24,7 @@ async function openCallbacks(row: RowRecords | undefined) {
   const listener = await listenForCallbacks({ host: '', port: 0, open: () => Promise.resolve(port) });
   const callbacks = await listener.begin({
     options: { disk, out: '/out', scheduler: new VirtualTimeScheduler(), onUnknown: 'hold' },
-    journal: { find: () => Promise.resolve(row) },
+    journal: { find },
     log: { write: () => undefined, close: () => Promise.resolve() },
     events,
     stops: new Stops(),
@@ -55,6 +55,16 @@ describe('a callback about a row that is not in work', () => {
     expect(await lastValueFrom(callbacks.orphan({ ...call, attempt: 2 }), { defaultValue: '' })).toBe('');
     expect(callbacks.named.get('a')).toStrictEqual({ attempt: 2, jobId: 'j' });
     callbacks.hold('a', { attempt: 3, endpoint: 'grind' });
+    expect(callbacks.named.size).toBe(0);
+  });
+
+  it('is to be sent again where the run has closed its journal meanwhile: it ends no process', async () => {
+    const closed = () => Promise.reject(new Error('file closed'));
+    const { callbacks, meaning } = await openCallbacks(unknown, closed);
+    expect(await meaning()).toBeUndefined();
+    callbacks.hold('a', { attempt: 1, endpoint: 'grind' });
+    callbacks.useJobIds({ claim: closed });
+    expect(await meaning()).toBeUndefined();
     expect(callbacks.named.size).toBe(0);
   });
 
