@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { fstatSync, writeSync } from 'node:fs';
 import { keepMemorySmall, makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
@@ -13,9 +14,6 @@ else if (!process.argv.includes('--help')) keepMemorySmall();
 // The AWS SDK, which uploads load, warns of each Node that it will not support one day, also with --quiet.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
-// A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-
 function keepMemorySmallAfter(ms: number): void {
   const { user, system } = process.cpuUsage();
   const left = ms - (user + system) / 1_000;
@@ -23,13 +21,22 @@ function keepMemorySmallAfter(ms: number): void {
   else setTimeout(keepMemorySmallAfter, Math.max(left, 1), ms).unref();
 }
 
+/** Streams whose errors are listened for. */
+const surviving = new Set<NodeJS.WriteStream>();
+
 process.exitCode = await runCli(process.argv.slice(2), {
-  // Few commands read it, and opening it takes 3 % of a help.
+  // Each is opened when it is needed: a help needs none of them, and opening them takes a tenth of it.
   get stdin() {
     return process.stdin;
   },
-  stdout: process.stdout,
-  stderr: process.stderr,
+  get stdout() {
+    return survivingItsReader(process.stdout);
+  },
+  get stderr() {
+    return survivingItsReader(process.stderr);
+  },
+  // Its width counts on a terminal.
+  ...(fstatSync(1).isCharacterDevice() ? {} : { printPage }),
   env: process.env,
   cwd: process.cwd(),
   beforeRows: makeRoomForRows,
@@ -44,3 +51,22 @@ process.exitCode = await runCli(process.argv.slice(2), {
     process.on('uncaughtException', (error) => void explain(error).then((code) => process.exit(code)));
   },
 });
+
+/** A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not. */
+function survivingItsReader(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  if (!surviving.has(stream)) stream.on('error', () => undefined);
+  surviving.add(stream);
+  return stream;
+}
+
+/** What a full pipe does not take at once goes through the stream. */
+function printPage(text: string): void {
+  const bytes = Buffer.from(text);
+  let written = 0;
+  try {
+    written = writeSync(1, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+  }
+  if (written < bytes.length) survivingItsReader(process.stdout).write(bytes.subarray(written));
+}

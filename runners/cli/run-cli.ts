@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../../src/contract/version.js';
-import type { CliIo, CommandCall, FaultContext } from './io/cli-io.js';
+import type { CliIo, CommandCall, FaultContext, OutStream } from './io/cli-io.js';
 import { wrapped } from './io/wrap-lines.js';
 import { addOptions } from './options/option-table.js';
 import type { CommandName } from './options/table/table-row.js';
@@ -30,8 +30,12 @@ export async function runCli(argv: readonly string[], streams: CliIo): Promise<n
 
 /** What is not needed of `streams` stays unopened. */
 function withWrappedLines(streams: CliIo): CliIo {
-  const [stdout, stderr] = [wrapped(streams.stdout), wrapped(streams.stderr)];
-  return Object.assign(Object.create(streams) as CliIo, { stdout, stderr });
+  let stdout: OutStream | undefined;
+  let stderr: OutStream | undefined;
+  return Object.defineProperties(Object.create(streams) as CliIo, {
+    stdout: { get: () => (stdout ??= wrapped(streams.stdout)) },
+    stderr: { get: () => (stderr ??= wrapped(streams.stderr)) },
+  });
 }
 
 interface CommandEntry {
@@ -154,10 +158,13 @@ function buildProgram(
     .version(version)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut: io.printPage ?? ((text) => void io.stdout.write(text)),
       writeErr: (text) => void io.stderr.write(text),
-      getOutHelpWidth: () => widthOf(io.stdout.columns),
+      getOutHelpWidth: () => widthOf(io.printPage ? undefined : io.stdout.columns),
       getErrHelpWidth: () => widthOf(io.stderr.columns),
+      // Help has no colours. Without these, commander opens both streams to find out whether it must remove any.
+      getOutHasColors: () => true,
+      getErrHasColors: () => true,
       outputError: (text, write) => write(withHint(text, argv)),
     })
     .addHelpText('after', closingWords);

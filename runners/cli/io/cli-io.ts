@@ -16,6 +16,8 @@ export interface CliIo {
   readonly cwd: string;
   /** The clock of the display and of the run. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
+  /** Prints a help or the version without opening `stdout`. @defaultValue `stdout` prints it, as wide as its terminal */
+  readonly printPage?: (text: string) => void;
   /** The parts of the report's page. @defaultValue those that came with the package */
   readonly pageParts?: () => Promise<PageParts>;
   /** Called once before many rows are processed, so that the program can grow its heap. */

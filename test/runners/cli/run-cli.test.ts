@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../../runners/batch/stop/worst-end.js';
 import { runCli } from '../../../runners/cli/run-cli.js';
 import { endings } from '../../../runners/report/watch/stopped-run.js';
 import { version } from '../../../src/contract/version.js';
+import { mainFile } from '../../support/millrace.js';
 
 async function call(...argv: string[]) {
   const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
@@ -52,6 +55,43 @@ describe('runCli', () => {
     expect(stdout).toMatch(/^ +--max-cost <.*^ +--no-download /ms);
     expect((await call('help', 'run')).stdout).toBe(stdout);
     expect((await call('run', '--quiet', '--help')).stdout).toBe(stdout);
+  });
+
+  it('opens neither stream for a help that can be printed as a page', async () => {
+    const pages: string[] = [];
+    const opened = (): never => {
+      throw new Error('a stream was opened');
+    };
+    const code = await runCli(['run', '--help'], {
+      get stdin() {
+        return opened();
+      },
+      get stdout() {
+        return opened();
+      },
+      get stderr() {
+        return opened();
+      },
+      printPage: (text) => void pages.push(text),
+      env: {},
+      cwd: '/nowhere',
+      onStop: () => () => undefined,
+      onFault: () => undefined,
+    });
+    expect({ code, text: pages.join('') }).toEqual({ code: 0, text: (await call('run', '--help')).stdout });
+  });
+
+  it('prints the same help into a pipe, a file, and a pipe that nobody reads to its end', async () => {
+    const { stdout: help } = await call('--help');
+    const inShell = async (command: string): Promise<string> => {
+      const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile };
+      return text(spawn('bash', ['-c', command], { env }).stdout);
+    };
+    expect(await inShell('"$NODE" "$MAIN" --help')).toBe(help);
+    expect(await inShell('out=$(mktemp); "$NODE" "$MAIN" --help >"$out"; cat "$out"; rm "$out"')).toBe(help);
+    expect(await inShell('"$NODE" "$MAIN" --help | head -c 20; echo "${PIPESTATUS[0]}"')).toBe(
+      `${help.slice(0, 20)}0\n`,
+    );
   });
 
   it('shows the help and exits 2 when no command is named', async () => {
