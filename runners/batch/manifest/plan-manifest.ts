@@ -111,8 +111,7 @@ class Tally {
   #invalid = 0;
   #repeats = 0;
   #manyImages = 0;
-  #estimated = 0;
-  #unpriced = 0;
+  readonly #cost = { estimated: 0, unpriced: 0 };
 
   constructor(options: PlanSettings) {
     this.#options = { maxInvalidShown: 20, ...options };
@@ -129,14 +128,14 @@ class Tally {
     this.#columns.add(row.columnUse);
     if (this.#options.again !== undefined) this.requests.note(row);
     const price = isBought(row) ? this.#options.priceOf(row) : 0;
-    this.#addPrice(price);
-    this.#matrix.add(row, price);
-    this.#priorities.add(row, price);
+    if (price === null) this.#cost.unpriced++;
+    else this.#cost.estimated += price;
+    if (row.product !== undefined) this.#matrix.add(row.product, row.line, price);
+    if (row.priority) this.#priorities.add(row.priority, price);
   }
 
   addInvalid(row: InvalidRow): void {
     this.#invalid++;
-    this.#priorities.addInvalid();
     this.#problems.add(row);
     this.#columns.addOwn(row.ownColumns);
     if (this.#firstInvalid.length < this.#options.maxInvalidShown) this.#firstInvalid.push(row);
@@ -145,10 +144,11 @@ class Tally {
   plan(): Plan {
     const { edit, job, route } = this.#byKind;
     const { warnings, ...columns } = this.#columns.result();
-    const matrix = this.#matrix.result();
-    const priorities = this.#priorities.result();
+    const rows = edit + job + route;
+    const matrix = this.#matrix.result(rows);
+    const priorities = this.#priorities.result({ rows, ...this.#cost }, this.#invalid);
     return {
-      rows: edit + job + route + this.#invalid,
+      rows: rows + this.#invalid,
       byKind: this.#byKind,
       byResolution: this.#byResolution,
       repeats: this.#repeats,
@@ -160,12 +160,7 @@ class Tally {
       imagesBeyondRecommended: this.#manyImages,
       ...(matrix && { matrix }),
       ...(priorities && { priorities }),
-      cost: { estimated: this.#estimated, unpriced: this.#unpriced },
+      cost: this.#cost,
     };
-  }
-
-  #addPrice(price: MicroDollars | null): void {
-    if (price === null) this.#unpriced++;
-    else this.#estimated += price;
   }
 }

@@ -25,16 +25,17 @@ export function readManifest(
   ids?: IdKeeper,
   leftOut: readonly LeftOut[] = [],
 ): AsyncIterableIterator<ManifestItem> {
-  return flattenBatches(readBatches(bytes, settings, ids, new LeftOutBefore(leftOut)));
+  return flattenBatches(readBatches(bytes, settings, ids, leftOut));
 }
 
 async function* readBatches(
   bytes: AsyncIterable<Uint8Array>,
   settings: ManifestSettings,
   ids: IdKeeper | undefined,
-  before: LeftOutBefore,
+  leftOut: readonly LeftOut[],
 ): AsyncGenerator<Iterable<ManifestItem>> {
   checkEndpoint(settings);
+  const before = leftOut.length === 0 ? undefined : new LeftOutBefore(leftOut);
   const builder = new RowBuilder(settings, ids, before);
   for await (const batch of readRawRecords(bytes, settings)) yield builder.rowsOf(batch);
 }

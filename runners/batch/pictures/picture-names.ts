@@ -8,16 +8,16 @@ import { RowStates } from '../journal/rows/row-states.js';
 export class PictureNames {
   /** By the id in small letters: the first id of a manifest that has capitals. */
   private readonly owners = new RowStates();
+  /** Some ids that were seen have capitals. */
+  hasCapitals = false;
 
   /** Takes in every id of the manifest, in order. */
   see(id: string): void {
     const folded = foldCase(id);
-    if (folded !== id && this.owners.get(folded) === undefined)
+    if (folded === id) return;
+    this.hasCapitals = true;
+    if (this.owners.get(folded) === undefined)
       this.owners.set(folded, { status: 'open', hash: capitalsOf(id) });
-  }
-
-  get hasCapitals(): boolean {
-    return this.owners.size > 0;
   }
 
   /** Whether an id that was seen last differs in case alone from one before it. `ids`: all that were seen so far. */

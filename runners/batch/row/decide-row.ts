@@ -12,8 +12,8 @@ export interface ManifestRules {
   /** Failures that are taken up again. */
   readonly retry: ReadonlySet<FailureCode>;
   readonly changed: 'keep' | 'redo';
-  /** Whether the journal may have lost a purchase of the row. */
-  readonly mustHold: (id: string, row: number) => boolean;
+  /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
+  readonly mustHold?: (id: string, row: number) => boolean;
 }
 
 /**
@@ -35,7 +35,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
 
 function begin(row: Row, rules: ManifestRules): TaskSpec {
   const { prior, jobId } = row;
-  if (rules.mustHold(row.id, row.row) && !rules.retry.has('unknown'))
+  if (rules.mustHold?.(row.id, row.row) === true && !rules.retry.has('unknown'))
     return { what: 'hold', code: 'unknown' };
   if (jobId !== undefined) return { what: 'poll', jobId };
   if (prior === undefined || prior.paid === 'no') return { what: 'send' };

@@ -1,6 +1,7 @@
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { ColumnUse, RowProblem } from '../manifest-row.js';
+import { isRedoColumn } from '../matrix/redo-columns.js';
 import {
   fieldNames,
   fieldsWith,
@@ -20,6 +21,8 @@ export interface ColumnLayout {
   /** The user's own columns. */
   readonly own: readonly PlacedName[];
   readonly ownNames: readonly string[];
+  /** Rows may be the gallery's, which asks for what was rejected once more. */
+  readonly isRedone: boolean;
   /** Every column in the manifest's order, under the name that it has in `Row.cells`: a mapped column under its field's. */
   readonly cells: readonly (PlacedName & { readonly path: number })[];
   /** The columns' names in the manifest, for messages. */
@@ -67,7 +70,8 @@ export function columnLayout(
     }
   });
   const ownNames = own.map(({ at: place }) => names[place] ?? '');
-  return { at, paths, own, ownNames, cells, names, ...(problem !== undefined && { problem }) };
+  const isRedone = own.some(({ name }) => isRedoColumn(name));
+  return { at, paths, own, ownNames, isRedone, cells, names, ...(problem !== undefined && { problem }) };
 }
 
 /** A field that `--map` takes from another column must not have a column of its own name: one of the two would be lost. */

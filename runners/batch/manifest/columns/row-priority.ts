@@ -1,14 +1,13 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { ManifestItem, Row } from '../manifest-row.js';
+import type { ManifestItem } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import { CellProblem } from './manifest-fields.js';
 
 /** From minus this to this. A manifest is read once for each priority that occurs in it: an order of single rows is the order of its lines. */
 const most = 100;
 
-/** The priority that a cell holds; `undefined`: the row has none. */
-export function readPriority(cell: unknown, column: string): number | undefined | CellProblem {
-  if (cell === undefined) return undefined;
+/** The priority that a cell holds. */
+export function readPriority(cell: unknown, column: string): number | CellProblem {
   const isText = typeof cell === 'string' && /^\s*[-+]?\d{1,9}(?:\.0*)?\s*$/.test(cell);
   const number = isText ? Number(cell) : cell;
   if (typeof number === 'number' && Number.isInteger(number) && Math.abs(number) <= most) return number + 0;
@@ -31,32 +30,34 @@ export interface PlannedPriority {
 
 type Counted = { -readonly [Name in keyof PlannedPriority]: PlannedPriority[Name] };
 
-/** Counts and prices rows by their priorities. */
+/** Counts and prices the rows that have a priority other than 0. */
 export class PriorityTally {
   readonly #levels = new Map<number, Counted>();
 
-  add({ priority = 0 }: Pick<Row, 'priority'>, price: MicroDollars | null): void {
-    const level = this.#levelOf(priority);
+  add(priority: number, price: MicroDollars | null): void {
+    const level = this.#levels.get(priority) ?? { priority, rows: 0, estimated: 0, unpriced: 0 };
+    this.#levels.set(priority, level);
     level.rows++;
     if (price === null) level.unpriced++;
     else level.estimated += price;
   }
 
-  /** An invalid row has the priority of a row without one. */
-  addInvalid(): void {
-    this.#levelOf(0);
-  }
-
-  /** The highest first. `undefined`: all rows have the same, and keep the order of the manifest. */
-  result(): readonly PlannedPriority[] | undefined {
-    if (this.#levels.size < 2) return undefined;
-    return [...this.#levels.values()].sort((one, other) => other.priority - one.priority);
-  }
-
-  #levelOf(priority: number): Counted {
-    const level = this.#levels.get(priority) ?? { priority, rows: 0, estimated: 0, unpriced: 0 };
-    this.#levels.set(priority, level);
-    return level;
+  /**
+   * The highest first. `undefined`: all rows have the same, and keep the order of the manifest.
+   *
+   * @param all valid rows of every priority
+   * @param invalid how many rows are not valid: they have the priority of a row without one
+   */
+  result(all: Omit<PlannedPriority, 'priority'>, invalid: number): readonly PlannedPriority[] | undefined {
+    const levels = [...this.#levels.values()];
+    const others = { priority: 0, ...all };
+    for (const { rows, estimated, unpriced } of levels) {
+      others.rows -= rows;
+      others.estimated -= estimated;
+      others.unpriced -= unpriced;
+    }
+    if (others.rows + invalid > 0) levels.push(others);
+    return levels.length < 2 ? undefined : levels.sort((one, other) => other.priority - one.priority);
   }
 }
 
@@ -65,10 +66,16 @@ export async function prioritiesOf(
   items: AsyncIterable<ManifestItem>,
 ): Promise<readonly PlannedPriority[] | undefined> {
   const tally = new PriorityTally();
-  for await (const item of items)
-    if (item.valid) tally.add(item.row, 0);
-    else tally.addInvalid();
-  return tally.result();
+  const all = { rows: 0, estimated: 0, unpriced: 0 };
+  let invalid = 0;
+  for await (const { valid, row } of items) {
+    if (!valid) invalid++;
+    else {
+      all.rows++;
+      if (row.priority) tally.add(row.priority, 0);
+    }
+  }
+  return tally.result(all, invalid);
 }
 
 /**

@@ -20,6 +20,11 @@ export class HashTable {
   set(high: number, low: number, value: number): void {
     (this.#segments[segmentOf(high)] ??= new Segment()).set(high, low, value);
   }
+
+  /** Sets it where there is no entry. Returns the value of the one that is there already; 0: there was none. */
+  claim(high: number, low: number, value: number): number {
+    return (this.#segments[segmentOf(high)] ??= new Segment()).claim(high, low, value);
+  }
 }
 
 /** Which of 256 segments a hash stands in, by its first byte. */
@@ -39,14 +44,21 @@ class Segment {
   set(high: number, low: number, value: number): void {
     const at = this.#find(high, low);
     if (this.#entries[at + 2] !== 0) this.#entries[at + 2] = value;
-    else if (6 * (this.#size + 1) <= 5 * this.#capacity) this.#insert(at, high, low, value);
-    else {
-      this.#grow();
-      this.#insert(this.#find(high, low), high, low, value);
-    }
+    else this.#add(at, high, low, value);
   }
 
-  #insert(at: number, high: number, low: number, value: number): void {
+  claim(high: number, low: number, value: number): number {
+    const at = this.#find(high, low);
+    const known = this.#entries[at + 2] ?? 0;
+    if (known === 0) this.#add(at, high, low, value);
+    return known;
+  }
+
+  /** @param free where `#find` found no entry */
+  #add(free: number, high: number, low: number, value: number): void {
+    const isFull = 6 * (this.#size + 1) > 5 * this.#capacity;
+    if (isFull) this.#grow();
+    const at = isFull ? this.#find(high, low) : free;
     this.#entries[at] = high;
     this.#entries[at + 1] = low;
     this.#entries[at + 2] = value;
@@ -72,7 +84,7 @@ class Segment {
     this.#size = 0;
     for (let at = 0; at < old.length; at += words) {
       const [high = 0, low = 0, value = 0] = old.subarray(at, at + words);
-      if (value !== 0) this.#insert(this.#find(high, low), high, low, value);
+      if (value !== 0) this.#add(this.#find(high, low), high, low, value);
     }
   }
 }

@@ -18,9 +18,7 @@ export class IdBook {
   /** Claims an id for a line. Returns the line that has it already; 0: it was free. */
   claim(id: string, line: number): number {
     const { high, low } = this.#hash.ofText(id);
-    const holder = this.#lines.get(high, low);
-    if (holder === 0) this.#lines.set(high, low, line);
-    return holder;
+    return this.#lines.claim(high, low, line);
   }
 
   /** Whether a line has claimed the id. */
@@ -33,9 +31,7 @@ export class IdBook {
   claimJob(endpoint: string, jobId: string, line: number): number {
     this.#jobs ??= new HashTable();
     const { high, low } = this.#hash.ofText(`${endpoint}\n${jobId}`);
-    const holder = this.#jobs.get(high, low);
-    if (holder === 0) this.#jobs.set(high, low, line);
-    return holder;
+    return this.#jobs.claim(high, low, line);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { Row } from '../manifest-row.js';
+import type { RowProduct } from '../manifest-row.js';
 
 /** What the axes make of the rows of a manifest. */
 export interface PlannedMatrix {
@@ -28,35 +28,30 @@ export interface PlannedValue {
 
 type Counted = { -readonly [Name in keyof PlannedValue]: PlannedValue[Name] };
 
-/** Counts and prices rows by the values of their axes. */
+/** Counts and prices rows that axes have made, by the values of these. */
 export class AxisTally {
   readonly #axes = new Map<string, Map<string, Counted>>();
   #sources = 0;
   #rows = 0;
-  #alone = 0;
   #lastLine = 0;
 
-  add({ product, line }: Pick<Row, 'product' | 'line'>, price: MicroDollars | null): void {
-    if (product === undefined) {
-      this.#alone++;
-      return;
-    }
+  add({ axes }: RowProduct, line: number, price: MicroDollars | null): void {
     if (line !== this.#lastLine) this.#sources++;
     this.#lastLine = line;
     this.#rows++;
-    for (const name in product.axes) {
-      const counted = this.#counted(name, product.axes[name] ?? '');
+    for (const name in axes) {
+      const counted = this.#counted(name, axes[name] ?? '');
       counted.rows++;
       if (price === null) counted.unpriced++;
       else counted.estimated += price;
     }
   }
 
-  /** `undefined`: no row is multiplied. */
-  result(): PlannedMatrix | undefined {
+  /** `undefined`: no row is multiplied. @param rows all valid rows of the manifest */
+  result(rows: number): PlannedMatrix | undefined {
     if (this.#rows === 0) return undefined;
     const axes = [...this.#axes].map(([name, values]) => ({ name, values: [...values.values()] }));
-    return { sources: this.#sources, rows: this.#rows, alone: this.#alone, axes };
+    return { sources: this.#sources, rows: this.#rows, alone: rows - this.#rows, axes };
   }
 
   #counted(name: string, value: string): Counted {

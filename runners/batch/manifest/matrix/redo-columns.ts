@@ -7,12 +7,14 @@ import type { Row } from '../manifest-row.js';
  */
 export const redoColumns = { axes: 'redo.axes', attempt: 'redo.attempt' } as const;
 
+/** Whether it is one of them. */
+export function isRedoColumn(name: string): boolean {
+  return name === redoColumns.axes || name === redoColumns.attempt;
+}
+
 /** The columns of a row with the axes that it was made by, as a row has them that an option has made. */
 export function withRedoneAxes(columns: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.hasOwn(columns, redoColumns.axes) && !Object.hasOwn(columns, redoColumns.attempt))
-    return columns;
-  const isOurs = (name: string): boolean => name === redoColumns.axes || name === redoColumns.attempt;
-  const own = Object.fromEntries(Object.entries(columns).filter(([name]) => !isOurs(name)));
+  const own = Object.fromEntries(Object.entries(columns).filter(([name]) => !isRedoColumn(name)));
   const given = columns[redoColumns.axes];
   return { ...own, ...(given !== undefined && (axesIn(given) ?? { [redoColumns.axes]: given })) };
 }

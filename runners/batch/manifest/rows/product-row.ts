@@ -8,8 +8,8 @@ import { rowId } from './row-head.js';
 type FoundId = ReturnType<typeof rowId>;
 
 /** The id of one of the rows of a line: the line's own id, and what the axes add to it. */
-export function productId(found: FoundId, product: Product | undefined): FoundId {
-  if (product === undefined || 'problem' in found || found.id === undefined) return found;
+export function productId(found: FoundId, product: Product): FoundId {
+  if ('problem' in found || found.id === undefined) return found;
   const whole = rowId(found.id + product.suffix);
   return 'problem' in whole ? { problem: `${quoteValue(found.id)} with its axes ${whole.problem}` } : whole;
 }

@@ -2,7 +2,7 @@ import { IdBook, type IdKeeper } from '../duplicates/id-book.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import { LeftOutBefore } from '../records/manifest-sections.js';
+import type { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
 import type { ColumnUse, ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
@@ -58,7 +58,7 @@ export class RowBuilder {
   readonly #fixed: SetCells;
   readonly #layouts: LayoutBook;
   readonly #ids: IdKeeper;
-  readonly #before: LeftOutBefore;
+  readonly #before: LeftOutBefore | undefined;
   readonly #rules: MeaningRules;
   readonly #failureColumns = new FailureColumns();
   readonly #modes = new Map<string, RowMode>();
@@ -67,8 +67,11 @@ export class RowBuilder {
   /** The first of the rows without an id that `--repeat` makes of one line. */
   #repeated: { readonly id: string; readonly repeat: number } | undefined;
 
-  /** @param ids @defaultValue each id may stand once in the manifest */
-  constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook(), before = new LeftOutBefore([])) {
+  /**
+   * @param ids @defaultValue each id may stand once in the manifest
+   * @param before lines that were left out @defaultValue none
+   */
+  constructor(settings: ManifestSettings, ids: IdKeeper = new IdBook(), before?: LeftOutBefore) {
     this.#settings = settings;
     this.#ids = ids;
     this.#before = before;
@@ -88,7 +91,7 @@ export class RowBuilder {
   /** The rows of lines, each made when it is pulled. */
   *rowsOf(lines: Iterable<RawRecord>): Generator<ManifestItem> {
     for (const raw of lines) {
-      const numbered = this.#numbered(raw);
+      const numbered = this.#before === undefined ? raw : this.#numbered(raw, this.#before);
       const record = this.#settings.format === 'csv' ? this.#failureColumns.fold(numbered) : numbered;
       if (this.#matrix === undefined) yield this.#build(record);
       else
@@ -98,10 +101,9 @@ export class RowBuilder {
   }
 
   /** Lines and rows that were left out count all the same. */
-  #numbered(raw: RawRecord): RawRecord {
-    this.#rows += this.#before.rowsAt(raw.line);
-    const { lines } = this.#before;
-    return lines === 0 ? raw : { ...raw, line: raw.line + lines };
+  #numbered(raw: RawRecord, before: LeftOutBefore): RawRecord {
+    this.#rows += before.rowsAt(raw.line);
+    return { ...raw, line: raw.line + before.lines };
   }
 
   #build(record: RawRecord): ManifestItem {
@@ -117,15 +119,16 @@ export class RowBuilder {
     const isFilled = problems.found.length === 0;
     const id = this.#claimId(cells, record, problems);
     if (record.clash !== undefined) problems.found.push(record.clash);
-    const priority = priorityOf(cells, problems);
-    const prior = readPrior(cells, problems);
+    const given = cells.get('priority');
+    const priority = given === undefined ? undefined : priorityOf(given, cells, problems);
+    const prior = layout.at.error < 0 && layout.at.millrace < 0 ? undefined : readPrior(cells, problems);
     // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
     const draft = { record, row, problems, id, priority, ownColumns: layout.ownNames };
     if (meaning === undefined) return this.#invalid(draft, cells.all());
     const columns = this.#layouts.columnsFor(meaning.purpose, layout);
     if (columns.misspelt.length > 0) return this.#misspelt(draft, cells, columns.misspelt);
-    if (problems.found.length === 0) this.#claimJob(meaning, cells, draft);
+    if (meaning.jobId !== undefined && problems.found.length === 0) this.#claimJob(meaning, cells, draft);
     if (problems.found.length === 0 && record.product !== undefined)
       problems.found.push(...unusedAxes(record.product, { layout, foreign: columns.foreign, used }));
     if (problems.found.length > 0) return this.#invalid(draft, cells.all());
@@ -146,7 +149,8 @@ export class RowBuilder {
   }
 
   #claimId(cells: RowCells, { line, product }: RawRecord, problems: Problems): string | undefined {
-    const found = productId(rowId(cells.get('id')), product);
+    const own = rowId(cells.get('id'));
+    const found = product === undefined ? own : productId(own, product);
     if ('problem' in found) problems.add(cells.label('id'), found.problem);
     if ('problem' in found || found.id === undefined) return undefined;
     const holder = this.#ids.claim(found.id, line);
@@ -169,8 +173,8 @@ export class RowBuilder {
   }
 
   /** A job has one result, so only one row may collect it. */
-  #claimJob({ endpoint, jobId }: RowMeaning, cells: RowCells, { record, problems }: Draft): void {
-    const holder = jobId === undefined ? 0 : this.#ids.claimJob(endpoint, jobId, record.line);
+  #claimJob({ endpoint, jobId = '' }: RowMeaning, cells: RowCells, { record, problems }: Draft): void {
+    const holder = this.#ids.claimJob(endpoint, jobId, record.line);
     if (holder === 0) return;
     const message = `${quoteValue(jobId)} is the job that line ${holder} collects too; leave one of the rows`;
     problems.add(cells.label('jobId'), message);
@@ -180,6 +184,7 @@ export class RowBuilder {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution, jobId } = meaning;
     const { use, foreign } = columns;
+    const { isRedone } = cells.layout;
     const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
     const derived = draft.id === undefined ? this.#derive(meaning, record) : undefined;
     return new HashedRow({
@@ -199,8 +204,11 @@ export class RowBuilder {
           : { ...cells.all(), id: draft.id },
       columns: record.product
         ? { ...cells.own(misplaced), ...record.product.axes }
-        : withRedoneAxes(cells.own(misplaced)),
-      columnUse: useOf(use, misplaced, used),
+        : isRedone
+          ? withRedoneAxes(cells.own(misplaced))
+          : cells.own(misplaced),
+      // Mostly the one object of all rows with these columns.
+      columnUse: misplaced.length === 0 && used.size === 0 ? use : useOf(use, misplaced, used),
       jobId,
       product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
@@ -244,13 +252,12 @@ export class RowBuilder {
   }
 }
 
-/** Mostly the one object of all rows with these columns. */
+/** The use of a row's columns that is not that of all rows with these columns. */
 function useOf(
   use: ColumnUse,
   misplaced: readonly { readonly name: string }[],
   used: ReadonlySet<string>,
 ): ColumnUse {
-  if (misplaced.length === 0 && used.size === 0) return use;
   const isUsed = (name: string): boolean =>
     used.has(name) || [...used].some((place) => place.startsWith(`${name}.`));
   return { ...use, misplaced: misplaced.map(({ name }) => name), filledIn: use.own.filter(isUsed) };
@@ -261,9 +268,9 @@ function rawCells({ problem, names, values }: RawRecord): Record<string, unknown
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
 }
 
-function priorityOf(cells: RowCells, problems: Problems): number | undefined {
+function priorityOf(given: unknown, cells: RowCells, problems: Problems): number | undefined {
   const column = cells.label('priority');
-  const priority = readPriority(cells.get('priority'), column);
+  const priority = readPriority(given, column);
   if (!(priority instanceof CellProblem)) return priority;
   problems.add(column, priority.message);
   return undefined;

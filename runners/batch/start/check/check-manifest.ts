@@ -8,6 +8,7 @@ import type { Ahead } from './ahead.js';
 import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
 import { isAskedAgain } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
+import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
 import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-requests.js';
@@ -45,10 +46,7 @@ interface CheckParts {
 }
 
 /** Of a run that has not begun. */
-const nothingKnown: JournalRows = {
-  rows: { get: () => undefined, indexOf: () => -1, size: 0 },
-  mustHold: () => false,
-};
+const nothingKnown: JournalRows = {};
 
 /**
  * Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done.
@@ -103,9 +101,9 @@ async function readRest(
   if (manifest.bytes) manifest.bytes.leftOut = leftOut.sections;
   for await (const item of readRows(disk, manifest, new KnownIds(journal.recovered.rows))) {
     survey.see(item);
-    if (item.valid) newlySent.see(item.row.columnUse);
+    if (item.valid) newlySent?.see(item.row.columnUse);
   }
-  return newlySent.names();
+  return newlySent?.names() ?? [];
 }
 
 /** The same, row by row. */
@@ -128,18 +126,18 @@ async function checkRows(
   const settings = { ...options.manifest.settings, separatedBy: (name: string) => (separatedBy = name) };
   const manifest = { ...options.manifest, settings };
   const rows = canBeKept(options, known) ? new CheckedRows() : undefined;
-  const ids = new KnownIds(known.rows);
-  const readInto = (keeper: KnownIds) => readRows(options.disk, manifest, keeper);
-  const read = () => readInto(new KnownIds(known.rows));
-  const plan = await planManifest(readInto(ids), {
+  const newIds = () => (known.rows === undefined ? new IdBook() : new KnownIds(known.rows));
+  const ids = newIds();
+  const read = () => readRows(options.disk, manifest, newIds());
+  const plan = await planManifest(readRows(options.disk, manifest, ids), {
     priceOf: (row) => options.prices.priceOf(row),
     areHashed: rows !== undefined && manifest.settings.resolveImage === undefined,
     see: (item) => {
       survey.see(item);
       if (!item.valid) return;
-      newlySent.see(item.row.columnUse);
+      newlySent?.see(item.row.columnUse);
       rows?.add(item.row, manifest.bytes?.sections ?? []);
-      rows?.addName(item.row.id, survey.names, ids);
+      if (survey.names.hasCapitals) rows?.addName(item.row.id, survey.names, ids);
     },
     separatedBy: () => separatedBy,
     again: (priorities) => byPriority(priorities, read),
@@ -154,7 +152,7 @@ async function checkRows(
   });
   return {
     plan,
-    ahead: { ...ahead, ...(bought && { bought }), same: same.found(), newlySent: newlySent.names() },
+    ahead: { ...ahead, ...(bought && { bought }), same: same.found(), newlySent: newlySent?.names() ?? [] },
     names: survey.names,
     pending: survey.pending,
     invalid: survey.invalid,
@@ -169,7 +167,7 @@ async function boughtAlready(
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
   start: {
     readonly ahead: Pick<Ahead, 'gone' | 'toSend'>;
-    readonly ids: KnownIds;
+    readonly ids: IdBook;
     readonly peekJournal: PeekJournal;
     readonly toSend: () => AsyncIterable<Row>;
   },
@@ -178,7 +176,8 @@ async function boughtAlready(
   const { disk, prices } = options;
   const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
   if (ahead.toSend === 0) return undefined;
-  const own = journal && ahead.gone > 0 ? await boughtBefore(journal, ids, sent) : undefined;
+  const isKept = journal !== undefined && ids instanceof KnownIds && ahead.gone > 0;
+  const own = isKept ? await boughtBefore(journal, ids, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined);
   return own ?? boughtElsewhere({ disk, runs, peekJournal }, sent);
 }
@@ -199,7 +198,7 @@ async function* rowsToSend(
 ): AsyncGenerator<Row> {
   const select = new SelectRows(options);
   for await (const item of items) {
-    const task = item.valid ? decideRow(item.row, known.rows.get(item.row.id), rules) : undefined;
+    const task = item.valid ? decideRow(item.row, known.rows?.get(item.row.id), rules) : undefined;
     if (item.valid && task !== undefined && select.takes(item.row) && task.what === 'send') yield item.row;
   }
 }

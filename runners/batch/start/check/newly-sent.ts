@@ -18,23 +18,24 @@ export class NewlySent {
   readonly #found = new Set<string>();
   #last: ColumnUse | undefined;
 
-  static async after(journal: Pick<Journal, 'recovered' | 'records'> | undefined): Promise<NewlySent> {
+  /** `undefined`: no earlier start had columns that are understood. */
+  static async after(
+    journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  ): Promise<NewlySent | undefined> {
+    if (journal === undefined) return undefined;
     const columns = new NewlySent();
-    if (journal === undefined) return columns;
     const { records } = journal.recovered;
     await columns.#read(journal.records());
     if (records > recordsRead)
       await columns.#read(journal.records(Math.max(recordsRead, records - recordsRead)));
-    return columns;
+    return Object.values(columns.#own).some(({ size }) => size > 0) ? columns : undefined;
   }
 
   /** Every valid row of the manifest. */
   see(use: ColumnUse): void {
     if (use === this.#last) return;
     this.#last = use;
-    const own = this.#own[use.kind];
-    if (own.size === 0) return;
-    for (const name of use.sent) if (own.has(name)) this.#found.add(name);
+    for (const name of use.sent) if (this.#own[use.kind].has(name)) this.#found.add(name);
   }
 
   names(): string[] {

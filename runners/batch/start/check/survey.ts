@@ -1,4 +1,4 @@
-import { type Totals, type CostBy, costByInForce } from '../../row/totals.js';
+import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
 import { RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
@@ -20,8 +20,8 @@ import { SameTally, type SameRows } from '../../manifest/duplicates/same-request
 
 /** What the journal knows, if there is one yet. */
 export interface JournalRows {
-  readonly rows: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
-  readonly mustHold: ManifestRules['mustHold'];
+  readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
+  readonly mustHold?: ManifestRules['mustHold'];
   readonly totals?: Totals;
   readonly capUsd?: number | null;
   readonly costBy?: CostBy;
@@ -52,7 +52,8 @@ export class StartSurvey {
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
-  private readonly values: ValueSurvey;
+  /** Absent where money is added up by no column. */
+  private readonly values: ValueSurvey | undefined;
   private readonly outdated = new SameTally();
 
   constructor(
@@ -67,7 +68,7 @@ export class StartSurvey {
     this.select = new SelectRows(options);
     this.cap = capInForce(options, known.capUsd);
     const costBy = costByInForce(options, known.costBy);
-    this.values = new ValueSurvey(costBy);
+    this.values = trackedColumns(costBy).length > 0 ? new ValueSurvey(costBy) : undefined;
     this.fitting = rowsUnderCaps(this.cap, costBy, known);
     this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
   }
@@ -98,14 +99,14 @@ export class StartSurvey {
     return {
       ...count,
       // Rows that have not arrived yet may still come; ids that are repeated count twice.
-      gone: this.options.manifest.live === undefined ? Math.max(0, this.known.rows.size - known) : 0,
+      gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       replaced: { count: replaced, ids: this.replacedIds },
       price: this.price,
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
       fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
       endpoints: [...this.endpoints],
-      ...(this.values.isEmpty ? {} : { by: this.values.ahead() }),
+      ...(this.values && { by: this.values.ahead() }),
       missing: this.select.missing(),
       ...(outdated.rows > 0 && { outdated }),
       ...(saves.length > 0 && { saves }),
@@ -117,15 +118,15 @@ export class StartSurvey {
   private unknownColumns(): Pick<Ahead, 'unknownColumns'> {
     const { costBy, maxCostByUsd } = this.options;
     const given = [...(costBy ?? []), ...Object.keys(maxCostByUsd ?? {})];
-    const unknownColumns = this.values.missing(given, this.columns ?? []);
+    const unknownColumns = this.values?.missing(given, this.columns ?? []) ?? [];
     return this.count.rows > 0 && unknownColumns.length > 0 ? { unknownColumns } : {};
   }
 
   private seeValid(row: Row): void {
     this.names.see(row.id);
-    this.values.see(row);
-    this.select.see(row);
-    const state = this.known.rows.get(row.id);
+    this.values?.see(row);
+    if (this.options.only !== undefined) this.select.see(row);
+    const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
@@ -135,7 +136,7 @@ export class StartSurvey {
   }
 
   private seeInvalid(key: string): void {
-    const state = this.known.rows.get(key);
+    const state = this.known.rows?.get(key);
     const hasFailed = state?.status === 'invalid-row';
     if (state !== undefined) this.count.known++;
     if (hasFailed) this.invalid.set(key, { status: 'invalid-row' });
@@ -192,7 +193,8 @@ export class StartSurvey {
 
   private addPrice(row: Row): void {
     const price = rowPrice(row, this.options.prices);
-    this.values.add(row, price, this.fitting.add(price, row));
+    const fits = this.fitting.add(price, row);
+    this.values?.add(row, price, fits);
     if (price === null) this.price.unpriced++;
     else this.price.estimated += price;
   }
@@ -205,7 +207,8 @@ export function rowsUnderCaps(
   { totals, tally }: Pick<JournalRows, 'totals' | 'tally'>,
 ): RowsUnderCap {
   const taken = tally === undefined ? new Map<never, never>() : takenByValue(tally);
-  return new RowsUnderCap(cap, totals, new ValueCaps({ capsUsd, taken }));
+  const byValue = Object.keys(capsUsd).length > 0 ? new ValueCaps({ capsUsd, taken }) : undefined;
+  return new RowsUnderCap(cap, totals, byValue);
 }
 
 /** Which of the rows that ask for the same this start would send. It decides on each row once more, as the first pass did. */
@@ -215,7 +218,7 @@ export class SameAhead {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly known: { readonly rows: Pick<RowStates, 'get'> },
+    private readonly known: Pick<JournalRows, 'rows'>,
     private readonly rules: ManifestRules,
   ) {
     this.#select = new SelectRows(options);
@@ -227,7 +230,7 @@ export class SameAhead {
    * @param sameAsLine the first row that asks for the same; 0: none does
    */
   see(row: Row, sameAsLine: number): void {
-    const task = decideRow(row, this.known.rows.get(row.id), this.rules);
+    const task = decideRow(row, this.known.rows?.get(row.id), this.rules);
     if (task === undefined || !this.#select.takes(row)) return;
     if (task.what === 'send' && sameAsLine > 0)
       this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));

@@ -1,5 +1,5 @@
 import { type MicroDollars, toMicroDollars } from '../../../../src/contract/micro-dollars.js';
-import { ValueCaps } from '../../ledger/value-caps.js';
+import type { ValueCaps } from '../../ledger/value-caps.js';
 import type { RowOrigin } from '../../manifest/columns/column-value.js';
 import type { Totals } from '../../row/totals.js';
 
@@ -59,7 +59,7 @@ export class RowsUnderCap {
   constructor(
     cap: CapInForce | undefined,
     before?: Pick<Totals, 'spent' | 'unknown' | 'reserved'>,
-    private readonly byValue = new ValueCaps({ capsUsd: {} }),
+    private readonly byValue?: ValueCaps,
   ) {
     const taken =
       before === undefined
@@ -76,14 +76,14 @@ export class RowsUnderCap {
    * @param price `null`: it is not known, and 0 is counted
    */
   add(price: MicroDollars | null, row: RowOrigin): boolean {
-    const values = this.byValue.valuesOf(row);
-    if (this.byValue.full(values, price ?? 0) !== undefined) return false;
+    const values = this.byValue?.valuesOf(row) ?? [];
+    if (this.byValue?.full(values, price ?? 0) !== undefined) return false;
     this.isFull ||= (price ?? 0) > this.room;
     if (this.isFull) return false;
     this.rows++;
     this.estimated += price ?? 0;
     this.room -= price ?? 0;
-    this.byValue.add(values, price ?? 0);
+    this.byValue?.add(values, price ?? 0);
     return true;
   }
 }

@@ -45,10 +45,6 @@ export class ValueSurvey {
     this.columns = trackedColumns(costBy).map((column) => ({ column, values: new Map(), isThere: false }));
   }
 
-  get isEmpty(): boolean {
-    return this.columns.length === 0;
-  }
-
   /** Takes in each row of the manifest. */
   see(row: RowOrigin): void {
     for (const one of this.columns) one.isThere ||= columnValue(row, one.column) !== '';
