@@ -95,10 +95,11 @@ export function createConnectionWatch(): ConnectionWatch {
         if (!isReady) early.add(error);
       };
       socket.once('error', remember);
-      onFailedWrite(socket, remember);
+      const writeAsBefore = onFailedWrite(socket, remember);
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         isReady = true;
         socket.off('error', remember);
+        writeAsBefore();
       });
     },
     noteEarly(error) {
@@ -110,9 +111,9 @@ export function createConnectionWatch(): ConnectionWatch {
 
 /**
  * A request that waits for TLS learns of its failed write before the socket emits an error; from Node.js 24 on it closes the
- * socket first.
+ * socket first. Returns what ends that.
  */
-function onFailedWrite(socket: Duplex, onError: (error: Error) => void): void {
+function onFailedWrite(socket: Duplex, onError: (error: Error) => void): () => void {
   const observed = (done: (error?: Error | null) => void) => (error?: Error | null) => {
     if (error) onError(error);
     done(error);
@@ -121,4 +122,5 @@ function onFailedWrite(socket: Duplex, onError: (error: Error) => void): void {
   const writev = socket._writev?.bind(socket);
   socket._write = (chunk, encoding, done) => write(chunk, encoding, observed(done));
   if (writev) socket._writev = (chunks, done) => writev(chunks, observed(done));
+  return () => Object.assign(socket, { _write: write, ...(writev && { _writev: writev }) });
 }

@@ -23,11 +23,15 @@ export interface AgentOptions {
 export interface KeepAliveAgents {
   readonly http: http.Agent;
   readonly https: https.Agent;
-  /** Makes a request that buys work: it uses no connection that has been idle for over 3 s. */
-  readonly paying: <T>(makeRequest: () => T) => T;
   readonly neverConnected: (error: unknown) => boolean;
   /** Whether an address is reached through a proxy. */
   readonly isProxied: (url: URL) => boolean;
+}
+
+/** What a request of these agents may say beside Node's own options. */
+export interface ReusingOptions extends http.RequestOptions {
+  /** It buys work: it uses no connection that has been idle for over 3 s. @defaultValue false */
+  readonly isPaid?: boolean;
 }
 
 /** Connections that are kept and shared by all requests of one transport. Certificates are always verified. */
@@ -47,7 +51,6 @@ export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgen
   const reuse: Reuse = {
     now: options.now ?? (() => performance.now()),
     neverSent: connections.noteEarly,
-    paid: false,
   };
   for (const agent of [agents.http, agents.https]) {
     const secure = agent === agents.https;
@@ -64,14 +67,6 @@ export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgen
     ...agents,
     neverConnected: connections.neverConnected,
     isProxied: (url) => rules(destinationOf(url)) !== undefined,
-    paying(makeRequest) {
-      reuse.paid = true;
-      try {
-        return makeRequest();
-      } finally {
-        reuse.paid = false;
-      }
-    },
   };
 }
 
@@ -91,8 +86,6 @@ function onConnection(agent: http.Agent, seen: (socket: Duplex) => void): void {
 interface Reuse {
   readonly now: () => number;
   readonly neverSent: (error: Error) => void;
-  /** The request that is being made buys work. */
-  paid: boolean;
 }
 
 interface Kept {
@@ -102,7 +95,9 @@ interface Kept {
 }
 
 /** Node's types lack the method that its agent calls for each request. */
-type AddingAgent = http.Agent & { addRequest(request: http.ClientRequest, ...rest: unknown[]): void };
+type AddingAgent = http.Agent & {
+  addRequest(request: http.ClientRequest, options: ReusingOptions, ...rest: unknown[]): void;
+};
 
 /**
  * Makes an agent rest its connections, hide those that rest, and close those on which bytes arrive that no request asked
@@ -120,8 +115,8 @@ function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
     entry.maxIdleMs = maxIdleMsOf(keepAliveOf(socket));
     return entry.bytes.end() && keep(socket);
   };
-  adding.addRequest = (request, ...rest) => {
-    const hidden = hideResting(agent, known, reuse);
+  adding.addRequest = (request, options, ...rest) => {
+    const hidden = hideResting(agent, known, { now: reuse.now(), paid: options.isPaid === true });
     request.once('socket', (socket) => {
       let entry = known.get(socket);
       if (entry === undefined) {
@@ -131,7 +126,7 @@ function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
       entry.bytes.begin(request);
     });
     try {
-      add(request, ...rest);
+      add(request, options, ...rest);
     } finally {
       Object.assign(agent.freeSockets, hidden);
     }
@@ -142,7 +137,7 @@ function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
 function hideResting(
   agent: http.Agent,
   known: WeakMap<Duplex, Kept>,
-  { now, paid }: Reuse,
+  when: { readonly now: number; readonly paid: boolean },
 ): http.Agent['freeSockets'] {
   const free = agent.freeSockets as Record<string, Socket[]>;
   const hidden: Record<string, Socket[]> = {};
@@ -152,7 +147,7 @@ function hideResting(
       const { idleSince = 0, maxIdleMs = 0 } = known.get(socket) ?? {};
       return { idleSince, maxIdleMs, isClosed: socket.destroyed, close: () => socket.destroy() };
     };
-    const next = () => takeFree(sockets, { at, now: now(), paid });
+    const next = () => takeFree(sockets, { at, ...when });
     let first = next();
     for (; first !== undefined && hasUnreadBytes(first); first = next()) first.destroy();
     if (first !== undefined) sockets.unshift(first);

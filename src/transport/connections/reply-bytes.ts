@@ -40,7 +40,7 @@ export class ReplyBytes {
     private readonly socket: Duplex & { readonly bytesWritten?: number },
     private readonly neverSent: (error: Error) => void,
   ) {
-    socket.prependListener('data', (chunk: Buffer) => this.see(chunk));
+    socket.prependListener('data', this.see);
   }
 
   /** A request uses the connection from now on. */
@@ -63,7 +63,7 @@ export class ReplyBytes {
     return isWhole;
   }
 
-  private see(chunk: Buffer): void {
+  private readonly see = (chunk: Buffer): void => {
     if (this.request === undefined) return void this.socket.destroy();
     if (this.received === 0 && this.socket.bytesWritten === this.writtenBefore) return this.refuse();
     // The parser has not seen this chunk yet: a response that is complete now was complete before it.
@@ -72,7 +72,7 @@ export class ReplyBytes {
     this.received += chunk.length;
     const last = chunk.toString('latin1', Math.max(0, chunk.length - 5));
     this.tail = (this.tail + last).slice(-5);
-  }
+  };
 
   private refuse(): void {
     const error = new EarlyBytes();

@@ -1,9 +1,8 @@
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
 import type { Readable } from 'node:stream';
 import got from 'got';
-import type { Got, Options, Request, Response } from 'got';
-import { Observable } from 'rxjs';
+import type { Got, Request, Response } from 'got';
+import { Observable, type Subscriber } from 'rxjs';
 import { checkObject } from '../../contract/check-option.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
@@ -13,6 +12,7 @@ import {
   type AgentOptions,
   createKeepAliveAgents,
   type KeepAliveAgents,
+  type ReusingOptions,
 } from '../connections/keep-alive-agents.js';
 import {
   defaultMaxReplyBytes,
@@ -34,83 +34,56 @@ export function createGotTransport(options: GotTransportOptions = {}): Transport
   const agents = createKeepAliveAgents(options);
   const instanceFor = createInstances(agents);
   const transport = (request: WireRequest) =>
-    new Observable<WireReply>((subscriber) => {
-      const exchange = open(instanceFor(request), request);
-      return receive(exchange, request, agents, {
-        reply(reply) {
-          subscriber.next(reply);
-          subscriber.complete();
-        },
-        fault: (error) => subscriber.error(error),
-      });
-    });
+    new Observable<WireReply>((to) => receive(open(instanceFor(request), request), request, agents, to));
   const close = () => [agents.http, agents.https].forEach((agent) => agent.destroy());
   return Object.assign(transport, { close });
 }
 
-/** Far more than a client has endpoints; a caller with different limits for every request must not fill the memory. */
-const maxInstances = 64;
-
-/** got merges and checks the options of an instance once, and not for every request. */
-function createInstances(agents: KeepAliveAgents): (request: WireRequest) => Got {
-  const free = createInstance(agents, (makeRequest) => makeRequest());
-  const paid = createInstance(agents, agents.paying);
-  const instances = new Map<string, Got>();
-  return ({ paid: isPaid, timeouts }) => {
-    const name = nameOf(isPaid, timeouts);
-    const known = instances.get(name);
-    if (known) return known;
-    if (instances.size === maxInstances) instances.clear();
-    const made = (isPaid ? paid : free).extend({ timeout: gotDelays(timeouts) });
-    instances.set(name, made);
-    return made;
-  };
-}
-
-function nameOf(isPaid: boolean, limits: PhaseTimeouts): string {
-  const { lookupMs, connectMs, secureConnectMs, sendMs, responseMs, readMs, requestMs } = limits;
-  return `${isPaid} ${lookupMs} ${connectMs} ${secureConnectMs} ${sendMs} ${responseMs} ${readMs} ${requestMs}`;
-}
-
-function createInstance(agents: KeepAliveAgents, making: KeepAliveAgents['paying']): Got {
-  return got.extend({
-    agent: { http: agents.http, https: agents.https },
-    request(url, options, callback) {
-      return making(() => (url.protocol === 'https:' ? https : http).request(url, options, callback));
-    },
+/** got merges and checks the options of an instance once for requests of the same limits, and not for every request. */
+function createInstances({ http, https }: KeepAliveAgents): (request: WireRequest) => Got {
+  const common = got.extend({
+    agent: { http, https },
     headers: { 'accept-encoding': acceptEncoding },
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
   });
+  const instances = new WeakMap<PhaseTimeouts, Got>();
+  return ({ timeouts }) => {
+    const known = instances.get(timeouts);
+    if (known) return known;
+    const made = common.extend({ timeout: gotDelays(timeouts) });
+    instances.set(timeouts, made);
+    return made;
+  };
 }
 
 /** got's stream costs less CPU than its promise, and can be stopped at the cap. */
-function open(instance: Got, { url, method, headers, body }: WireRequest): Request {
+function open(instance: Got, { url, method, headers, body, paid }: WireRequest): Request {
   const exchange = instance.stream(url, { method, headers, ...(body !== undefined && { body }) });
-  passFewOptions(exchange.options);
+  const { options } = exchange;
+  // got collects some thirty options for Node, nearly all of them not set: a tenth of the CPU of a request.
+  const value = (): ReusingOptions => {
+    const { agent } = options;
+    const isSecure = options.url instanceof URL && options.url.protocol === 'https:';
+    return {
+      ...{ agent: isSecure ? agent.https : agent.http, method: options.method, headers: options.headers },
+      isPaid: paid,
+    };
+  };
+  Object.defineProperty(options, 'createNativeRequestOptions', { value });
   if (method === 'POST' && body === undefined) exchange.end();
   return exchange;
 }
 
-/** got collects some thirty options for Node, nearly all of them not set: a tenth of the CPU of a request. */
-function passFewOptions(options: Options): void {
-  const value = () => {
-    const { url, agent, method, headers } = options;
-    const isSecure = url instanceof URL && url.protocol === 'https:';
-    return { agent: isSecure ? agent.https : agent.http, method, headers };
-  };
-  Object.defineProperty(options, 'createNativeRequestOptions', { value });
-}
-
-interface Receiver {
-  reply(reply: WireReply): void;
-  fault(error: TransportError): void;
-}
-
-/** Calls `reply` or `fault` exactly once, unless the returned function cancels the exchange first. */
-function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgents, to: Receiver): () => void {
+/** Emits the reply or errors, unless the returned function cancels the exchange first. */
+function receive(
+  exchange: Request,
+  request: WireRequest,
+  agents: KeepAliveAgents,
+  to: Subscriber<WireReply>,
+): () => void {
   const maxBytes = request.maxReplyBytes ?? defaultMaxReplyBytes;
   const body = new ReplyBody(maxBytes);
   let response: Response | undefined;
@@ -125,7 +98,7 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
 
   function report(error: unknown): void {
     const responded = response !== undefined;
-    to.fault(error instanceof TransportError ? error : faultOf(request, gotFault(error, agents, responded)));
+    to.error(error instanceof TransportError ? error : faultOf(request, gotFault(error, agents, responded)));
   }
 
   /** Bytes right behind a whole reply are an error of the connection; the reply itself still counts. */
@@ -138,25 +111,25 @@ function receive(exchange: Request, request: WireRequest, agents: KeepAliveAgent
     exchange.destroy();
   }
 
-  async function finish({ statusCode, headers }: Response): Promise<void> {
+  async function finish({ statusCode: status, headers }: Response): Promise<void> {
     const text = body.text(headers['content-encoding']);
     const reply = {
-      status: statusCode,
+      status,
       headers: flatHeaders(headers),
       body: typeof text === 'string' ? text : await text,
     };
     settled = true;
     // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
-    setImmediate(() => to.reply(reply));
+    setImmediate(() => {
+      to.next(reply);
+      to.complete();
+    });
   }
 
   exchange.on('error', fail);
   exchange.once('request', (sent: http.ClientRequest) => {
-    sent.once('response', (head: http.IncomingMessage) => {
-      if (precedesRequest(head.statusCode, sent.socket)) fail(new EarlyReply());
-    });
+    refuseWrongHead(sent, fail);
     sent.prependListener('error', keepWhole);
-    refuseUpgrade(sent, fail);
   });
   exchange.once('response', (head: Response) => {
     response = head;
@@ -183,8 +156,12 @@ function takeRest(stream: Readable, body: ReplyBody): boolean {
   return true;
 }
 
-/** Without this, Node closes the connection and reports nothing until a time limit passes. */
-function refuseUpgrade(sent: http.ClientRequest, fail: (error: Error) => void): void {
+/** Fails at the head of a reply that comes too early, or that is none to read. */
+function refuseWrongHead(sent: http.ClientRequest, fail: (error: Error) => void): void {
+  sent.once('response', ({ statusCode }) => {
+    if (precedesRequest(statusCode, sent.socket)) fail(new EarlyReply());
+  });
+  // Without this, Node closes the connection and reports nothing until a time limit passes.
   sent.once('upgrade', (_head, socket) => {
     socket.destroy();
     fail(new Error('the reply switches to another protocol'));
