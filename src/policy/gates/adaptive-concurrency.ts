@@ -67,12 +67,12 @@ export function adaptiveConcurrency(options: AdaptiveConcurrencyOptions = {}): A
     get limit() {
       return sought.limit;
     },
-    observe: (answer) => sought.observe(answer),
-    useClock: (clock) => sought.useClock(clock),
+    observe: sought.observe,
+    useClock: sought.useClock,
   };
 }
 
-class SoughtConcurrency implements AdaptiveConcurrency {
+class SoughtConcurrency {
   readonly limit$: Observable<number>;
   readonly #rows: BehaviorSubject<number>;
   readonly #min: number;
@@ -103,7 +103,7 @@ class SoughtConcurrency implements AdaptiveConcurrency {
     return this.#rows.value;
   }
 
-  observe({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void {
+  readonly observe = ({ kind, status }: Pick<GateAnswer, 'kind' | 'status'>): void => {
     if (status === 0) return;
     const isRefused = status === 429 || status >= 500;
     const now = this.#clock.scheduler.now();
@@ -116,11 +116,9 @@ class SoughtConcurrency implements AdaptiveConcurrency {
     else if (step === 'noise') this.#takeBack(now);
     else if (step === 'limit') this.#keepTo(now);
     else if (kind === 'submit' && isSuccess(status) && !this.#trial.isTrying) this.#raise();
-  }
+  };
 
-  useClock(clock: Clock): void {
-    this.#clock.use(clock);
-  }
+  readonly useClock = (clock: Clock): void => this.#clock.use(clock);
 
   #lower(part: number, now: number): void {
     this.#before ??= this.limit;

@@ -111,7 +111,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
     else if (step === 'noise') this.#takeBack(now);
     else if (step === 'load') this.#goOn();
     else if (step === 'limit') this.#keepToAverage(now);
-    else if (!isRefused && !this.#trial.isTrying) this.#grow();
+    else if (this.#rate !== undefined && !isRefused && !this.#trial.isTrying) this.#grow(this.#rate);
   }
 
   /**
@@ -209,10 +209,9 @@ export class AdaptiveRateLimiter implements RateLimiter {
     return Math.max(regainMs.found, (regainAnswers * 1_000) / Math.max(this.#believed, leastPerSecond));
   }
 
-  #grow(): void {
-    if (this.#rate === undefined) return;
+  #grow(rate: number): void {
     const grown = this.#believed * (1 + (1 - this.#startShare) * (this.#triedMs / this.#regain() - 1) ** 3);
-    if (grown > this.#rate * step) this.#setRate(grown);
+    if (grown > rate * step) this.#setRate(grown);
   }
 
   #setRate(rate: number): void {

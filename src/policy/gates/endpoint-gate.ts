@@ -49,15 +49,15 @@ export function createEndpointGate(options: GateOptions, rates: GateRates = {}):
     get ratePerSecond() {
       return gate.ratePerSecond;
     },
-    admit: (request) => gate.admit(request),
-    tryPass: (request) => gate.tryPass(request),
-    observe: (answer) => gate.observe(answer),
+    admit: gate.admit,
+    tryPass: gate.tryPass,
+    observe: gate.observe,
     useClock: (given) => clock.use(given),
-    pausedMs: () => gate.pausedMs(),
+    pausedMs: gate.pausedMs,
   };
 }
 
-class RatedGate implements EndpointGate {
+class RatedGate {
   readonly #scheduler: SchedulerLike;
   readonly #endpoints: EndpointMap<Endpoint>;
   /** Endpoints that requests wait for. */
@@ -86,35 +86,33 @@ class RatedGate implements EndpointGate {
     return sum;
   }
 
-  admit(request: GateRequest): Observable<GateWait> {
-    return new Observable((waiter) => this.#enter(waiter, request));
-  }
+  readonly admit = (request: GateRequest): Observable<GateWait> =>
+    new Observable((waiter) => this.#enter(waiter, request));
 
-  tryPass(request: GateRequest): boolean {
+  readonly tryPass = (request: GateRequest): boolean => {
     const endpoint = this.#endpoints.of(request);
-    const urgent = isUrgent(request.kind);
-    if (this.#isReleasing || endpoint.queue.ahead(urgent) > 0) return false;
-    if (this.#shared !== undefined && this.#aheadAtAll(urgent) > 0) return false;
-    if (endpoint.blocked() !== undefined || waitForRate(this.#shared) !== undefined) return false;
+    if (this.#isReleasing || (this.#crowded.size > 0 && this.#isBehind(endpoint, request))) return false;
+    if (endpoint.blocked() !== undefined) return false;
+    if (this.#shared !== undefined && waitForRate(this.#shared) !== undefined) return false;
     this.#pass(endpoint, false);
     return true;
-  }
+  };
 
-  observe(answer: GateAnswer): void {
+  readonly observe = (answer: GateAnswer): void => {
     const endpoint = this.#endpoints.of(answer);
     const change = endpoint.observe(answer);
     if (change === 'resumed') this.#release();
     const wait = change === 'paused' ? endpoint.breaker.blocked() : undefined;
     if (wait) for (const waiter of endpoint.queue.all()) report(waiter, wait);
-  }
+  };
 
-  pausedMs(): number {
+  readonly pausedMs = (): number => {
     const now = this.#scheduler.now();
     let leastMs = Infinity;
     for (const endpoint of this.#endpoints.values())
       if (endpoint.wasUsed(now)) leastMs = Math.min(leastMs, endpoint.breaker.blocked()?.forMs ?? 0);
     return leastMs === Infinity ? 0 : leastMs;
-  }
+  };
 
   #enter(waiter: Waiter, request: GateRequest): void {
     if (this.tryPass(request)) return waiter.complete();
@@ -140,6 +138,12 @@ class RatedGate implements EndpointGate {
   #pass(endpoint: Endpoint, hasWaited: boolean): void {
     endpoint.passed(this.#scheduler.now(), hasWaited);
     this.#shared?.take(hasWaited);
+  }
+
+  /** Whether others wait that go first. */
+  #isBehind(endpoint: Endpoint, { kind }: GateRequest): boolean {
+    const urgent = isUrgent(kind);
+    return endpoint.queue.ahead(urgent) > 0 || (this.#shared !== undefined && this.#aheadAtAll(urgent) > 0);
   }
 
   /** How many of all endpoints wait for the shared rate and go before a newcomer. */

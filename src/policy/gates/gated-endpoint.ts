@@ -33,8 +33,10 @@ export class GatedEndpoint<Waiter> {
 
   observe(answer: GateAnswer): 'paused' | 'resumed' | undefined {
     const change = this.breaker.observe(answer);
-    if (answer.status !== 0 && this.rate instanceof AdaptiveRateLimiter)
-      this.rate.observe(isRefusal(answer), change === 'paused' && isRefusal(answer));
+    if (answer.status !== 0 && this.rate instanceof AdaptiveRateLimiter) {
+      const isRefused = isRefusal(answer);
+      this.rate.observe(isRefused, change === 'paused' && isRefused);
+    }
     return change;
   }
 
