@@ -84,11 +84,12 @@ function check(settlement: Settlement): void {
 }
 
 async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settled> {
-  const { id, settlement, attempt } = wanted;
+  const { id, settlement } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
   if ('undo' in settlement) return { ...wanted, ...(await undone(folder.journal.journal, row, now(folder))) };
-  if (attempt !== undefined && attempt !== latestAttempt(row)) return freed(folder, wanted, attempt);
+  const earlier = await earlierAttempt(folder, row, wanted);
+  if (earlier !== undefined) return freed(folder, wanted, earlier);
   if (isSettledSo(row, settlement)) return { ...wanted, records: [], toDo: 0 };
   if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
@@ -104,8 +105,20 @@ async function write(folder: OpenFolder, { records, toDo, ...settled }: Settled)
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);
 }
 
-function latestAttempt({ outcome, attempts }: RowRecords): number {
-  return outcome?.purchase?.attempt ?? attempts;
+/**
+ * The attempt that a settlement is about, where the row does not depend on it any more: one that is named and is not the last, and the
+ * last one of a row that `--retry unknown` has opened again and no start has sent since. `undefined`: the settlement is about the row.
+ */
+async function earlierAttempt(
+  { journal }: OpenFolder,
+  row: RowRecords,
+  { settlement, attempt }: RowSettlement,
+): Promise<number | undefined> {
+  const last = row.outcome?.purchase?.attempt ?? row.attempts;
+  if (attempt !== undefined && attempt !== last) return attempt;
+  const isAboutLast = attempt === last || 'notSent' in settlement;
+  if (row.status !== 'open' || !isAboutLast) return undefined;
+  return (await heldAttempts(journal.journal, row.id)).has(last) ? last : undefined;
 }
 
 /** The row goes on as it is; what is held for an earlier purchase of it is not. */
@@ -114,7 +127,7 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
   const name = `attempt ${attempt} of row ${JSON.stringify(id)}`;
   if ('jobId' in settlement)
     throw usage(
-      `${name} cannot be polled, since the row was bought again: say what it cost, or that it was not sent`,
+      `${name} cannot be polled, since the row is bought again: write down what it cost, or that it was not sent`,
     );
   const held = (await heldAttempts(folder.journal.journal, id)).get(attempt);
   if (held === undefined) throw usage(`${name} is not in doubt`);
@@ -132,7 +145,7 @@ async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Pro
   const earlier =
     attempts.length === 0
       ? ''
-      : `; an earlier attempt of it is in doubt (${attempts.join(', ')}): name it as well`;
+      : `; an earlier attempt of it is in doubt: name it by its number (${attempts.join(', ')})`;
   return usage(`row ${JSON.stringify(id)} is not in doubt, it is ${status}${earlier}`);
 }
 

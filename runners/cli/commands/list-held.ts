@@ -98,7 +98,7 @@ async function serviceWords(
 }
 
 interface HeldPurchase extends Purchase {
-  /** The row was bought again since: commands name its attempt. */
+  /** The row was bought again since, or is sent again by the next start: commands name its attempt. */
   readonly isEarlier: boolean;
   /** When its request left, ms since the epoch. */
   readonly sentAt: number | undefined;
@@ -116,7 +116,8 @@ async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   for (const purchase of unknown) {
     const row = await journal?.find(purchase.id);
     const isEarlier =
-      row !== undefined && (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt;
+      row !== undefined &&
+      (row.status === 'open' || (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt);
     if (isEarlier || row?.status === 'unknown')
       held.push({ ...purchase, isEarlier, sentAt: sentTimes.get(purchase) });
   }

@@ -186,5 +186,5 @@ function describe(issue: z.core.$ZodIssue, path: string): string[] {
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
     issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
-  return issue.keys.map((key) => `${where}: ${key}: there is no such setting: ${allowed.join(', ')} are`);
+  return issue.keys.map((key) => `${where}: there is no setting ${JSON.stringify(key)}; there are ${allowed.join(', ')}`);
 }

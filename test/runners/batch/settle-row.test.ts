@@ -195,7 +195,7 @@ describe('settleRows', () => {
     it('was never made: its money is free under the cap, and its line leaves costs.csv', async () => {
       const run = await doubled();
       await expect(settle(run, 'a', { notSent: true })).rejects.toThrow(
-        'it is completed; an earlier attempt of it is in doubt (1)',
+        'it is completed; an earlier attempt of it is in doubt: name it by its number (1)',
       );
       const rows = [{ id: 'a', settlement: { notSent: true } as const, attempt: 1 }];
       const freed = {
@@ -226,6 +226,32 @@ describe('settleRows', () => {
       await expect(
         settleRows('/job/out', [{ ...rows[0]!, settlement: { paidUsd: 9 } }], options(run)),
       ).rejects.toThrow('attempt 1 of row "a" is not in doubt: it was settled before');
+    });
+
+    it('can be settled before the row is sent again: after --retry unknown under a cap that it did not fit', async () => {
+      const run = await heldRun();
+      const end = await run.start({ retry: ['unknown'], maxCostUsd: 0.18 });
+      expect(end).toMatchObject({ exitCode: 3, summary: { cost: { unknown: 0.0875 }, rows: { toDo: 1 } } });
+      await expect(settle(run, 'a', { paidUsd: 0.05 })).rejects.toThrow(
+        'it is open; an earlier attempt of it is in doubt: name it by its number (1)',
+      );
+      const rows = [{ id: 'a', settlement: { paidUsd: 0.05 }, attempt: 1 }];
+      const paid = { cost: { reported: 0.1375, unknown: 0, possiblyDouble: 0 }, rows: { toDo: 1 } };
+      expect(await settleRows('/job/out', rows, options(run))).toMatchObject(paid);
+      expect(await settleRows('/job/out', rows, options(run))).toMatchObject(paid);
+      expect((await run.start({ maxCostUsd: null })).summary.cost).toMatchObject({ reported: 0.225, unknown: 0 });
+      expect(purchases(run).sort()).toEqual(['a 1 reported', 'a 2 reported', 'b 1 reported']);
+    });
+
+    it('is settled as never sent by the id of a row that waits to be sent again', async () => {
+      const run = await heldRun();
+      await run.start({ retry: ['unknown'], maxCostUsd: 0.18 });
+      expect(await settle(run, 'a', { notSent: true })).toMatchObject({
+        cost: { reported: 0.0875, unknown: 0, possiblyDouble: 0 },
+        rows: { toDo: 1 },
+      });
+      expect((await run.start({ maxCostUsd: 0.18 })).exitCode).toBe(0);
+      expect(purchases(run).sort()).toEqual(['a 2 reported', 'b 1 reported']);
     });
 
     it('is refused where it was never held, and cannot be polled', async () => {

@@ -69,7 +69,7 @@ export class TextGuard {
     const problem =
       text[at] === '\0'
         ? 'a NUL byte: the file is damaged or no text'
-        : 'a byte that is no UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")';
+        : 'a byte that is not UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")';
     const column =
       countCharacters(Buffer.from(before.at(-1) ?? ''), 0) + (before.length === 1 ? this.#passed : 0) + 1;
     return new ManifestError(this.#name, problem, {

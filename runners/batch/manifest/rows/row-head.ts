@@ -48,7 +48,7 @@ function kindByColumns(cells: RowCells): RowKind | undefined {
 }
 
 const nothingToSend =
-  'holds nothing to send: an edit has images and prompt, a job has input, a route call has route';
+  'has nothing to send: an edit has images and prompt, a job has input, a route call has route; a column of another name is read by --map, such as --map prompt=NAME';
 
 /** The endpoint of rows that name none, and the ids that names stand for. */
 export interface EndpointRules {

@@ -177,7 +177,7 @@ describe('readManifest finds the kind', () => {
       [
         {
           message:
-            'holds nothing to send: an edit has images and prompt, a job has input, a route call has route',
+            'has nothing to send: an edit has images and prompt, a job has input, a route call has route; a column of another name is read by --map, such as --map prompt=NAME',
         },
       ],
       [{ column: 'kind', message: '7 is not one of edit, job, route' }],

@@ -98,8 +98,8 @@ describe('loadConfig', () => {
 
   it.each([
     [{ max_cost: 'much' }, 'max_cost: "much" is no amount: write dollars such as 25 or 0.5'],
-    [{ colour: 1 }, 'colour: there is no such setting: endpoint, base_url'],
-    [{ yes: true }, 'yes: there is no such setting'],
+    [{ colour: 1 }, 'there is no setting "colour"; there are endpoint, base_url'],
+    [{ yes: true }, 'there is no setting "yes"'],
     [{ endpoints: { 'a/b': {} } }, 'endpoints: a/b'],
     [
       { endpoints: { a: { lb_base_url: 'nowhere' } } },

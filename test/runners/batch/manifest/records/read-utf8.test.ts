@@ -77,7 +77,7 @@ describe.each(everySize)('readUtf8 of pieces of %i bytes', (size) => {
       size,
     );
     expect(error.message).toBe(
-      'edits.csv, line 3, character 2: a byte that is no UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")',
+      'edits.csv, line 3, character 2: a byte that is not UTF-8; save the file as UTF-8 (in spreadsheets: "CSV UTF-8")',
     );
     expect(error).toMatchObject({ line: 3, column: 2 });
   });
