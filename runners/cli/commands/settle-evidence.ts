@@ -111,6 +111,11 @@ async function problemOf(
 
 type Held = Reconciliation['held'][number];
 
+interface OpenPurchase extends Held {
+  /** Its row has not been bought again since, and can still be polled. */
+  readonly isLatest: boolean;
+}
+
 /**
  * How a billing export says that held purchases ended: one charge that looks like a purchase is its job, or what it cost
  * where its row was bought again since; none means that it was not sent. `open`: those that the same charges may
@@ -127,11 +132,12 @@ export async function proposedSettlements(
   const { held, byHand } = await reconciled(folder, resolve(io.cwd, options.statement ?? ''), options);
   const journal = await peekJournal(nodeDisk, folder);
   const rows: RowSettlement[] = [];
-  const open = new Map<string, Held[]>();
+  const open = new Map<string, OpenPurchase[]>();
   const beyond: Undecided[] = [];
   for (const one of held) {
     const { id, attempt } = one.purchase;
     if (ids.length > 0 && !ids.includes(id)) continue;
+    const isLatest = isLatestPurchase(await journal?.find(id), attempt);
     const rivals = held.filter(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
@@ -140,8 +146,8 @@ export async function proposedSettlements(
       const text = `${nameOf(one.purchase)}: the statement ends before its request left, so that it says nothing of it: not settled; take a newer statement`;
       beyond.push({ text, command: undefined });
     } else if (one.charges.length > 1 || rivals.length > 0)
-      open.set(charges, [...(open.get(charges) ?? []), one]);
-    else rows.push(proposal(one, attempt, await journal?.find(id)));
+      open.set(charges, [...(open.get(charges) ?? []), { ...one, isLatest }]);
+    else rows.push(proposal({ ...one, isLatest }));
   }
   const name = shownPath(folder, io.cwd);
   return {
@@ -163,19 +169,21 @@ interface Undecided {
 /** Purchases that the same charges may be: each charge settles at most one, and which one nobody says. */
 function ambiguous(
   folder: string,
-  alike: readonly Held[],
+  alike: readonly OpenPurchase[],
   { held, byHand }: Pick<Reconciliation, 'held' | 'byHand'>,
 ): Undecided {
   const { charges = [] } = alike[0] ?? {};
   const settled = alikeByHand(byHand, charges);
   const rivals = held.filter(
-    (other) => !alike.includes(other) && other.charges.some((charge) => charges.includes(charge)),
+    (other) =>
+      !alike.some(({ purchase }) => purchase === other.purchase) &&
+      other.charges.some((charge) => charges.includes(charge)),
   );
   const names = listed(alike.map(({ purchase }) => nameOf(purchase)));
   const others = listed([...rivals, ...settled].map(({ purchase }) => nameOf(purchase)));
   const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
   const shared = others === '' ? '' : `, which may be of ${others} as well`;
-  const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and settle each row with --job`;
+  const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and ${waysOf(alike)}`;
   const isEach = rivals.length === 0 && charges.length === alike.length + settled.length;
   const command = isEach ? allPaid(folder, alike, charges) : undefined;
   const instead =
@@ -184,6 +192,14 @@ function ambiguous(
     text: `${names}: the statement has ${what}${shared}: not settled; ${look}${instead ?? ''}`,
     command,
   };
+}
+
+function waysOf(alike: readonly OpenPurchase[]): string {
+  const earlier = '--attempt N --paid USD';
+  if (alike.every(({ isLatest }) => isLatest)) return 'settle each row with --job';
+  return alike.some(({ isLatest }) => isLatest)
+    ? `settle each row with --job, or with ${earlier} where it was bought again since`
+    : `settle each with ${earlier}`;
 }
 
 /** Purchases that a person has settled without a job: any charge of their price may be theirs. */
@@ -211,13 +227,16 @@ function nameOfCharge({ jobId, lines }: Held['charges'][number]): string {
 }
 
 function nameOf({ id, attempt }: Held['purchase']): string {
-  return attempt > 1 ? `${id}, attempt ${attempt}` : id;
+  return attempt > 1 ? `${id} (attempt ${attempt})` : id;
 }
 
-function proposal({ purchase, charges }: Held, attempt: number, row: RowRecords | undefined): RowSettlement {
-  const { id } = purchase;
+function isLatestPurchase(row: RowRecords | undefined, attempt: number): boolean {
+  return row?.status === 'unknown' && (row.outcome?.purchase?.attempt ?? row.attempts) === attempt;
+}
+
+function proposal({ purchase, charges, isLatest }: OpenPurchase): RowSettlement {
+  const { id, attempt } = purchase;
   const [charge] = charges;
-  const isLatest = row?.status === 'unknown' && (row.outcome?.purchase?.attempt ?? row.attempts) === attempt;
   const which = isLatest ? { id } : { id, attempt };
   if (charge === undefined) return { ...which, settlement: { notSent: true } };
   if (isLatest && charge.jobId !== '') return { ...which, settlement: { jobId: charge.jobId } };

@@ -136,7 +136,7 @@ function moneyText(cost: RunFigures['cost']): string {
     (cost.unsaved ?? 0) > 0 && `${usd(cost.unsaved ?? 0)} paid for pictures still to be saved`,
     (cost.reserved ?? 0) > 0 && `${usd(cost.reserved ?? 0)} may still be charged`,
     cost.unknown > 0 && `${usd(cost.unknown)} in doubt`,
-    cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it for rows that are sent again`,
+    cost.possiblyDouble > 0 && `${usd(cost.possiblyDouble)} of it for earlier attempts`,
     cost.unpriced > 0 && `${countOf(cost.unpriced, 'purchase')} of no known price`,
     (cost.drift ?? 0) > 0 && `${usd(cost.drift ?? 0)} over estimate`,
     cost.cap !== undefined && `cap ${usd(cost.cap)}`,

@@ -36,7 +36,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
       (charge) =>
         `${charge.jobId === '' ? 'without a job id' : `job ${charge.jobId}`}: ${formatMoney(charge.amount)}, ${placeOf(charge)}`,
     ),
-    ...section('in doubt', held, (one) => `${nameOf(one.purchase)}: ${suspicion(one)}`),
+    ...section('in doubt', held, (one) => `${nameOf(one.purchase)}: ${suspicion(one, held)}`),
     ...(elsewhere.count > 0
       ? [
           `${countOf(elsewhere.count, 'charge')} of other times, ${formatMoney(elsewhere.amount)}, were left aside.`,
@@ -56,20 +56,27 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
   ];
 }
 
-function suspicion({ charges, isBeyond }: Reconciliation['held'][number]): string {
+function suspicion(
+  { charges, isBeyond, isEarlier, purchase: { attempt } }: Reconciliation['held'][number],
+  held: Reconciliation['held'],
+): string {
   const [first, second] = charges;
+  const which = isEarlier ? `--attempt ${attempt} ` : '';
   if (first === undefined && isBeyond)
     return 'the statement ends before its request left: a newer one may have its charge';
   if (first === undefined)
-    return 'no charge looks like it; it was most likely not bought (settle it with --not-sent)';
+    return `no charge looks like it; it was most likely not bought (settle it with ${which}--not-sent)`;
+  const rivals = held.filter((other) => other.charges.includes(first)).length - 1;
+  if (second === undefined && rivals > 0)
+    return `may be job ${first.jobId}, ${placeOf(first)}, and so may ${countOf(rivals, 'other purchase')}`;
   if (second === undefined)
-    return `most likely job ${first.jobId}, ${placeOf(first)} (settle it with --job ${first.jobId})`;
+    return `most likely job ${first.jobId}, ${placeOf(first)} (settle it with ${isEarlier ? `${which}--paid USD` : `--job ${first.jobId}`})`;
   const names = charges.slice(0, 3).map(({ jobId }) => jobId);
   return `one of ${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
 }
 
-function nameOf({ id, row }: Purchase): string {
-  return `${id} (row ${row})`;
+function nameOf({ id, row, attempt }: Purchase): string {
+  return `${id} (row ${row}${attempt > 1 ? `, attempt ${attempt}` : ''})`;
 }
 
 function placeOf({ lines }: Charge): string {

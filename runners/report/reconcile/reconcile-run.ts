@@ -34,6 +34,8 @@ export interface Reconciliation {
 export interface HeldPurchase {
   readonly purchase: Purchase;
   readonly charges: readonly Charge[];
+  /** Its row was bought again since: it is settled by its attempt, and its job can be polled no more. */
+  readonly isEarlier: boolean;
   /** When its request left, ms since the epoch; absent where the journal does not know it. */
   readonly sentAt?: number;
   /** The export ends before its request left: that no charge is like it says nothing. */
@@ -110,7 +112,9 @@ function conclude(
   );
   const isPaired = new Set<object>(byHand.flatMap(({ purchase, charge }) => [purchase, charge]));
   const onlyInRun = sure.filter((one) => one.cost > 0 && !chargeOf.has(one.jobId) && !isPaired.has(one));
-  const held = suspectCharges(unknown, { chargeOf, unbooked, sentTimes, until });
+  const attempts = new Map<string, number>();
+  for (const { id, attempt } of purchases) attempts.set(id, Math.max(attempt, attempts.get(id) ?? 0));
+  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until });
   const suspected = new Set(held.flatMap(({ charges }) => charges));
   return {
     totals: {
@@ -160,6 +164,8 @@ function sumOf(amounts: readonly MicroDollars[]): MicroDollars {
 interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
   readonly chargeOf: ReadonlyMap<string, Charge>;
   readonly unbooked: readonly Charge[];
+  /** The latest attempt of each row. */
+  readonly attempts: ReadonlyMap<string, number>;
 }
 
 /**
@@ -169,12 +175,13 @@ interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
  */
 function suspectCharges(
   unknown: readonly Purchase[],
-  { chargeOf, unbooked, sentTimes, until }: Suspicion,
+  { chargeOf, unbooked, attempts, sentTimes, until }: Suspicion,
 ): HeldPurchase[] {
   return unknown.map((purchase) => {
     const sentAt = sentTimes.get(purchase);
     const facts = {
       purchase,
+      isEarlier: purchase.attempt < (attempts.get(purchase.id) ?? 0),
       isBeyond: (sentAt ?? purchase.at) > until,
       ...(sentAt !== undefined && { sentAt }),
     };

@@ -239,7 +239,10 @@ describe('settleRows', () => {
       const paid = { cost: { reported: 0.1375, unknown: 0, possiblyDouble: 0 }, rows: { toDo: 1 } };
       expect(await settleRows('/job/out', rows, options(run))).toMatchObject(paid);
       expect(await settleRows('/job/out', rows, options(run))).toMatchObject(paid);
-      expect((await run.start({ maxCostUsd: null })).summary.cost).toMatchObject({ reported: 0.225, unknown: 0 });
+      expect((await run.start({ maxCostUsd: null })).summary.cost).toMatchObject({
+        reported: 0.225,
+        unknown: 0,
+      });
       expect(purchases(run).sort()).toEqual(['a 1 reported', 'a 2 reported', 'b 1 reported']);
     });
 

@@ -78,6 +78,29 @@ describe('reconcile', () => {
     );
   });
 
+  it('proposes a charge to no row where it may be that of another one', async () => {
+    const unknown = (id: string, row: number) => `${id},${row},1,,e,1k,0.0875,unknown,${at}`;
+    const found = await held(
+      ['job,cost,time', `lost,0.0875,${at}`],
+      [head, unknown('c', 3), unknown('d', 4), unknown('e', 5)],
+    );
+    const text = describeReconciliation(found).join('\n');
+    expect(text).toContain(
+      'd (row 4): may be job lost, line 2 of the statement, and so may 2 other purchases',
+    );
+    expect(text).not.toContain('settle it');
+  });
+
+  it('names the attempt of a row that was bought again since: its job can be polled no more', async () => {
+    const found = await held(
+      ['job,cost,time', `lost,0.0875,${at}`, `job-d,0.0875,${at}`],
+      [head, `d,4,1,,e,1k,0.0875,unknown,${at}`, `d,4,2,job-d,e,1k,0.0875,reported,${at}`],
+    );
+    expect(describeReconciliation(found).join('\n')).toContain(
+      'd (row 4): most likely job lost, line 2 of the statement (settle it with --attempt 1 --paid USD)',
+    );
+  });
+
   it('takes a held row for not bought when no charge is like it', async () => {
     const found = await held(['job,cost', 'job-a,0.0875', 'job-b,0.13', 'other,0.175']);
     expect(describeReconciliation(found).join('\n')).toContain('d (row 4): no charge looks like it');
