@@ -18,32 +18,35 @@ import { checkOutput } from './schema-checks.js';
 export interface CallOptions<O = unknown> {
   /** Names the job at the gate, the poll schedule and `activity$`. @defaultValue the endpoint's id and a number */
   key?: string;
-  /** Aborting unsubscribes everybody: they get the signal's reason as an error. The job itself is left as by unsubscribing. */
+  /** Aborting errors every subscriber with the signal's reason. The job itself is left as it is by unsubscribing (`onUnsubscribe`). */
   signal?: AbortSignal;
-  /** Instead of the endpoint's, in ms. */
+  /** Overrides the endpoint's deadline, in ms. @defaultValue the endpoint's */
   deadlineMs?: number;
-  /** Awaited at each step that must not be forgotten: how a journal is kept. */
+  /** Receives each step that must not be forgotten, and is awaited before the next one: this is how a journal is kept. */
   checkpoint?: Checkpoint<O>;
-  /** What decides how long the job will run, a resolution for one: a learning poll schedule goes by it. */
+  /** What decides how long the job runs, such as a resolution: a learning poll schedule keeps one distribution for each value. */
   variant?: string;
 }
 
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
   submittedAt?: number;
-  /** It was given up as `expired` before: one more 404 is believed at once. @defaultValue false */
+  /** The job ended as `expired` before: the first 404 is believed. @defaultValue false */
   wasExpired?: boolean;
-  /** Its callbacks: the `row` of a webhook receiver. @defaultValue it is polled alone */
+  /** Its callbacks: the `row` of a webhook receiver. @defaultValue none: the job is polled only */
   webhook?: JobWebhook;
 }
 
-/** Limits of a job at the service, beside its input; live services keep to them. Durations are whole ms above 0. */
+/** Limits of a job at the service, sent beside the input. (live services only) Durations are whole ms above 0. */
 export interface JobPolicy {
-  /** The worker is stopped after so much work, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
+  /** The service stops the worker after this much run time, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
   executionTimeoutMs?: number;
-  /** The job is dropped this long after its submission, whatever its state: later requests find it `expired`. @defaultValue 24 h at live services */
+  /**
+   * The service drops the job this long after its submission, whatever its state: later requests find it `expired`.
+   * @defaultValue 24 h at live services
+   */
   ttlMs?: number;
-  /** Waits behind all jobs that do not say so. @defaultValue false */
+  /** The job waits behind all jobs that do not set this. @defaultValue false */
   lowPriority?: boolean;
 }
 
@@ -52,9 +55,9 @@ export interface SubmitOptions<O = unknown> extends CallOptions<O> {
   /** Sent beside the input. */
   policy?: JobPolicy;
   /**
-   * An absolute http or https URL that the service POSTs the ended job to. It is sent as it is, and the key is never part
-   * of it: a URL that holds the key is refused. Or the `row` of a webhook receiver, which gives each POST a URL and takes its
-   * callbacks; of `run` alone. @defaultValue one of the endpoint's `webhooks`, else none
+   * An absolute http or https URL to which the service POSTs the ended job. The URL is sent as it is; one that holds
+   * the API key is refused. Or (`run` only) the `row` of a webhook receiver, which gives each POST its own URL and
+   * takes its callbacks. @defaultValue one of the endpoint's `webhooks`, else none
    */
   webhook?: string | JobWebhook;
 }
@@ -62,26 +65,26 @@ export interface SubmitOptions<O = unknown> extends CallOptions<O> {
 /** Options of a submission by /runsync. */
 export interface SyncOptions<O = unknown> extends Omit<SubmitOptions<O>, 'webhook'> {
   /**
-   * How long the service is to hold the request before it answers with the id alone, in ms from 1,000 to 300,000
-   * (`?wait=`). Then the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` says, so that
-   * a long job never ends as `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
+   * How long the service holds the request (`?wait=`), in ms from 1,000 to 300,000. After that it answers with the id
+   * alone, and the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` is, so that a
+   * long job never ends as `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
    */
   waitMs?: number;
-  /** As for `run`, but a URL alone: the reply of /runsync is the end. */
+  /** As for `run`, but only a URL: the reply of /runsync already ends the job. */
   webhook?: string;
 }
 
 interface Terms<O> {
   /** Endpoint id; the empty string on a route. */
   readonly endpoint: string;
-  /** What keys begin with. */
+  /** The prefix of generated keys. */
   readonly name: string;
   readonly options: ResolvedQueueOptions;
   readonly call: CallOptions<O>;
   readonly output: StandardSchema<unknown, O> | undefined;
 }
 
-/** What all calls of a client have in common. @throws InvalidOptionError for a deadline that is none */
+/** The options that all calls of a client share. @throws InvalidOptionError for an invalid deadline */
 export function jobSpecOf<O>(
   client: ClientState,
   { endpoint, name, options, call, output }: Terms<O>,
@@ -117,7 +120,7 @@ export function jobSpecOf<O>(
   };
 }
 
-/** Puts on an event when it was, and what is known of its job's requests by then. */
+/** Adds to an event its time and what is known so far of its job's requests. */
 function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
   event.at = at;
   event.attempt = attempt;
@@ -134,7 +137,7 @@ function unchecked<O>(outcome: Outcome<unknown>): Observable<Outcome<O>> {
   return of(outcome as Outcome<O>);
 }
 
-/** What goes beside the input on the wire. @throws InvalidOptionError */
+/** The fields that are sent beside the input. @throws InvalidOptionError */
 export function submissionFields(
   { policy, webhook: given }: SubmitOptions<never>,
   secrets: readonly string[],
@@ -148,7 +151,7 @@ export function submissionFields(
   };
 }
 
-/** Whether callbacks come to a receiver of this process. */
+/** Whether a receiver in this process takes the callbacks. */
 export function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
   return typeof webhook === 'object' && (webhook as unknown) !== null && 'listen' in webhook;
 }
@@ -187,7 +190,7 @@ function isPolicyName(name: string): name is keyof typeof wireNames {
   return Object.hasOwn(wireNames, name);
 }
 
-/** Neither message quotes the URL: it may well hold a secret of its own. */
+/** Neither message quotes the URL, which may hold a secret. */
 function checkedWebhook(webhook: string, secrets: readonly string[]): string {
   const problem = typeof webhook === 'string' ? checkHttpUrl(webhook) : 'is no text';
   if (problem !== undefined) throw new InvalidOptionError('webhook', problem);

@@ -19,18 +19,18 @@ import type { ChunkOf, InputOf, OutputOf, QueueEndpoint } from './queue-endpoint
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 
-/** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema will do. */
+/** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema works. */
 export interface QueueEndpointOptions<
   IS extends StandardSchema | undefined = undefined,
   OS extends StandardSchema | undefined = undefined,
 > extends QueueOptions {
-  /** Checks an input before anything is sent, and gives what is sent. */
+  /** Checks an input before anything is sent; its result is what is sent. */
   input?: IS;
-  /** Checks the output of a completed job, and gives what is emitted. */
+  /** Checks the output of a completed job; its result is what is emitted. */
   output?: OS;
 }
 
-/** Key, hosts, transport, gate and clock shared by endpoints. Sends nothing by itself. Durations in ms, money in USD. */
+/** The key, hosts, transport, gate and clock that endpoints share. A client sends nothing by itself. Durations in ms, money in USD. */
 export interface Client {
   /** @throws InvalidOptionError */
   queue<
@@ -41,34 +41,35 @@ export interface Client {
     id: K,
     options?: QueueEndpointOptions<IS, OS>,
   ): QueueEndpoint<InputOf<K, IS>, OutputOf<K, OS>, ChunkOf<K>>;
-  /** The same with the types named: `queue<Input, Output>('upscale')`. Nothing is checked. */
+  /** As above, with explicit types: `queue<Input, Output>('upscale')`. Nothing is checked at run time. */
   queue<I extends object, O = unknown, C = unknown>(
     id: string,
     options?: QueueOptions,
   ): QueueEndpoint<I, O, C>;
   /** @throws InvalidOptionError */
   imageEdit(id: string, options?: QueueOptions): QueueEndpoint<ImageEditInput, ImageEditOutput>;
-  /** One load-balanced endpoint by its {lb_base_url}. @throws InvalidOptionError */
+  /** A load-balanced endpoint at {lb_base_url}. @throws InvalidOptionError */
   routes(lbBaseUrl: string, options?: RouteOptions): RouteEndpoint;
-  /** Hot: every event of every job, also of those that nobody is subscribed to. Never errors, never completes. */
+  /** Hot: every event of every job, also of jobs without a subscriber. Never errors, never completes. */
   readonly activity$: Observable<Activity>;
   /** Hot: every request that has ended, polls included, with its status, its time and its request id. Never errors, never completes. */
   readonly requests$: Observable<RequestReport>;
   /**
-   * Sends nothing more: streams of jobs error with code `closed`, and what `onUnsubscribe` says is done. Resolves when each paid
-   * POST that is on the wire has its answer, and its checkpoint is durable; then closes the connections, unless they are those of a
-   * transport that the client was given. Calls that are no jobs end by themselves.
+   * Sends nothing more: streams of jobs error with code `closed`, and `onUnsubscribe` is applied to their jobs.
+   * Resolves when every paid POST on the wire has its answer and its checkpoint is durable; then closes the
+   * connections, unless the transport was passed in as an option. Calls that are not jobs (`status`, `health` …) end
+   * by themselves.
    */
   close(): Promise<void>;
   /** `await using client = createClient(…)` closes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What a client needs of where it runs. */
+/** What a client needs from its platform. */
 export interface Platform {
-  /** The transport of a client that was given none. @throws InvalidOptionError */
+  /** The transport of a client without the option `transport`. @throws InvalidOptionError */
   readonly createTransport: () => Transport;
-  /** Where everything that can be observed is published besides. */
+  /** The channels on which requests and job events are also published. */
   readonly channels?: Readonly<Record<'request' | 'job', Channel>>;
 }
 
@@ -78,7 +79,7 @@ interface Channel {
   publish(message: unknown): void;
 }
 
-/** @throws InvalidOptionError for a key or a base URL that cannot be used */
+/** @throws InvalidOptionError for an invalid key or base URL */
 export function clientOn(options: ClientOptions, platform: Platform): Client {
   const { transport = platform.createTransport() } = checkClientOptions(options);
   const channels = {
@@ -102,7 +103,7 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
   };
 }
 
-/** What is published to subscribers of the client, and on a channel of the platform. */
+/** Publishes to the subscribers of the client and to a channel of the platform. */
 interface Published<T> {
   readonly published: Observable<T>;
   readonly isObserved: boolean;
@@ -125,8 +126,8 @@ function channelOf<T>({ channels }: Platform, name: 'request' | 'job'): Publishe
 }
 
 /**
- * The hosted image-editing endpoint: its input is checked strictly before anything is sent, and its output is read tolerantly.
- * Poll times are learned by resolution. (spec 2.5, 2.6, 4.3)
+ * The hosted image-editing endpoint. Its input is checked strictly before anything is sent, and its output is read
+ * tolerantly. Poll times are learned for each resolution. (spec 2.5, 2.6, 4.3)
  */
 const imageEdits: QueueSchemas<ImageEditInput, ImageEditOutput> = {
   input: imageEditInputSchema,
@@ -148,7 +149,7 @@ function typedQueue<
   return createQueueEndpoint<InputOf<K, IS>, O, ChunkOf<K>>(client, id, options, schemas);
 }
 
-/** Options of a client of `millrace/core`, which has no transport of its own. */
+/** Options of a client of `millrace/core`, which has no default transport. */
 export interface CoreClientOptions extends ClientOptions {
   transport: NonNullable<ClientOptions['transport']>;
 }
@@ -165,7 +166,7 @@ const anywhere: Platform = {
 /**
  * A client that needs nothing of Node.js.
  *
- * @throws InvalidOptionError for a key or a base URL that cannot be used, and without a transport
+ * @throws InvalidOptionError for an invalid key or base URL, and without a transport
  */
 export function createCoreClient(options: CoreClientOptions): Client {
   return clientOn(options, anywhere);

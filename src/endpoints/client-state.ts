@@ -18,63 +18,69 @@ import { createRetryQuota } from '../policy/retry-quota.js';
 import type { Transport } from '../transport/transport.js';
 import { checkBaseUrl } from './wire-requests.js';
 
-/** Options of `createClient`; every one may be left out. */
+/** Options of `createClient`; all are optional. */
 export interface ClientOptions {
-  /** Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, to no other. Without it the service answers 401. (spec 5) */
+  /**
+   * Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, and to no other host. Without it
+   * the service answers 401. (spec 5)
+   */
   apiKey?: string;
-  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. Needed by `queue` and `imageEdit`. */
+  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. `queue` and `imageEdit` need it. */
   baseUrl?: string;
-  /** @defaultValue one over got, with sockets of its own */
+  /** @defaultValue a transport over got with its own sockets */
   transport?: Transport;
   /**
-   * Before every request. An error of it is reported (`config.onUnhandledError` of rxjs) and takes no purchase with it; only
-   * one of `admit` for a submission errors the job, as nothing was sent.
-   * @defaultValue `openGate()`: no rate; an endpoint that refuses half of its requests, or fails time and again, pauses as a whole after a 429 or in a storm
+   * Admits every request. When the gate throws, the error is reported (`config.onUnhandledError` of rxjs) and no
+   * purchase is lost; only an error of `admit` for a submission errors the job, as nothing was sent.
+   * @defaultValue `openGate()`: no rate limit; an endpoint that refuses half of its requests, or fails repeatedly,
+   * pauses as a whole
    */
   gate?: Gate;
   /**
-   * Which job has which id: an answer to /run or /runsync that names the id of another job ends its job as `unknown`, with
-   * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
+   * Records which job has which id. An answer to /run or /runsync with the id of another job ends its job as
+   * `unknown`, with `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
    */
   jobIds?: JobIds;
   /**
-   * Requests on the wire at once, of all kinds and all endpoints together, a whole number from 1. The others wait before
-   * they are sent, and can be left and cancelled meanwhile; free slots are shared fairly among endpoints, and among polls
-   * and submissions. `Infinity`: no bound.
-   * @defaultValue 256 submissions and 256 polls of each endpoint; none for /runsync and routes, which are answered late
+   * How many requests are on the wire at once, of all kinds and endpoints together: a whole number from 1. Other
+   * requests wait before they are sent, and can be left and cancelled while they wait. Free slots are shared fairly
+   * among endpoints, and among polls and submissions. `Infinity`: no bound.
+   * @defaultValue 256 submissions and 256 polls of each endpoint; no bound for /runsync and routes, which are
+   * answered late
    */
   maxConcurrency?: number;
-  /** All time goes by it, also that of gates and poll schedules that were given no other. @defaultValue asyncScheduler */
+  /** The clock of everything, also of gates and poll schedules that were created without one. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
-  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  /** Random numbers from 0 to 1, for jitter. @defaultValue Math.random */
   random?: () => number;
   /**
-   * The header `traceparent` of each request (W3C Trace Context), so that the service's own spans belong to yours. What is no
-   * `traceparent` is not sent; an error is reported and takes no purchase with it. @defaultValue none is sent
+   * The header `traceparent` of each request (W3C Trace Context), so that the service's spans join your trace. An
+   * invalid `traceparent` is not sent; when this function throws, the error is reported and no purchase is lost.
+   * @defaultValue none is sent
    */
   traceparent?: (call: TracedCall) => string | undefined;
 }
 
-/** What the endpoints of one client share. Nothing of it is shared between clients. */
+/** What the endpoints of one client share. Two clients share nothing. */
 export interface ClientState extends Omit<
   ClientContext,
   'endpointId' | 'host' | 'quota' | 'slots' | 'open' | 'probe'
 > {
-  /** What all requests of an endpoint share. On a load-balanced route `endpointId` is the empty string. */
+  /** What all requests of an endpoint share. `endpointId` is the empty string for a load-balanced route. */
   readonly contextOf: (endpointId: string, baseUrl: string, maxConcurrency?: number) => ClientContext;
   readonly apiKey: string | undefined;
-  /** @throws InvalidOptionError when none is configured */
+  /** @throws InvalidOptionError without a base URL */
   readonly baseUrl: () => string;
   readonly untilAborted: UntilAborted;
-  /** A name for a job that was given none. */
+  /** A name for a job without a `key`. */
   readonly nextKey: (endpointId: string) => string;
-  /** Where events of jobs go, if somebody wants them. */
+  /** Receives the events of jobs, when somebody is subscribed to them. */
   readonly activity: { readonly isObserved: boolean; publish(event: Activity): void };
 }
 
-/** An event of any job, with whose it is. */
+/** An event of any job, with the job's key, endpoint and id. */
 export type Activity = JobEvent<unknown> & {
-  /** The empty string on a load-balanced route. */
+  /** The empty string for a load-balanced route. */
   endpointId: string;
   key: string;
   at: number;
@@ -87,7 +93,7 @@ interface Parts {
   readonly open: OpenJobs;
 }
 
-/** @throws InvalidOptionError for a key or a base URL that cannot be used */
+/** @throws InvalidOptionError for an invalid key or base URL */
 export function clientState(options: ClientOptions, { transport, channels, open }: Parts): ClientState {
   const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
@@ -96,7 +102,7 @@ export function clientState(options: ClientOptions, { transport, channels, open 
   const { gate = openGate() } = options;
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
-  // Endpoints that are made hold theirs.
+  // Endpoints that exist already keep their values.
   const unbounded = new EndpointMap(
     () => new RequestSlots(),
     () => true,
@@ -136,7 +142,7 @@ export function clientState(options: ClientOptions, { transport, channels, open 
   };
 }
 
-/** What each option has to have. */
+/** The members that each option must have. */
 const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> = {
   apiKey: (value) => value instanceof String,
   baseUrl: (value) => value instanceof String,

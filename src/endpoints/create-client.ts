@@ -3,14 +3,14 @@ import { createGotTransport } from '../transport/got/got-transport.js';
 import { clientOn, type Client, type Platform } from './client-on.js';
 import type { ClientOptions } from './client-state.js';
 
-/** What Node.js has for a client, and a browser has not. */
+/** What a client has on Node.js and not in a browser. */
 const node: Platform = {
   createTransport: () => createGotTransport(),
   channels: { request: channel('millrace:request'), job: channel('millrace:job') },
 };
 
 /**
- * A client on Node.js, over got unless it is given another transport. Every `RequestReport` is published on the
+ * A client on Node.js, over got unless another transport is passed in. Every `RequestReport` is published on the
  * `diagnostics_channel` `millrace:request`, and every `Activity` on `millrace:job`.
  *
  * @example
@@ -18,7 +18,7 @@ const node: Platform = {
  * const client = createClient({ apiKey, baseUrl: 'https://api.example.com' });
  * client.queue('echo').run({ text: 'hello' }).subscribe(console.log);
  * ```
- * @throws InvalidOptionError for a key or a base URL that cannot be used
+ * @throws InvalidOptionError for an invalid key or base URL
  */
 export function createClient(options: ClientOptions = {}): Client {
   return clientOn(options, node);

@@ -38,11 +38,11 @@ import { queueRequests, type QueueRequests, toJson } from './wire-requests.js';
 export interface QueueSchemas<I, O> {
   readonly input?: StandardSchema | undefined;
   readonly output?: StandardSchema<unknown, O> | undefined;
-  /** By which poll times are learned of a call that names no variant. */
+  /** The name under which poll times are learned for calls without a variant. */
   readonly variantOf?: (input: I) => string;
 }
 
-/** @throws InvalidOptionError for an id that is no plain path segment, and for wrong options */
+/** @throws InvalidOptionError for an id that is not a plain path segment, and for wrong options */
 export function createQueueEndpoint<I, O, C = unknown>(
   client: ClientState,
   id: string,
@@ -60,13 +60,13 @@ export function createQueueEndpoint<I, O, C = unknown>(
   return new Queue(client, id, { ...resolved, poll }, schemas);
 }
 
-/** In what the calls differ. */
+/** The options in which the calls differ. */
 type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'> & {
   readonly webhook?: string | JobWebhook | JobWebhooks | undefined;
 };
 
 class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
-  // The client has the key: an endpoint that is logged shows its id alone.
+  // The client holds the key: an endpoint that is logged shows only its id.
   readonly #client: ClientState;
   readonly #options: ResolvedQueueOptions;
   readonly #schemas: QueueSchemas<I, O>;
@@ -139,7 +139,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     return this.chunksOf(job, read).pipe(client.untilAborted(signal));
   }
 
-  /** One reader a job, as the service hands each chunk out once. */
+  /** One reader for each job, because the service hands each chunk out once. */
   private chunksOf(job: Job<O> | string, read: (jobId: string) => Observable<C>): Observable<C> {
     if (typeof job === 'string') return read(checkJobId(job));
     const chunks = this.#chunks.get(job) ?? jobChunks(job, read);
@@ -188,13 +188,13 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
   }
 }
 
-/** The callbacks of a job; `undefined` where none come to this process. */
+/** The callbacks of a job; `undefined` when this process receives none. */
 function webhookOf(webhook: What<unknown>['webhook'], key: string): JobWebhook | undefined {
   if (typeof webhook !== 'object') return undefined;
   return 'job' in webhook ? webhook.job(key) : webhook;
 }
 
-/** The function's parameters go into `input`, which is an object. (spec 2.2) */
+/** The function's parameters are sent as the object `input`. (spec 2.2) */
 function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string {
   const body = queueRequestSchema.safeParse({ input, ...fields });
   if (!body.success) throw new InvalidInputError(describeIssues(body.error.issues));

@@ -6,87 +6,88 @@ import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './c
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../contract/standard-schema.js';
 
 /**
- * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job; what buys work sends one POST,
- * however many subscribe. The others are cold: subscribing asks, unsubscribing aborts. (spec 4.1; `stream`,
- * `cancel`, `retry`, `health`, `purgeQueue` and every `waitMs` are calls of live services beyond it)
+ * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job. A job that buys work
+ * sends one POST, however many subscribers it has. The other calls are cold: subscribing sends the request,
+ * unsubscribing aborts it. (spec 4.1; `stream`, `cancel`, `retry`, `health`, `purgeQueue` and every `waitMs` are
+ * calls of live services beyond the spec)
  *
- * @typeParam I what `run` and `runSync` take
+ * @typeParam I the input of `run` and `runSync`
  * @typeParam O the output of a completed job
  * @typeParam C a chunk of `stream`
  */
 export interface QueueEndpoint<I, O, C = unknown> {
-  /** As it stands in the path. */
+  /** The endpoint id, as in the path. */
   readonly id: string;
   /**
    * POST /run, then polling.
-   * @throws InvalidOptionError for options that cannot be used; nothing was sent
+   * @throws InvalidOptionError for invalid options; nothing was sent
    */
   run(input: I, options?: SubmitOptions<O>): Job<O, QueueFailureCode>;
   /**
    * POST /runsync, then polling when the reply is not final. With `waitMs` the service answers with the id before the
    * client gives up, so that a job of any length ends with a known result.
-   * @throws InvalidOptionError for options that cannot be used; nothing was sent
+   * @throws InvalidOptionError for invalid options; nothing was sent
    */
   runSync(input: I, options?: SyncOptions<O>): SyncJob<O, QueueFailureCode>;
   /**
-   * A job that was bought before, by its id: polls, never submits.
-   * @throws InvalidOptionError when the id is empty
+   * Follows an earlier purchase by its job id: polls, never submits.
+   * @throws InvalidOptionError for an empty id
    */
   attach(jobId: string, options?: AttachOptions<O>): Job<O, QueueFailureCode>;
   /**
-   * POST /retry: a job that ended as FAILED or TIMED_OUT runs again under its id, while the service keeps its result. A
-   * purchase like `run`: one POST, tried again only when it was provably refused, without a known result `unknown` and never sent again;
-   * a job in any other state is `rejected`, one that is gone `expired`.
-   * @throws InvalidOptionError when the id is empty
+   * POST /retry: runs a job that ended as FAILED or TIMED_OUT again under its id, while the service keeps its result.
+   * This is a purchase like `run`: one POST, sent again only when it was provably refused; without an answer the job
+   * ends as `unknown`. A job in any other state is `rejected`, a job that the service no longer knows is `expired`.
+   * @throws InvalidOptionError for an empty id
    */
   retry(jobId: string, options?: CallOptions<O>): Job<O, QueueFailureCode>;
   /**
-   * The chunks that the function yields, each once and in order; completes with the job, when all of them have come.
-   * A job is subscribed (and so bought), an id is only read. All streams of one job are one reader, with the deadline and
-   * the key of the first: late and returning subscribers are given the earlier chunks first. The service hands each chunk
-   * out once: two streams of one id take them from each other.
+   * The chunks that the function yields, each once and in order. Completes when the job has completed and all chunks
+   * have arrived. Passing a job subscribes to it (and so buys it); passing an id only reads. All streams of one job
+   * share one reader, with the deadline and key of the first; late and returning subscribers receive the earlier
+   * chunks first. The service hands each chunk out once: two streams of one id take them from each other.
    *
-   * Errors with a `JobError` when the job fails, and with `ChunkGapError` when a reply was lost and the output of the job
-   * does not hold its chunks.
+   * Errors with a `JobError` when the job fails, and with `ChunkGapError` when a reply was lost and the output of the
+   * job does not hold its chunks.
    *
    * @example
    * ```ts
    * const job = endpoint.run({ text: 'hello' });
    * endpoint.stream(job).subscribe((chunk) => console.log(chunk));
    * ```
-   * @throws InvalidOptionError when the id is empty
+   * @throws InvalidOptionError for an empty id
    */
   stream(job: Job<O> | string, options?: StreamOptions): Observable<C>;
   /**
-   * One reply. Errors with `ReplyError` or `TransportError` when there is none after the tries of the retry policy.
-   * @throws InvalidOptionError when the id is empty, or for a `waitMs` out of bounds
+   * One reply. Errors with `ReplyError` or `TransportError` when the retry policy's tries are used up.
+   * @throws InvalidOptionError for an empty id, or a `waitMs` out of bounds
    */
   status(jobId: string, options?: StatusOptions): Observable<JobReply>;
   /**
-   * POST /cancel: one reply, or an error as `status`.
-   * @throws InvalidOptionError when the id is empty
+   * POST /cancel: one reply, or an error as in `status`.
+   * @throws InvalidOptionError for an empty id
    */
   cancel(jobId: string): Observable<JobReply>;
-  /** GET /health: one reply, or an error as `status`. */
+  /** GET /health: one reply, or an error as in `status`. */
   health(): Observable<Health>;
   /**
-   * GET /health at once, and again `everyMs` after each reply, until unsubscribed. Questions never overlap. Errors as
-   * `health`; `retry` goes on.
-   * @throws InvalidOptionError when `everyMs` is no number above 0
+   * GET /health at once, and again `everyMs` after each reply, until unsubscribed. Requests never overlap. Errors as
+   * `health` does; `retry` continues.
+   * @throws InvalidOptionError when `everyMs` is not a number above 0
    */
   watchHealth(options?: WatchOptions): Observable<Health>;
   /**
-   * POST /purge-queue: **takes every job that waits out of the queue of this endpoint, whoever submitted it**; those jobs
-   * end as CANCELLED, in this program, in other runs and for other people. Jobs that run go on. For an operator of the
-   * endpoint, never for a batch: to end jobs of your own, `cancel` each. Each subscription sends one request, which is sent
-   * again only when it was provably refused.
+   * POST /purge-queue: **removes every waiting job from the queue of this endpoint, whoever submitted it**. Those
+   * jobs end as CANCELLED, in this program, in other runs and for other people. Running jobs continue. It is meant
+   * for an operator of the endpoint, never for a batch: to end your own jobs, `cancel` each. Each subscription sends
+   * one request, which is sent again only when it was provably refused.
    */
   purgeQueue(): Observable<Purged>;
 }
 
 /** Options of `stream`. */
 export interface StreamOptions {
-  /** From the subscription to the last chunk, in ms; then a `JobError` with code `deadline`. @defaultValue the endpoint's */
+  /** Time from the subscription to the last chunk, in ms; then a `JobError` with code `deadline`. @defaultValue the endpoint's */
   deadlineMs?: number;
   /** Names the reader at the gate. @defaultValue the job's key, or the endpoint's id */
   key?: string;
@@ -97,20 +98,21 @@ export interface StreamOptions {
 /** Options of `status`. */
 export interface StatusOptions {
   /**
-   * Asks /status-sync, which holds the request until the job has ended or this time in ms has passed, from 1,000 to 300,000.
-   * @defaultValue not held: /status
+   * Asks /status-sync, which holds the request until the job has ended or this time has passed: ms from 1,000 to
+   * 300,000.
+   * @defaultValue /status, which answers at once
    */
   waitMs?: number;
 }
 
 /** Options of `watchHealth`. */
 export interface WatchOptions {
-  /** From a reply to the next question, in ms. @defaultValue 5_000 */
+  /** Time from a reply to the next request, in ms. @defaultValue 5_000 */
   everyMs?: number;
 }
 
 /**
- * Types by endpoint id, for endpoints that are called without a schema:
+ * Types by endpoint id, for endpoints without a schema.
  *
  * @example
  * ```ts
@@ -126,20 +128,20 @@ export interface WatchOptions {
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by its users
 export interface EndpointTypes {}
 
-/** What an endpoint takes: by its schema, else by its id, else anything. */
+/** The input type of an endpoint: from its schema, else from its id, else anything. */
 export type InputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaInput<S>
   : NamedType<K, 'input'>;
 
-/** What an endpoint gives: by its schema, else by its id, else anything. */
+/** The output type of an endpoint: from its schema, else from its id, else anything. */
 export type OutputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaOutput<S>
   : NamedType<K, 'output'>;
 
-/** A chunk of an endpoint's stream: by its id, else anything. */
+/** The chunk type of an endpoint's stream: from its id, else anything. */
 export type ChunkOf<K extends string> = NamedType<K, 'chunk'>;
 
-/** What `EndpointTypes` names for an endpoint; `unknown` where it names nothing. */
+/** The entry of `EndpointTypes` for an endpoint; `unknown` without one. */
 type NamedType<K extends string, Part extends string> = K extends keyof EndpointTypes
   ? EndpointTypes[K] extends Readonly<Record<Part, infer T>>
     ? T

@@ -23,9 +23,9 @@ import type { StatusOptions, WatchOptions } from './queue-endpoint.js';
 import { validate } from './schema-checks.js';
 import type { QueueRequests } from './wire-requests.js';
 
-/** The calls of a queue endpoint that buy nothing: each asks until there is an answer. */
+/** The calls of a queue endpoint that buy nothing. Each sends its request until it has an answer. */
 export class QueueQuestions {
-  // The requests have the key: an endpoint that is logged shows its id alone.
+  // The requests hold the key: an endpoint that is logged shows only its id.
   readonly #requests: QueueRequests;
   readonly #retry: ResolvedQueueOptions['retry'];
   readonly #context: ClientContext;

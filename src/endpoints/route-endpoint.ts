@@ -14,31 +14,34 @@ import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 
 /** Options of a load-balanced endpoint. Durations in ms. */
 export interface RouteOptions {
-  /** How long a function may take until its reply begins. Past it a POST is `unknown`. @defaultValue 600_000, or `deadlineMs` where that is less */
+  /**
+   * How long a function may take until its reply begins. After that a POST is `unknown`. @defaultValue 600_000, or
+   * `deadlineMs` where that is less
+   */
   executionTimeoutMs?: number;
-  /** From the first subscription; nothing is sent after it. @defaultValue 3_600_000 */
+  /** Time from the first subscription, in ms; nothing is sent after it. @defaultValue 3_600_000 */
   deadlineMs?: number;
-  /** How often and how soon a refused POST and a failed GET are sent again; a POST whose result nobody knows never is. */
+  /** How often and how soon a refused POST or a failed GET is sent again. A POST without a known result is never sent again. */
   retry?: RetryPolicy;
-  /** Requests on the wire at once, as of a queue endpoint. @defaultValue no bound of its own */
+  /** How many requests are on the wire at once, as for a queue endpoint. @defaultValue no bound of its own */
   maxConcurrency?: number;
 }
 
 export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
-  /** Checks the answer, and gives what is emitted. */
+  /** Checks the answer; its result is what is emitted. */
   output?: StandardSchema<unknown, O>;
 }
 
-/** A call of a route, in the shape of a job. Its `jobId` is the empty string: there is none. */
+/** A call of a route, in the shape of a job. Its `jobId` is the empty string, because routes have no job ids. */
 export type RouteCall<O, C extends FailureCode = FailureCode> = SyncJob<O, C>;
 
-/** A load-balanced endpoint. A route is a path below its base URL; no route names another host. (spec 4.2) */
+/** A load-balanced endpoint. A route is a path below its base URL; it never leads to another host. (spec 4.2) */
 export interface RouteEndpoint {
-  /** GET: cold, each subscription asks, and tries again what may pass. @throws InvalidOptionError for a route that is no path */
+  /** GET: cold. Each subscription sends a request, and again after a temporary failure. @throws InvalidOptionError for an invalid route */
   get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O, RouteGetFailureCode>;
   /**
-   * POST: a purchase, one request a call for all subscribers, tried again only when it was provably refused. The body is
-   * sent as it is, in no `input`. @throws InvalidOptionError for a route that is no path
+   * POST: a purchase. Each call sends one request for all subscribers, and again only when it was provably refused.
+   * The body is sent as it is, not inside `input`. @throws InvalidOptionError for an invalid route
    */
   post<O = unknown>(
     route: string,
@@ -49,7 +52,7 @@ export interface RouteEndpoint {
 
 const defaultExecutionTimeoutMs = 600_000;
 
-/** @throws InvalidOptionError for a base URL or options that cannot be used */
+/** @throws InvalidOptionError for an invalid base URL or option */
 export function createRouteEndpoint(
   client: ClientState,
   lbBaseUrl: string,
@@ -59,7 +62,7 @@ export function createRouteEndpoint(
   checkObject(options);
   const { executionTimeoutMs = defaultExecutionTimeoutMs } = options;
   const resolved = resolveQueueOptions({ ...options, executionTimeoutMs });
-  // A POST on the wire is not broken off at its deadline: nothing else would end one that the service never answers.
+  // The deadline does not cut off a POST on the wire, so `responseMs` has to end one that the service never answers.
   const responseMs = options.executionTimeoutMs ?? Math.min(executionTimeoutMs, resolved.deadlineMs);
   const wire = createWireRequests(client.apiKey);
   const context = client.contextOf('', base, resolved.maxConcurrency);

@@ -4,8 +4,8 @@ import { describeIssues, type SchemaResult, type StandardSchema } from '../contr
 import { InvalidInputError } from '../operators/job-error.js';
 
 /**
- * Reads the input now, and gives the request that it makes: later changes to the input change nothing. An input that is not
- * of its schema, and a schema that throws, are `InvalidInputError`s of whoever asks for the request.
+ * Reads the input now and returns the request for it: later changes to the input have no effect. An input that does
+ * not match its schema, and a schema that throws, error the request with `InvalidInputError`.
  */
 export function readInput<R>(
   schema: StandardSchema | undefined,
@@ -21,7 +21,7 @@ export function readInput<R>(
     };
     if (!('then' in result)) return checked(result);
     const later = result.then(checked);
-    // Reported to whoever subscribes.
+    // Each subscriber receives the error.
     later.catch(() => undefined);
     return from(later).pipe(catchError((error: unknown) => throwError(() => asInvalidInput(error))));
   } catch (error) {
@@ -45,8 +45,8 @@ export function validate<Output>(
 }
 
 /**
- * The outcome with its output as the schema gives it. An output that is not of the schema is `output-mismatch`: it is
- * paid, and it is kept. So is one over which the schema itself throws.
+ * The outcome with its output as the schema returns it. An output that does not match the schema, or on which the
+ * schema throws, ends as `output-mismatch`: it is paid, and kept.
  */
 export function checkOutput<O>(
   schema: StandardSchema<unknown, O>,

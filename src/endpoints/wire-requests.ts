@@ -3,7 +3,7 @@ import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidInputError } from '../operators/job-error.js';
 import { phaseTimeouts, type PhaseTimeouts, wireHeaders, type WireRequest } from '../transport/transport.js';
 
-/** Every call of a queue endpoint as it goes on the wire; ids are encoded. (spec 4.1) */
+/** Every call of a queue endpoint as it is sent; ids are encoded. (spec 4.1) */
 export interface QueueRequests {
   run(body: string): WireRequest;
   /** @param responseMs how long the reply may take to begin */
@@ -12,18 +12,18 @@ export interface QueueRequests {
   status(jobId: string, waitMs?: number): WireRequest;
   stream(jobId: string): WireRequest;
   cancel(jobId: string): WireRequest;
-  /** Buys work, as /run does. */
+  /** A purchase, like /run. */
   retry(jobId: string): WireRequest;
   health(): WireRequest;
   purgeQueue(): WireRequest;
 }
 
-/** What answers at once: all but /runsync and /status-sync. Longer is a hang. */
+/** The time limit of calls that are answered at once: all but /runsync and /status-sync. */
 const promptMs = 60_000;
-/** A reply that is held back on purpose may be late by this. */
+/** How much later than its hold a held reply may arrive. */
 const graceMs = 10_000;
 
-/** @param root address of the endpoint, without a slash at its end */
+/** @param root address of the endpoint, without a trailing slash */
 export function queueRequests(apiKey: string | undefined, root: string): QueueRequests {
   const wire = createWireRequests(apiKey);
   const request = (
@@ -63,16 +63,16 @@ export interface Call {
   readonly url: string;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** How long the service may take until its reply begins. */
+  /** How long the service may take until its reply begins, in ms. */
   readonly responseMs: number;
   /** Whether it buys work. */
   readonly paid: boolean;
 }
 
-/** A caller may ask for another wait each time. */
+/** `waitMs` may differ from call to call. */
 const maxLimits = 64;
 
-/** Makes the requests of one endpoint; what they have in common is made once. */
+/** Builds the requests of one endpoint; their common part is built once. */
 export function createWireRequests(apiKey: string | undefined): (call: Call) => WireRequest {
   const headers = Object.freeze(wireHeaders(apiKey, false));
   const headersWithBody = Object.freeze(wireHeaders(apiKey, true));
@@ -93,7 +93,7 @@ export function createWireRequests(apiKey: string | undefined): (call: Call) => 
   };
 }
 
-/** JSON text of what is sent. @throws InvalidInputError for what JSON cannot hold: a cycle, a BigInt, nothing at all */
+/** The input as JSON text. @throws InvalidInputError for what JSON cannot hold: a cycle, a BigInt, `undefined` */
 export function toJson(value: unknown): string {
   try {
     const text = JSON.stringify(value) as string | undefined;
@@ -105,9 +105,10 @@ export function toJson(value: unknown): string {
 }
 
 /**
- * The base URL as it is used: trailing slashes dropped.
- * @param option its name in messages
- * @throws InvalidOptionError for what is no plain http or https URL, and for a trailing `/v2`, which the paths carry already
+ * The base URL without trailing slashes.
+ * @param option the option's name, for messages
+ * @throws InvalidOptionError unless it is a plain http or https URL, and for a trailing `/v2`, which the paths have
+ *   already
  */
 export function checkBaseUrl(baseUrl: string, option: string): string {
   const problem = checkHttpUrl(baseUrl) ?? problemOf(new URL(baseUrl));

@@ -7,20 +7,20 @@ import { createTestService, type TestService, type TestServiceOptions } from './
 import type { FailureCode, Paid } from '../contract/failure-code.js';
 import { asJob, type Job } from '../operators/job.js';
 
-/** What a test in virtual time is given: the helpers of rxjs' `TestScheduler`, and a service, clients and jobs by the same clock. */
+/** What a test in virtual time receives: the helpers of rxjs' `TestScheduler`, and a service, clients and jobs on the same clock. */
 export interface VirtualRun extends RunHelpers {
   readonly scheduler: TestScheduler;
   /** A service in memory. */
   createService(options?: TestServiceOptions): TestService;
   /** A client of that service, without jitter. */
   createClient(service: TestService, options?: Omit<ClientOptions, 'scheduler' | 'transport'>): Client;
-  /** A job out of a marble diagram; the letters are those of `jobEvents`, unless other events are given. */
+  /** A job from a marble diagram. Its letters are those of `jobEvents`, unless `values` has others. */
   job<O = string>(marbles: string, values?: Readonly<Record<string, JobEvent<O>>>): MarbleJob<O>;
 }
 
 /**
- * Runs a test under one virtual clock: a character of a marble diagram is 1 ms, jobs, polls, backoff, gates and the service
- * wait in its time, and an hour takes as long as a moment.
+ * Runs a test under one virtual clock: one character of a marble diagram is 1 ms. Jobs, polls, backoff, gates and the
+ * service all wait in virtual time, so that an hour takes no time at all.
  *
  * @param assertEqual of your test runner: `(actual, expected) => expect(actual).toEqual(expected)`
  *
@@ -91,7 +91,7 @@ export function settled<O>(outcome: Outcome<O>): JobEvent<O> {
 /** A job that counts how often it was cancelled. */
 export type MarbleJob<O> = Job<O> & { readonly cancels: number };
 
-/** A job over any stream of events, a `cold` of marbles for one. It buys nothing. */
+/** A job over any stream of events, such as a `cold` of marbles. It buys nothing. */
 export function jobOver<O>(stream: Observable<JobEvent<O>>, jobId?: string): MarbleJob<O> {
   const facts = {
     key: 'k',

@@ -6,53 +6,53 @@ import { TransportError } from '../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../transport/transport.js';
 
 /**
- * What goes wrong with one request. `refused`: 429, nothing was done. `unreachable`: it never left. `lost`: the service did what
- * was asked, and its reply never came. `broken`: HTTP 500.
+ * What goes wrong with one request. `refused`: 429, nothing was done. `unreachable`: the request never left. `lost`:
+ * the service did the work, and its reply never arrived. `broken`: HTTP 500.
  */
 export type TestFault = 'refused' | 'unreachable' | 'lost' | 'broken';
 
 /** Options of `createTestService`. Durations in ms. */
 export interface TestServiceOptions {
-  /** What a job outputs; a job for which it throws ends as FAILED. @defaultValue `{ echo: input }` */
+  /** The output of a job; when it throws, the job ends as FAILED. @defaultValue `{ echo: input }` */
   run?: (input: unknown, endpointId: string) => unknown;
   /** How long a job waits for a worker. @defaultValue 0 */
   queueMs?: (input: unknown, endpointId: string) => number;
-  /** How long it runs. @defaultValue 1_000 */
+  /** How long a job runs. @defaultValue 1_000 */
   runMs?: (input: unknown, endpointId: string) => number;
-  /** From a request to the service, and again from there to the reply. @defaultValue 0 */
+  /** How long a request takes to the service, and its reply back. @defaultValue 0 */
   latencyMs?: number;
-  /** Called for each request, `count` from 1: what goes wrong with it, if anything does. */
+  /** Called for each request, with `count` from 1; returns what goes wrong with it, or `undefined`. */
   fault?: (request: { method: 'GET' | 'POST'; path: string; count: number }) => TestFault | undefined;
   /**
-   * When the end of a job is called back that has a webhook, a call for each number: ms after the end. None: the call is lost. Where a
-   * latency or `lost` keeps the answer to its POST from the job, the call comes first. @defaultValue `[0]`
+   * When a job with a webhook is called back: ms after its end, one call for each number. An empty list: the call is
+   * lost. When a latency or `lost` delays the answer to its POST, the callback arrives first. @defaultValue `[0]`
    */
   callBackMs?: (job: TestJob) => readonly number[];
-  /** What a load-balanced route answers; HTTP 404 where it gives `undefined`. */
+  /** The answer of a load-balanced route; `undefined` gives HTTP 404. */
   route?: (method: 'GET' | 'POST', path: string, body: unknown) => unknown;
 }
 
-/** A job as the service has it. */
+/** A job as the service knows it. */
 export interface TestJob {
   readonly id: string;
   readonly endpointId: string;
   readonly input: unknown;
-  /** As it is now. */
+  /** Its current status. */
   readonly status: string;
 }
 
-/** A service in memory: a transport, and what it saw. */
+/** A service in memory: a transport, and a record of what it received. */
 export interface TestService {
   readonly transport: Transport;
   /** `METHOD path` of every request that was sent, in order. */
   readonly requests: readonly string[];
   /** Every job that was bought, in order. */
   bill(): TestJob[];
-  /** For the options of an endpoint: its jobs are called back, in the time of the scheduler. */
+  /** Pass it as the endpoint's `webhooks`: its jobs are called back, in the scheduler's time. */
   readonly webhooks: JobWebhooks;
 }
 
-/** A service in memory, by the clock of the scheduler: nothing is sent, and nothing waits for real under a virtual one. */
+/** A service in memory, on the scheduler's clock: no request leaves the process, and under a virtual clock nothing really waits. */
 export function createTestService(scheduler: SchedulerLike, options: TestServiceOptions = {}): TestService {
   const service = new MemoryService(scheduler, options);
   return {
@@ -88,7 +88,7 @@ class MemoryService {
     private readonly options: TestServiceOptions,
   ) {
     const url = 'https://callbacks.example.test';
-    // Signed at once: a promise would not be kept in virtual time.
+    // Signed synchronously: a promise would not resolve in virtual time.
     const hmac = () => 'signed';
     this.webhooks = createWebhookReceiver({ secret: url.repeat(2), url, run: 'test', hmac, scheduler });
   }
@@ -113,7 +113,7 @@ class MemoryService {
     });
   }
 
-  /** The request takes its time to arrive, and so does the reply. */
+  /** The request and the reply each take this long to arrive. */
   private late(answer: () => Observable<WireReply>): Observable<WireReply> {
     const { latencyMs = 0 } = this.options;
     if (latencyMs === 0) return answer();

@@ -1,8 +1,8 @@
-/** A call of the service, of whatever server it came to. */
+/** A call of the service, from any kind of server. */
 export interface ReceivedCall {
   readonly method: string;
   readonly path: string;
-  /** By its header, where it has one. */
+  /** From its content-length header, if it has one. */
   readonly length: number;
   /** Resolves to the next part of the body, `undefined` at its end. */
   readonly next: () => Promise<Uint8Array | undefined>;
@@ -13,14 +13,14 @@ export interface CallAnswer {
   readonly text: string;
 }
 
-/** A request of `node:http`, as far as it is read. */
+/** The part of a `node:http` request that is used. */
 export interface NodeCall extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A response of `node:http`, as far as it is written. */
+/** The part of a `node:http` response that is used. */
 export interface NodeAnswer {
   /** Begins the response. */
   writeHead(status: number, headers: Record<string, string>): unknown;
@@ -30,7 +30,7 @@ export interface NodeAnswer {
 
 type AnswerCall = (call: ReceivedCall) => Promise<CallAnswer>;
 
-/** A handler for servers that speak `fetch`. */
+/** A handler for servers with the `fetch` API. */
 export function fetchHandler(answer: AnswerCall): (request: Request) => Promise<Response> {
   return async (request) => {
     const reader = request.body?.getReader();
@@ -48,7 +48,7 @@ export function fetchHandler(answer: AnswerCall): (request: Request) => Promise<
 /** A handler for `node:http`. */
 export function nodeHandler(answer: AnswerCall): (request: NodeCall, response: NodeAnswer) => void {
   return (request, response) => {
-    // Its `return` would destroy the connection before the answer is sent.
+    // The iterator's `return` would destroy the connection before the answer is sent.
     const parts = request[Symbol.asyncIterator]();
     const call: ReceivedCall = {
       method: request.method ?? '',
@@ -63,13 +63,13 @@ export function nodeHandler(answer: AnswerCall): (request: NodeCall, response: N
   };
 }
 
-/** The rest of a body that was refused is not read. */
+/** The rest of a refused body is not read. */
 function headersOf(status: number): Record<string, string> {
   const isRead = status < 300 || status === 409 || status === 503;
   return { 'Content-Type': 'text/plain', ...(!isRead && { Connection: 'close' }) };
 }
 
-/** The body as text; `undefined` where it is longer than `maxBytes`, or breaks off. */
+/** The body as text; `undefined` when it is longer than `maxBytes` or breaks off. */
 export async function readText(call: ReceivedCall, maxBytes: number): Promise<string | undefined> {
   if (!(call.length <= maxBytes)) return undefined;
   const decoder = new TextDecoder();

@@ -3,28 +3,29 @@ import { isTerminal, type JobReply } from '../contract/service-replies.js';
 import { clampTimer, type LateClock } from '../policy/client-clock.js';
 import type { PollJob, PollSchedule } from '../policy/polling/poll-schedule.js';
 
-/** While callbacks come, a job is first polled after this many times the slowest turnaround of late, within these bounds. */
+/** While callbacks arrive, the first poll of a job waits this many times the slowest recent turnaround, within these bounds. */
 const patience = { turnarounds: 3, leastMs: 5_000, mostMs: 600_000 };
-/** The same before it is known whether they come. */
+/** The wait before it is known whether callbacks arrive. */
 const hopefulMs = 60_000;
 
 interface WatchedJob {
   readonly job: PollJob;
   readonly subscriber: Subscriber<void>;
-  /** Its polls as they are now. */
+  /** The poll schedule of the job as it is now. */
   polls: Subscription | undefined;
-  /** Polls so far that were for want of a callback. */
+  /** How many polls were sent because no callback arrived. */
   asked: number;
 }
 
 /**
- * Polls as a backstop: by the given schedule where callbacks do not come, rarely while they do. Before it is known, one job at a time
- * is polled by the schedule, so that callbacks that never come are found out; once a poll has seen the end of one, none is until it is known.
+ * Polls as a backstop: by the given schedule when callbacks do not arrive, rarely while they do. Until that is known,
+ * one job at a time is polled by the schedule, so that missing callbacks are noticed. When a poll has seen a job end,
+ * no other job is polled until its callback arrived or is missing.
  */
 export class BackstopPolls implements PollSchedule {
   private readonly jobs = new Set<WatchedJob>();
   private readonly byKey = new Map<string, WatchedJob>();
-  /** Jobs whose callback has come: their end is no callback that is missing. */
+  /** Jobs whose callback has arrived: a poll that sees their end has not found a missing callback. */
   private readonly called = new Set<string>();
   private canary: WatchedJob | undefined;
 
@@ -54,7 +55,7 @@ export class BackstopPolls implements PollSchedule {
     this.health.polled(key, this.byKey.get(key)?.job.submittedAt ?? this.clock.scheduler.now());
   }
 
-  /** The callback of a job has come: how long after its submission, in ms; `undefined` where it is not polled. */
+  /** The callback of a job has arrived. Returns the time since its submission, in ms; `undefined` when the job is not polled. */
   calledBack(key: string): number | undefined {
     const watched = this.byKey.get(key);
     if (watched === undefined) return undefined;
@@ -119,23 +120,23 @@ export class BackstopPolls implements PollSchedule {
   }
 }
 
-/** Whether callbacks come: `hoped` before any job has ended. */
+/** Whether callbacks arrive; `hoped` before any job has ended. */
 type CallbackState = 'hoped' | 'coming' | 'missing';
 
-/** So many ends are looked at. */
+/** How many ends are looked at. */
 const window = 20;
-/** A callback that is later than its poll by no more than this was on its way. */
+/** A callback that is later than the poll by at most this was already on its way. */
 const graceMs = 2_000;
-/** How much of the slowest turnaround is kept at each job. */
+/** The part of the slowest turnaround that is kept from one job to the next. */
 const memory = 0.98;
 
-/** Finds out whether the service calls back, by the ends of jobs: of each, whether a callback named it or only a poll. */
+/** Finds out whether the service calls back, from how each job's end was learned: by a callback, or only by a poll. */
 export class CallbackHealth {
   readonly state$ = new BehaviorSubject<CallbackState>('hoped');
-  /** From a submission to its callback, about the longest of late in ms; 0: none has come. */
+  /** The longest recent time from a submission to its callback, in ms; 0 before the first. */
   slowestMs = 0;
   private readonly ends: boolean[] = [];
-  /** Jobs whose end a poll has seen, and whose callback may be on its way. */
+  /** Jobs whose end a poll has seen, and whose callback may still be on its way. */
   private readonly polledEnds = new Map<
     string,
     { readonly wait: Subscription; readonly submittedAt: number }
@@ -143,7 +144,7 @@ export class CallbackHealth {
 
   constructor(private readonly scheduler: SchedulerLike) {}
 
-  /** A callback came about a job that was submitted `turnaroundMs` ago. */
+  /** A callback arrived about a job that was submitted `turnaroundMs` ago. */
   came(key: string, turnaroundMs: number): void {
     this.polledEnds.get(key)?.wait.unsubscribe();
     this.polledEnds.delete(key);
@@ -161,13 +162,13 @@ export class CallbackHealth {
     this.polledEnds.set(key, { wait, submittedAt });
   }
 
-  /** A callback came about a job that has ended: where a poll has just seen that, it was on its way. */
+  /** A callback arrived about a job that has ended: if a poll saw the end just before, the callback was on its way. */
   cameAfterEnd(key: string): void {
     const polled = this.polledEnds.get(key);
     if (polled !== undefined) this.came(key, this.scheduler.now() - polled.submittedAt);
   }
 
-  /** A poll has seen the end of a job, and its callback may be on its way. */
+  /** A poll has seen the end of a job, and its callback may still be on its way. */
   get isUndecided(): boolean {
     return this.polledEnds.size > 0;
   }

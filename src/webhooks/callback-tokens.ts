@@ -5,10 +5,10 @@ export type Hmac = (secret: string, text: string) => string | PromiseLike<string
 
 /** The POST that a callback is about. */
 export interface CalledPost {
-  /** Whose rows they are: a receiver takes those of its own run alone. */
+  /** The run that the rows belong to: a receiver takes only callbacks of its own run. */
   readonly run: string;
   readonly row: string;
-  /** From 1, over all starts of the run. */
+  /** Counts from 1, over all starts of the run. */
   readonly attempt: number;
 }
 
@@ -18,8 +18,8 @@ const minSecretLength = 32;
 const maxTokenLength = 4_096;
 
 /**
- * Names of POSTs that only the holder of the secret can make: the service signs nothing, so the address that it is given does. A
- * token is one segment of a path: what it names, then its HMAC, with a dot between.
+ * Names of POSTs that only the holder of the secret can make. The service signs nothing, so the address that it is
+ * given is signed instead. A token is one path segment: what it names, a dot, and its HMAC.
  */
 export class CallbackTokens {
   /** @throws InvalidOptionError for a secret that is too short */
@@ -39,7 +39,7 @@ export class CallbackTokens {
       : Promise.resolve(signed).then((mac) => `${named}.${mac}`);
   }
 
-  /** What a token names; `undefined` where it is forged or broken. */
+  /** What a token names; `undefined` when it is forged or broken. */
   async read(token: string): Promise<CalledPost | undefined> {
     if (token.length > maxTokenLength) return undefined;
     const [named = '', mac = '', ...more] = token.split('.');
@@ -48,12 +48,12 @@ export class CallbackTokens {
   }
 }
 
-/** The token of an address that was called: the last segment of its path. */
+/** The token of a called address: the last segment of its path. */
 export function tokenIn(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What a token says that it names; nothing is proved by that. `undefined`: it is broken. */
+/** What a token claims to name, unverified; `undefined` when it is broken. */
 export function postNamedIn(token: string): CalledPost | undefined {
   try {
     return postOf(token.slice(0, Math.max(token.indexOf('.'), 0)));
@@ -67,7 +67,7 @@ function postOf(named: string): CalledPost {
   return { run, row, attempt };
 }
 
-/** Takes as long for any text of that length. */
+/** Takes the same time for any text of that length. */
 function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;
@@ -85,7 +85,7 @@ function fromBase64Url(text: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
 }
 
-/** By WebCrypto, which every platform has. */
+/** Uses WebCrypto, which every platform has. */
 function webHmac(): Hmac {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   let key: ReturnType<typeof crypto.subtle.importKey> | undefined;

@@ -5,17 +5,18 @@ import type { LateClock } from '../policy/client-clock.js';
 import { BackstopPolls, CallbackHealth } from './backstop-polls.js';
 import type { CalledPost, CallbackTokens } from './callback-tokens.js';
 
-/** A genuine callback about a job that is not under way in this process. */
+/** A genuine callback about a job that is not running in this process. */
 export interface OrphanCallback extends CalledPost {
-  /** `undefined`: it could not be read. */
+  /** `undefined`: the body could not be read. */
   readonly body: string | undefined;
 }
 
-/** A call that was answered. It holds no address. */
+/** A call that was answered. It does not hold the address. */
 export interface WebhookCall extends Partial<CalledPost> {
   /**
-   * What became of it; `forged`: no address of this receiver. `late`: not durable in time, the service tries again. `double`: beside a
-   * call or the answer to a POST, a second id of one purchase, or another job's: the service may have made two jobs of it, or has exchanged them.
+   * How the call ended. `forged`: not an address of this receiver. `late`: not durable in time, the service tries
+   * again. `double`: reported beside a call or the answer to a POST, for a second id of one purchase or an id of
+   * another job: the service may have made two jobs, or has exchanged them.
    */
   readonly result: CallbackResult | 'forged' | 'late' | 'double';
   /** The HTTP status of the answer; 0 for `double`. */
@@ -24,9 +25,12 @@ export interface WebhookCall extends Partial<CalledPost> {
   readonly jobId?: string;
 }
 
-/** How many jobs that have ended are remembered. */
+/** How many ended jobs are remembered. */
 const mostEnded = 10_000;
-/** How long a job whose POST had no answer waits: before any callback has come, while they come at least, and while they do not. */
+/**
+ * How long a job whose POST had no answer waits for a callback: before any callback has arrived, while they arrive
+ * (at least), and while they do not.
+ */
 const giveUpMs = { hoped: 600_000, coming: 60_000, turnarounds: 5, missing: 30_000 };
 
 interface Listening {
@@ -41,19 +45,19 @@ interface EndedJob {
   readonly ids: Set<string>;
 }
 
-/** What names the jobs of a receiver to the service. */
+/** How a receiver's jobs are named to the service. */
 interface ReceiverAddress {
   readonly run: string;
   readonly url: string;
   readonly tokens: CallbackTokens;
 }
 
-/** The jobs that callbacks may be about: which are under way, which have ended, and whether callbacks come. */
+/** The jobs that callbacks may be about: those in progress, those that ended, and whether callbacks arrive. */
 export class CalledJobs {
   private readonly health: CallbackHealth;
   private readonly backstops: BackstopPolls[] = [];
   private readonly listening = new Map<string, Listening>();
-  /** Jobs that have ended, by their rows: the last POST of each, and every id that it is known to have. */
+  /** Ended jobs by row: the last POST of each, and every job id known for it. */
   private readonly ended = new Map<string, EndedJob>();
 
   constructor(
@@ -85,7 +89,7 @@ export class CalledJobs {
         listening.set(row, mine);
         return { unsubscribe: () => listening.get(row) === mine && listening.delete(row) };
       },
-      // A job that may have been made is not over: a callback may prove it.
+      // A job that may have been accepted is not over: a callback may prove it.
       ended: (outcome) => {
         const { jobId = '' } = outcome;
         if (outcome.status === 'completed' || outcome.paid !== 'maybe')
@@ -96,7 +100,7 @@ export class CalledJobs {
     };
   }
 
-  /** What becomes of a genuine callback; `orphan` is asked where its job is not under way. */
+  /** Handles a genuine callback; calls `orphan` when its job is not in progress here. */
   give(
     { run, row, attempt, body }: OrphanCallback,
     orphan: () => ObservableInput<CallbackResult>,
@@ -107,7 +111,7 @@ export class CalledJobs {
       if (ended === undefined || ended.attempt < attempt) return orphan();
       this.health.cameAfterEnd(ended.key);
       const jobId = jobIdIn(body);
-      // An address is known to the service by its POST alone: it works, or has worked, on what it says.
+      // The service knows an address only from its POST: so it accepted that POST.
       if (jobId !== undefined && !ended.ids.has(jobId)) this.contradict({ run, row, attempt }, jobId);
       if (jobId !== undefined) ended.ids.add(jobId);
       return ['settled'];

@@ -31,49 +31,55 @@ import { CalledJobs, type OrphanCallback, type WebhookCall } from './called-jobs
 
 /** Options of `createWebhookReceiver`. */
 export interface WebhookReceiverOptions {
-  /** Signs the address of each job; at least 32 characters of chance, known to nobody else. */
+  /** Signs the address of each job: at least 32 random characters, kept secret. */
   secret: string;
-  /** Where the service reaches the receiver: an http or https URL. The address of a job is one segment below it. */
+  /** Where the service reaches the receiver: an http or https URL. Each job's address is one segment below it. */
   url: string;
-  /** Whose jobs they are: only callbacks to addresses of this run are taken. @defaultValue a new one, so that addresses of an earlier process are not */
+  /**
+   * The name of the run: only callbacks to addresses of this run are taken. @defaultValue a random one, so that
+   * callbacks of an earlier process are refused
+   */
   run?: string;
   /** HMAC-SHA-256 of a text in base64url. @defaultValue by WebCrypto */
   hmac?: Hmac;
-  /** All time goes by it. @defaultValue that of the first client */
+  /** The clock. @defaultValue that of the first client */
   scheduler?: SchedulerLike;
-  /** A genuine callback about a job that is not under way here. The service is answered by what it gives, 503 where that is nothing. @defaultValue 503 */
+  /**
+   * Called with a genuine callback about a job that is not in progress here. Its result is the HTTP status of the
+   * answer. @defaultValue 503
+   */
   orphan?: (callback: OrphanCallback) => ObservableInput<CallbackResult>;
 }
 
-/** Takes callbacks of the service: it listens nowhere by itself, its handlers are given to a server. */
+/** Takes callbacks of the service. It does not listen by itself: give one of its handlers to a server. */
 export interface WebhookReceiver extends JobWebhooks {
-  /** For servers that speak `fetch`. */
+  /** A handler for servers with the `fetch` API. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** For `node:http`. */
+  /** A handler for `node:http`. */
   readonly node: (request: NodeCall, response: NodeAnswer) => void;
-  /** Every call, once it is answered. */
+  /** Emits every call once it is answered. */
   readonly calls$: Observable<WebhookCall>;
   /**
-   * The callbacks of a job whose row has a name that outlives the process.
+   * The callbacks of a job whose row has an id that outlives the process.
    *
-   * @param earlier POSTs of the row before this job; of a job that is attached to, before the one that made it
+   * @param earlier POSTs of the row before this job; for `attach`, before the POST that made the job
    */
   row(row: string, earlier?: number): JobWebhook;
   /**
-   * Takes in a callback that came to another process and was checked there, where its `orphan` handed it on. Resolves to `undefined` where
-   * its job is not under way here, or nothing became durable.
+   * Takes in a callback that another process received and checked, and that its `orphan` passed on. Resolves to
+   * `undefined` when the job is not in progress here, or nothing became durable.
    */
   deliver(callback: OrphanCallback): Promise<CallbackResult | undefined>;
 }
 
 const maxBodyBytes = 1024 * 1024;
-/** A body that takes longer is given up. */
+/** Time limit of a request body. */
 const bodyMs = 10_000;
-/** An answer that takes longer is 503: a service that gives up by itself would not know why. */
+/** Time limit of an answer; then 503, so that the service tries again. */
 const answerMs = 8_000;
 /**
- * Takes callbacks of the service: a job that completes ends once its POST was answered. Polls stay as the backstop.
- * It answers 2xx only once what follows is durable, so that the service tries again otherwise.
+ * Takes callbacks of the service. A callback of a completed job ends the job, once its POST is answered. Polls stay
+ * as the backstop. The receiver answers 2xx only when the outcome is durable; otherwise the service tries again.
  *
  * @example
  * ```ts

@@ -8,21 +8,24 @@ import type { Judged } from '../requests/exchange.js';
 import { failureOf, outcomeOf } from '../requests/outcome-of.js';
 import type { PollQuestion } from '../requests/ask-until-answered.js';
 
-/** Waits in ms between requests to a service that answers at once: longer and longer while nothing comes. */
+/** Waits in ms between requests to a service that answers at once. They grow while no chunk arrives. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
 
-/** Answers with chunks after the end that are asked for without a wait: a service that never runs dry is not hammered. */
+/**
+ * How many answers with chunks are followed without a wait after the job's end: a service that always has more is not
+ * flooded with requests.
+ */
 const maxAfterEnd = 10;
 
 /** What is known of the chunks of one job. */
 export class ChunkBook {
   /** All chunks that may be emitted, in order. */
   readonly kept: unknown[] = [];
-  /** Nothing more is to be had from /stream. */
+  /** /stream has no more chunks. */
   isDrained = false;
-  /** Nothing more is to be learned from /status either. */
+  /** /status has nothing new either. */
   isClosed = false;
-  /** How long until the next question, in ms. */
+  /** How long until the next request, in ms. */
   waitMs = 0;
   failure: Failed | undefined;
   gap: ChunkGapError | undefined;
@@ -43,7 +46,7 @@ export class ChunkBook {
     return this.#status === 'COMPLETED' && !this.#hasGap && this.failure === undefined;
   }
 
-  /** A new subscriber after an end that was none of the job's, or a job that runs again. */
+  /** Starts over for a new subscriber after an error that was not the job's, or for a job that runs again. */
   reopen(): void {
     if (this.isClosed || this.isWhole) return;
     this.failure = undefined;
@@ -57,14 +60,14 @@ export class ChunkBook {
     else {
       const code = verdict.verdict === 'final' ? verdict.code : 'expired';
       const { chunks: request, jobId } = this.task;
-      // A job that completed and is forgotten now has handed out all it had.
+      // The service has forgotten a job that completed: it has handed out all chunks.
       const isPast = code === 'expired' && this.#status === 'COMPLETED';
       if (!isPast) this.failure = failureOf(code, judged, { request, jobId, paid: 'maybe' });
       this.isDrained = true;
     }
   }
 
-  /** Takes in the job's end. A lost chunk is looked for in the output, where functions gather what they yield. */
+  /** Takes in the job's end. Lost chunks are looked for in the output, which usually holds all that a function yielded. */
   close(job: JobReply): void {
     const outcome = outcomeOf(job, this.task.request);
     this.isClosed = true;
@@ -97,7 +100,7 @@ export class ChunkBook {
     this.waitMs = retryDelayMs(againAfter(judged), this.#failures, this.random, this.task.backoff);
   }
 
-  /** Whether an output begins with what came before the gap, and what came after it stands in the rest, in order. */
+  /** Whether an output begins with the chunks before the gap, and the rest holds the chunks after it, in order. */
   #isIn(output: unknown): output is unknown[] {
     if (!Array.isArray(output)) return false;
     if (!this.kept.every((chunk, index) => index < output.length && isSame(chunk, output[index])))
@@ -109,7 +112,7 @@ export class ChunkBook {
   }
 }
 
-/** One by one: a spread of very many overflows the stack. */
+/** One by one: spreading a very long list overflows the stack. */
 function add(list: unknown[], more: readonly unknown[]): void {
   for (const chunk of more) list.push(chunk);
 }
@@ -118,10 +121,10 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A job whose chunks are read. `request` asks for its status: that is where its end and its output stand. */
+/** A job whose chunks are read. `request` asks for its status, which has its end and its output. */
 export interface ChunkTask extends PollQuestion {
-  /** GET of the chunks since the last such answer. */
+  /** GET of the chunks since the last answer with chunks. */
   readonly chunks: WireRequest;
-  /** From the subscription, in ms. */
+  /** Time from the subscription, in ms. */
   readonly deadlineMs: number;
 }

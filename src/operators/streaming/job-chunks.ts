@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/outcome.js';
 import { JobError } from '../job-error.js';
 import type { Job } from '../job.js';
 
-/** Ends that the service knows of: they show in the chunks as well, after the last of them. */
+/** Ends that the service itself reports: the chunks show them too, after the last one. */
 const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'job-failed',
   'job-cancelled',
@@ -15,7 +15,7 @@ const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
 
 /**
  * Subscribes to a job, so that it is bought, and to its chunks as soon as its id is known. Completes when both have;
- * errors with a `JobError` when the job ends without an id, or in a way that chunks do not show.
+ * errors with a `JobError` when the job ends without an id, or in a way that the chunks do not show.
  *
  * @param chunksOf the chunks of a job by its id; called once
  */

@@ -26,13 +26,13 @@ import { deadline } from '../deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**
- * The chunks of a job: each once and in order, to every subscriber from the first on; completes when the job has
- * completed and the service has no more of them. Errors with a `JobError` when the job ends otherwise or is not at its
- * end by the deadline.
+ * The chunks of a job: each once and in order, to every subscriber from the first chunk on. Completes when the job
+ * has completed and the service has no more chunks. Errors with a `JobError` when the job ends otherwise, or has not
+ * ended by the deadline.
  *
- * The service forgets a chunk once it has handed it out. So a request on the wire is never aborted: what it brings is
- * kept for the next subscriber. When a reply was lost, what comes after it is held back until the output of the job
- * shows what is missing, else the stream errors with `ChunkGapError`.
+ * The service forgets a chunk once it has handed it out. So a request on the wire is never aborted: its chunks are
+ * kept for the next subscriber. When a reply was lost, later chunks are held back until the output of the job shows
+ * what is missing, else the stream errors with `ChunkGapError`.
  */
 export function readChunks(task: ChunkTask, context: ClientContext): Observable<unknown> {
   const reader = new ChunkReader(task, context);
@@ -51,7 +51,7 @@ export function readChunks(task: ChunkTask, context: ClientContext): Observable<
 
 class ChunkReader {
   readonly book: ChunkBook;
-  /** Emits when there are more chunks; ends as the stream does. One run for all subscribers at a time. */
+  /** Emits when there are more chunks, and ends as the stream does. All subscribers share one run at a time. */
   readonly news: Observable<undefined>;
   #onWire: Observable<unknown> | undefined;
 
@@ -77,7 +77,7 @@ class ChunkReader {
     ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
   }
 
-  /** One answer, or one fault. Waiting at the gate can be left. */
+  /** One answer, or one error. The wait at the gate can be left. */
   #round(): Observable<undefined> {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll', true);
@@ -90,7 +90,7 @@ class ChunkReader {
 
   #ask(slot: RequestSlot | undefined): Observable<unknown> {
     const { key, chunks } = this.task;
-    // Another subscriber's request has a slot of its own.
+    // Another subscriber's request has its own slot.
     if (this.#onWire !== undefined) slot?.release();
     this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
@@ -101,13 +101,13 @@ class ChunkReader {
         complete: () => (this.#onWire = undefined),
       }),
       finalize(() => slot?.release()),
-      // Runs to its end without subscribers; a later one joins it.
+      // The request runs to its end without subscribers; a later one joins it.
       share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );
     return this.#onWire;
   }
 
-  /** How the job ended is asked only where the chunks alone do not say it. */
+  /** Asks how the job ended only when the chunks do not show it. */
   #end(): Observable<undefined> {
     const { task, context, book } = this;
     if (book.isClosed || book.failure !== undefined) return this.#closed();
@@ -123,7 +123,7 @@ class ChunkReader {
     );
   }
 
-  /** Somebody retried the job meanwhile. */
+  /** Somebody retried the job in between. */
   #runsAgain(): Observable<undefined> {
     const { book, context } = this;
     return timer(clampTimer(book.waitMs), context.scheduler).pipe(concatMap(() => this.#read()));
