@@ -73,7 +73,6 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
   readonly #context: ClientContext;
   readonly #requests: QueueRequests;
   readonly #chunks = new WeakMap<Job<O>, Observable<C>>();
-  readonly #queue: NonNullable<JobSpec<O>['queue']>;
 
   constructor(client: ClientState, id: string, options: ResolvedQueueOptions, schemas: QueueSchemas<I, O>) {
     const context = client.contextOf(id, client.baseUrl(), options.maxConcurrency);
@@ -84,12 +83,11 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     this.#schemas = schemas;
     this.#context = context;
     this.#requests = requests;
-    this.#queue = { status: (jobId) => requests.status(jobId), cancel: (jobId) => requests.cancel(jobId) };
   }
 
   run(input: I, options: SubmitOptions<O> = {}): Job<O, QueueFailureCode> {
     checkObject(options);
-    const request = this.submission(input, options, (body) => this.#requests.run(body));
+    const request = this.submission(input, options, this.#requests.run);
     const { webhook = this.#options.webhooks } = options;
     return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
   }
@@ -149,7 +147,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
 
   /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
   private job(call: CallOptions<O>, what: What<O>): Job<O, QueueFailureCode> {
-    const [client, options, schemas, queue] = [this.#client, this.#options, this.#schemas, this.#queue];
+    const [client, options, schemas] = [this.#client, this.#options, this.#schemas];
     const { id } = this;
     const terms = jobSpecOf(client, { endpoint: id, name: id, options, call, output: schemas.output });
     const spec: JobSpec<O> = {
@@ -165,7 +163,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
       purpose: what.purpose,
       sync: what.sync,
       request: what.request,
-      queue,
+      queue: this.#requests,
       known: what.known,
       retried: what.retried,
       webhook: webhookOf(what.webhook, terms.key),

@@ -67,7 +67,7 @@ const excerptLength = 200;
 export function readReply(reply: WireReply, asked: Asked): Reading {
   const text = redact(reply.body, asked.secrets);
   const json = parseJson(text, cutLevel(reply.status, asked.purpose));
-  const answer = readAnswer(reply.status, json, asked);
+  const answer = readers[asked.purpose](reply.status, json, asked);
   if (answer) return answer;
   const retryAfter = retryAfterMs(reply.headers, asked.nowMs);
   return {
@@ -78,10 +78,13 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
   };
 }
 
-function readAnswer(status: number, json: Json, asked: Asked): Reading | undefined {
-  if (asked.purpose === 'stream') return readChunks(status, json);
-  return isValue(asked.purpose) ? readValue(status, json) : readJob(status, json, asked);
-}
+/** How the answer to a request is read: as a job, as chunks, or as a value of its own. `undefined`: it is none. */
+const readers: Readonly<
+  Record<RequestPurpose, (status: number, json: Json, asked: Asked) => Reading | undefined>
+> = {
+  ...{ submit: readJob, retry: readJob, poll: readJob, cancel: readJob, stream: readChunks },
+  ...{ health: readValue, purge: readValue, 'route-post': readValue, 'route-get': readValue },
+};
 
 function readChunks(status: number, json: Json): Reading | undefined {
   const chunks = streamReplySchema.safeParse(json?.value);
@@ -183,11 +186,6 @@ const expected = {
 function cutLevel(status: number, purpose: RequestPurpose): number {
   if (purpose === 'stream') return 4;
   return isRoute(purpose) && isSuccess(status) ? 1 : 2;
-}
-
-/** Whether the answer is a value of its own, not a job. */
-function isValue(purpose: RequestPurpose): boolean {
-  return isRoute(purpose) || purpose === 'health' || purpose === 'purge';
 }
 
 function isRoute(purpose: RequestPurpose): boolean {

@@ -34,7 +34,7 @@ export async function openLog({ disk, folder, now, secrets, level = 'info' }: Lo
       timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line) => sink.write(line) },
+    sink,
   );
   return {
     write: (at, facts, message) => logger[at](facts, message),

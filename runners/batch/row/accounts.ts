@@ -23,9 +23,13 @@ export class Accounts {
     return this.all[place] ?? emptyAccount(nothing);
   }
 
-  /** Mostly asked for the same purchase again, and then as the same object. */
+  /** Mostly asked for the same purchase again. */
   placeOf(purchase: PurchaseKind): number {
-    if (purchase === this.latest) return this.latestPlace;
+    const { latest } = this;
+    if (purchase === latest) return this.latestPlace;
+    const { kind, endpoint, resolution, by } = purchase;
+    const isSame = endpoint === latest.endpoint && resolution === latest.resolution && kind === latest.kind;
+    if (isSame && latest !== nothing && by === undefined && latest.by === undefined) return this.latestPlace;
     this.latest = purchase;
     this.latestPlace = this.find(purchase);
     return this.latestPlace;

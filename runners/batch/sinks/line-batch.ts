@@ -33,7 +33,8 @@ export class LineBatch {
    */
   add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
     this.count++;
-    if (!isVoid) this.costs += costLine(row.outcome, this.valuesOf(row.intent ?? row.outcome)) ?? '';
+    const values = this.columns.length > 0 ? this.valuesOf(row.intent ?? row.outcome) : undefined;
+    if (!isVoid) this.costs += costLine(row.outcome, values) ?? '';
     if (!isCurrent) return;
     const result = resultLine(row);
     const failure = result === undefined ? failureLine(row) : undefined;
@@ -48,7 +49,6 @@ export class LineBatch {
   }
 
   private valuesOf(record: RowRecord): string[] {
-    if (this.columns.length === 0) return [];
     const origin = originOf(record);
     return this.columns.map((column) => (origin === undefined ? '' : columnValue(origin, column)));
   }
