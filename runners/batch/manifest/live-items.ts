@@ -1,6 +1,7 @@
 import type { ManifestSettings } from './manifest-settings.js';
 import { quoteValue } from './quote-value.js';
-import { recordOf, brokenRecord, type RawRecord } from './records/raw-record.js';
+import { brokenRecord, recordOf } from './records/parse-jsonl.js';
+import type { RawRecord } from './records/raw-record.js';
 import { requestHash } from './request-hash.js';
 import type { ManifestItem } from './manifest-row.js';
 import { RowBuilder } from './rows/row-builder.js';

@@ -5,10 +5,10 @@ import type { RowKind, RowRequest } from '../manifest/manifest-row.js';
 import {
   editFieldNames,
   editFields,
+  requestCells,
   sentFields,
   type EditFieldName,
 } from '../manifest/columns/manifest-fields.js';
-import { requestCells } from '../manifest/rows/request-cells.js';
 import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 

@@ -1,8 +1,7 @@
 import { type FailureCode, failureCodes, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
-import { CellProblem, imageList } from '../../batch/manifest/columns/manifest-fields.js';
+import { CellProblem, imageList, requestCells } from '../../batch/manifest/columns/manifest-fields.js';
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
-import { requestCells } from '../../batch/manifest/rows/request-cells.js';
 import type { PageError, PageFile, PageRow } from '../page-data.js';
 import { kindOfPath } from '../../batch/artifacts/artifact-format.js';
 import { pathAddress, savedPath } from './picture-facts.js';

@@ -1,7 +1,15 @@
 import split2 from 'split2';
 import { ManifestError } from '../manifest-error.js';
 import { feed } from './feed.js';
-import { maxRecordBytes, recordOf, type RawRecord, type TextLine } from './raw-record.js';
+import { parseJson } from '../parse-json.js';
+import { quoteValue } from '../quote-value.js';
+import { maxRecordBytes, type RawRecord } from './raw-record.js';
+
+export interface TextLine {
+  /** 1-based; blank lines count. */
+  readonly line: number;
+  readonly text: string;
+}
 
 /** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are no rows. */
 export async function* parseJsonl(
@@ -27,6 +35,28 @@ function refuseArray(first: TextLine | undefined, name: string): void {
 
 function* toRecords(lines: readonly TextLine[]): Generator<RawRecord> {
   for (const line of lines) yield recordOf(line);
+}
+
+/** A line of JSON as a record. */
+export function recordOf({ text, line }: TextLine): RawRecord {
+  const parsed = parseJson(text);
+  if ('problem' in parsed)
+    return brokenRecord(
+      { text, line },
+      parsed.isNoJson ? `${parsed.problem}; write one object a line` : parsed.problem,
+      parsed.below,
+    );
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return brokenRecord({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
+  const names = Object.keys(value);
+  const wrong = names.includes('') ? '' : names.includes('__proto__') ? '__proto__' : undefined;
+  if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
+  return { line, names, values: Object.values(value) };
+}
+
+export function brokenRecord({ text, line }: TextLine, message: string, column?: string): RawRecord {
+  return { line, names: [], values: [text], problem: { ...(column !== undefined && { column }), message } };
 }
 
 /** Only white space in the sense of JSON. */

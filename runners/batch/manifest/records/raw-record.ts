@@ -1,6 +1,4 @@
 import type { RowProblem, RowProduct } from '../manifest-row.js';
-import { quoteValue } from '../quote-value.js';
-import { parseJson } from '../parse-json.js';
 
 /** One line of the manifest, split into cells whose meaning is not known yet. */
 export interface RawRecord {
@@ -24,33 +22,5 @@ export interface Product extends Omit<RowProduct, 'source'> {
   readonly suffix: string;
 }
 
-export interface TextLine {
-  /** 1-based; blank lines count. */
-  readonly line: number;
-  readonly text: string;
-}
-
 /** A row has at most this many bytes. */
 export const maxRecordBytes = 10_000_000;
-
-/** A line of JSON as a record. */
-export function recordOf({ text, line }: TextLine): RawRecord {
-  const parsed = parseJson(text);
-  if ('problem' in parsed)
-    return brokenRecord(
-      { text, line },
-      parsed.isNoJson ? `${parsed.problem}; write one object a line` : parsed.problem,
-      parsed.below,
-    );
-  const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return brokenRecord({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
-  const names = Object.keys(value);
-  const wrong = names.includes('') ? '' : names.includes('__proto__') ? '__proto__' : undefined;
-  if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);
-  return { line, names, values: Object.values(value) };
-}
-
-export function brokenRecord({ text, line }: TextLine, message: string, column?: string): RawRecord {
-  return { line, names: [], values: [text], problem: { ...(column !== undefined && { column }), message } };
-}

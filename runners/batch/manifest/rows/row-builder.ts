@@ -5,9 +5,14 @@ import { quoteValue } from '../quote-value.js';
 import type { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import type { ColumnUse, ManifestItem, RowMode, RowProblem } from '../manifest-row.js';
+import {
+  HashedRow,
+  type ColumnUse,
+  type ManifestItem,
+  type RowMode,
+  type RowProblem,
+} from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
-import { HashedRow } from './hashed-row.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
 import { CellProblem } from '../columns/manifest-fields.js';
@@ -16,13 +21,11 @@ import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
 import { fillSet } from './fill-set.js';
 import { Problems, RowCells } from './row-cells.js';
-import { RowMatrix } from '../matrix/row-matrix.js';
-import { productId, rowProduct, unusedAxes } from './product-row.js';
+import { productId, RowMatrix, rowProduct, unusedAxes } from '../matrix/row-matrix.js';
 import { rememberImages } from './row-images.js';
-import { rowId, rowKind } from './row-head.js';
 import { withRedoneAxes } from '../matrix/redo-columns.js';
 import { readPriority } from '../columns/row-priority.js';
-import { modeOf, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
+import { modeOf, rowId, rowKind, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
 interface Draft {

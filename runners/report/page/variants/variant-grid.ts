@@ -1,11 +1,14 @@
 import { originalColumn } from '../../facets.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
-import { h } from '../dom.js';
+import { statusLabel } from '../../messages/status-label.js';
+import { resultContent } from '../gallery/frame.js';
+import type { Review } from '../review/redo-manifest.js';
+import type { PageRow } from '../../page-data.js';
+import { check, h, pencilCross } from '../dom.js';
 import { queryTerm } from '../gallery/query-rows.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Page } from '../page.js';
 import { BlindComparison } from './blind-comparison.js';
-import { VariantCell } from './variant-cell.js';
 import { variantGroups, type VariantGroup, type VariantGroups } from './variant-groups.js';
 
 /** A page of the grid ends with the original that reaches so many rows. */
@@ -163,4 +166,43 @@ function nextGroups({ groups, values }: Shown, from: number): VariantGroup[] {
 
 function inPlace({ byValue }: VariantGroup, value: string): readonly number[] {
   return byValue.get(value)?.slice(0, mostInPlace) ?? [];
+}
+
+/** One row in the grid of variants. Its picture stays as it is, whatever a person decides. */
+class VariantCell {
+  readonly element: HTMLElement;
+  readonly row: PageRow;
+  readonly #name = h('span', { class: 'unseen' });
+  readonly #stars = h('span', { class: 'stars' });
+  #badge: SVGElement | undefined;
+  #review: Review | undefined;
+
+  constructor(place: number, row: PageRow, review: Review | undefined, open: () => void) {
+    this.row = row;
+    this.element = h(
+      'button',
+      { type: 'button', id: `variant-${place}`, onclick: open },
+      this.#name,
+      resultContent(row),
+      this.#stars,
+    );
+    this.#draw(review);
+  }
+
+  show(review: Review | undefined): void {
+    if (review !== this.#review) this.#draw(review);
+  }
+
+  #draw(review: Review | undefined): void {
+    this.#review = review;
+    const verdict = review?.verdict;
+    this.element.className = `cell ${verdict ?? ''}`;
+    const label = [this.row.id, statusLabel(this.row.status), verdict ?? ''];
+    this.#name.textContent = label.filter((part) => part !== '').join(', ');
+    this.#badge?.remove();
+    this.#badge = verdict === 'kept' ? check() : verdict === 'rejected' ? pencilCross() : undefined;
+    if (this.#badge !== undefined) this.element.append(this.#badge);
+    this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
+    this.#stars.hidden = review?.stars === undefined;
+  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   isAnyRepeated,
   type EachHash,
-} from '../../../../../runners/batch/manifest/duplicates/is-any-repeated.js';
+} from '../../../../../runners/batch/manifest/duplicates/fingerprint-list.js';
 
 const half = fc.oneof(
   fc.nat({ max: 3 }),
