@@ -1,6 +1,7 @@
 /**
  * `npm run shape:row`: how many of our files and functions one more row enters, by V8's own counts. A run of a few rows and one of
- * more rows go against the emulator in a process of its own; a function counts where its calls grow with the rows.
+ * more rows go against the emulator in a process of its own; a function counts where its calls grow with the rows. `--list` names
+ * them with their calls, and `--write` puts the counts into src/README.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { lastValueFrom } from 'rxjs';
 import type * as Batch from '../../runners/batch/index.js';
+import { asTable, writeTable } from './shape-table.js';
 
 interface Service {
   readonly baseUrl: string;
@@ -46,6 +48,7 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 const { runBatch } = (await import(
   pathToFileURL(join(compiled, 'runners/batch/index.js')).href
 )) as typeof Batch;
+const counts: [kind: string, entered: string][] = [];
 for (const [kind, rows] of Object.entries(kinds)) {
   const before = await callsIn(rows, few);
   const after = await callsIn(rows, many);
@@ -53,11 +56,14 @@ for (const [kind, rows] of Object.entries(kinds)) {
     ([name, calls]) => calls - (before.get(name) ?? 0) >= 0.95 * (many - few),
   );
   const files = new Set(entered.map(([name]) => name.split('#')[0]));
-  console.log(`one more row of kind ${kind} enters ${files.size} files and ${entered.length} functions`);
+  counts.push([kind, `${files.size} files and ${entered.length} functions`]);
+  console.log(`one more row of kind ${kind} enters ${counts.at(-1)?.[1]}`);
   if (argv.includes('--list')) console.log(entered.map(([name, calls]) => `  ${name} ${calls}`).join('\n'));
 }
 session.disconnect();
 close();
+if (argv.includes('--write'))
+  writeTable('shape:row', asTable([['one more row of kind', 'enters'], ...counts]));
 
 async function compile(): Promise<void> {
   const below = (folder: string): string[] =>

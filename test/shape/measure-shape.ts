@@ -2,8 +2,8 @@
  * `npm run shape`: measures the source code of src and runners (files, functions, imports, folders) and prints a table.
  * `npm run shape -- --write` also puts the table into src/README.md, between the markers of its section "Shape".
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
+import { asTable, writeTable } from './shape-table.js';
 import { measureShape, type Shape } from './shape-of.js';
 
 /** A share of the files in percent, rounded. */
@@ -35,20 +35,4 @@ if (argv.includes('--chain')) {
 }
 if (argv.includes('--small')) console.log(shape.small.join('\n'));
 if (argv.includes('--one-importer')) console.log(shape.oneImporter.join('\n'));
-if (argv.includes('--write')) writeTable(table);
-
-/** Columns are padded as prettier pads them. */
-function asTable([head, ...body]: readonly (readonly [string, string])[]): string {
-  const widths = [0, 1].map((column) => Math.max(...[head!, ...body].map((row) => row[column]!.length)));
-  const line = (cells: readonly string[], fill: string): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(' | ')} |`;
-  return [line(head!, ' '), line(['', ''], '-'), ...body.map((row) => line(row, ' '))].join('\n');
-}
-
-function writeTable(text: string): void {
-  const map = 'src/README.md';
-  const before = readFileSync(map, 'utf8');
-  const after = before.replace(/(<!-- shape -->\n)[^]*?(\n<!-- \/shape -->)/, `$1\n${text}\n$2`);
-  if (after === before && !before.includes(text)) throw new Error(`${map} has no <!-- shape --> markers`);
-  writeFileSync(map, after);
-}
+if (argv.includes('--write')) writeTable('shape', table);

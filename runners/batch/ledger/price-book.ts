@@ -1,5 +1,5 @@
 import { type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import type { RowKind } from '../manifest/manifest-row.js';
+import { isRead, type Row, type RowKind } from '../manifest/manifest-row.js';
 import { toPriceList, type EndpointPrice, type PriceList } from './price-list.js';
 
 /** The facts that a price depends on. A row has them. */
@@ -96,6 +96,11 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
       })),
     }),
   };
+}
+
+/** What a row is expected to cost before it is sent; `null`: the price is not known. */
+export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
+  return isRead(row) ? 0 : prices.priceOf(row);
 }
 
 function driftFrom(expected: MicroDollars, reported: MicroDollars): number {

@@ -1,9 +1,7 @@
 import { failedRecord, isBookedPurchase, purchaseFacts, reopenRecord, rowError } from './records-of.js';
 import type { OutcomeRecord } from '../journal/record.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
-import type { PriceBook } from '../ledger/price-book.js';
 import type { Row } from '../manifest/manifest-row.js';
 import type { RowRecord } from './record-head.js';
 import type { RowStatus } from './row-status.js';
@@ -40,11 +38,6 @@ export function isDoubled(
   { onUnknown, only }: Pick<StartRules, 'onUnknown' | 'only'>,
 ): boolean {
   return status === 'sent' && onUnknown === 'retry' && only?.has(row) !== false && !isRead(row);
-}
-
-/** What a row is expected to cost before it is sent; `null`: the price is not known. */
-export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
-  return isRead(row) ? 0 : prices.priceOf(row);
 }
 
 /**

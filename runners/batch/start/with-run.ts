@@ -28,7 +28,8 @@ export interface RunParts {
 export function withRun(stops: Stops, parts: RunParts): Observable<RunEvent> {
   return new Observable((subscriber) => {
     const events = new Subject<RunEvent>();
-    events.subscribe((event) => subscriber.next(event));
+    // It never ends by itself.
+    events.subscribe(subscriber);
     void play(stops, parts, events).then((finished) => {
       subscriber.next(finished);
       subscriber.complete();

@@ -21,11 +21,21 @@ import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
 import { fillSet } from './fill-set.js';
 import { Problems, RowCells } from './row-cells.js';
-import { productId, RowMatrix, rowProduct, unusedAxes } from '../matrix/row-matrix.js';
+import { RowMatrix } from '../matrix/row-matrix.js';
 import { rememberImages } from './row-images.js';
 import { withRedoneAxes } from '../matrix/redo-columns.js';
 import { readPriority } from '../columns/row-priority.js';
-import { modeOf, rowId, rowKind, rowMeaning, type MeaningRules, type RowMeaning } from './row-meaning.js';
+import {
+  modeOf,
+  productId,
+  rowId,
+  rowKind,
+  rowMeaning,
+  rowProduct,
+  unusedAxes,
+  type MeaningRules,
+  type RowMeaning,
+} from './row-meaning.js';
 
 /** What is known of a line before it is a row. */
 interface Draft {
