@@ -42,6 +42,15 @@ export function journalFault(path: string, doing: 'opened' | 'read', cause: unkn
   return new JournalError('journal-io', text, { errno: code, cause });
 }
 
+/** The journal of this folder has lost records, as can be seen by what else tells of them. */
+export function journalWithout(folder: string, why: string): JournalError {
+  const message =
+    `The journal ${folder}/journal.jsonl has lost records: ${why}. What they told of would be bought again, so nothing was sent. ` +
+    'Put back the journal that belongs to these files, or run the same command with --repair: it takes over what the files say, and ' +
+    'holds every row that may have been bought. Or begin anew in another --out. If you wrote that line yourself, remove it.';
+  return new JournalError('journal-broken', message);
+}
+
 /** A file of a format that is not known yet. */
 export function newerFormat(format: number): JournalError {
   return newer(`is of format ${format}, and this millrace reads up to ${journalFormat}`);

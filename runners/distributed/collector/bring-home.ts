@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { firstValueFrom, lastValueFrom, merge, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { meaningOf } from '../../batch/callbacks/run-callbacks.js';
 import type { Journal } from '../../batch/journal/journal.js';
@@ -9,9 +8,10 @@ import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { claimJob } from '../table/claim-jobs.js';
 import { readLateJobs } from '../table/release-rows.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
-import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-database.js';
 import { createSweeper, sweepMs } from '../table/worker-record.js';
+import { copyBehind } from './copy-behind.js';
+import type { NoteKeeper } from './run-note.js';
 
 interface Home {
   readonly database: RunDatabase;
@@ -67,34 +67,43 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Home)
   }
 }
 
+interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
+  readonly out: string;
+  readonly start: number;
+  readonly keeper: NoteKeeper;
+  /** Whether a journal that has lost records is mended. */
+  readonly repair: boolean;
+  /** Whether the start takes a row up that is held as unknown. */
+  readonly retries: (id: string) => boolean;
+  /** Opens the journal: it knows the rows by the records that it was opened with. */
+  readonly open: () => Promise<Journal>;
+}
+
 /**
- * Brings a folder's journal up to the records of its run, once no worker has rows of it, and takes the rows out of the database.
- * Returns how far it is, and whether the journal has changed and must be read again.
+ * Opens a folder's journal with all records of its run, once no worker has rows of it, and takes the rows out of the database. Late
+ * jobs are looked for in a journal that has all records.
+ *
+ * @throws {JournalError} `journal-broken` where the journal has lost records
  */
-export async function bringHome(
-  {
-    database,
-    run,
-    start,
-    scheduler,
-  }: Pick<Home, 'database' | 'run' | 'scheduler'> & { readonly start: number },
-  journal: Journal,
-  copied: Copied,
-  retries: (id: string) => boolean,
-): Promise<Copied & { readonly hasChanged: boolean }> {
-  const { copied: records, collected } = await copyBehind(database, run, journal, copied);
+export async function bringHome(bringing: Bringing): Promise<Journal> {
+  const { database, run, start, scheduler, keeper, open } = bringing;
+  let journal = await open();
+  const reopen = () => journal.close().then(open);
+  const { copied, isOther, ...position } = await copyBehind(bringing, journal, keeper.note());
   await withdrawRows(database, run, start);
-  const now = scheduler.now();
-  const late =
-    records > 0
-      ? []
-      : [
-          ...(await lateRecords(database, run, journal, { now, retries })),
-          ...(await calledRecords(database, run, journal, now)),
-        ];
-  if (late.length > 0) await lastValueFrom(merge(...late.map((record) => journal.append(record))));
-  const among = journal.recovered.records + records + late.length;
-  return { collected, among, hasChanged: records + late.length > 0 };
+  await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
+  if (copied > 0) journal = await reopen();
+  const at = scheduler.now();
+  const late = [
+    ...(await lateRecords(bringing, journal, at)),
+    ...(await calledRecords(bringing, journal, at)),
+  ];
+  if (late.length > 0) {
+    await lastValueFrom(merge(...late.map((record) => journal.append(record))));
+    journal = await reopen();
+  }
+  await keeper.keepNote({ isOpen: false });
+  return journal;
 }
 
 /**
@@ -102,11 +111,11 @@ export async function bringHome(
  * others wait for the process that has their row.
  */
 async function calledRecords(
-  { pool }: RunDatabase,
-  run: number,
+  { database, run }: Bringing,
   journal: Journal,
   at: number,
 ): Promise<RowRecord[]> {
+  const { pool } = database;
   const records: RowRecord[] = [];
   const named = new Set<string>();
   const over: string[] = [];
@@ -127,10 +136,9 @@ async function calledRecords(
 
 /** A job id that came when its row had ended as unknown is polled, where the row is to be taken up: it is not bought again. */
 async function lateRecords(
-  database: RunDatabase,
-  run: number,
+  { database, run, retries }: Bringing,
   journal: Journal,
-  { now: at, retries }: { readonly now: number; readonly retries: (id: string) => boolean },
+  at: number,
 ): Promise<RowRecord[]> {
   const records: RowRecord[] = [];
   for (const { id, attempt, jobId } of await readLateJobs(database, run)) {
@@ -140,56 +148,4 @@ async function lateRecords(
     records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'retry', to: 'poll' }));
   }
   return records;
-}
-
-/** How far a folder's journal has the records of its run in a database. */
-interface Copied {
-  /** All records up to this number are in it … */
-  readonly collected: number;
-  /** … among so many of its first records. */
-  readonly among: number;
-}
-
-const pageRecords = 1_000;
-
-/**
- * Appends the records of a database that the journal does not have. Records are copied word for word and in their order, so those
- * that were copied behind the noted position are recognised: the process may have died between copy and note.
- */
-async function copyBehind(
-  database: RunDatabase,
-  run: number,
-  journal: Journal,
-  { collected, among }: Copied,
-): Promise<{ readonly copied: number; readonly collected: number }> {
-  // A journal that is shorter than what was noted is another one: it is compared from its beginning.
-  const isShort = journal.recovered.records < among;
-  const behind = journal.records(isShort ? 0 : among)[Symbol.asyncIterator]();
-  let position = isShort ? 0 : collected;
-  let copied = 0;
-  let isKnown = true;
-  for (;;) {
-    const page = await readRecordsAfter(database.pool, run, position, pageRecords);
-    const fresh: StoredRecord[] = [];
-    for (const stored of page) {
-      isKnown &&= await hasNext(behind, stored);
-      if (!isKnown) fresh.push(stored);
-    }
-    if (fresh.length > 0) await lastValueFrom(merge(...fresh.map(({ record }) => journal.append(record))));
-    copied += fresh.length;
-    position = page.at(-1)?.seq ?? position;
-    if (page.length < pageRecords) return { copied, collected: position };
-  }
-}
-
-/** Whether one of the journal's next records is this one. Records of the folder's own stand between the copies. */
-async function hasNext(
-  behind: AsyncIterator<Parameters<Journal['append']>[0]>,
-  { record }: StoredRecord,
-): Promise<boolean> {
-  for (;;) {
-    const next = await behind.next();
-    if (next.done === true) return false;
-    if (isDeepStrictEqual(next.value, record)) return true;
-  }
 }

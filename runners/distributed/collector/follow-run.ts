@@ -11,7 +11,7 @@ import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { RecordCopier } from './copy-records.js';
 import type { RemoteRun } from './remote-run.js';
-import type { RunNote } from './run-note.js';
+import type { NoteKeeper } from './run-note.js';
 
 const pageRecords = 1_000;
 /** Looks are at least so far apart. */
@@ -28,11 +28,9 @@ const standstillMs = 20_000;
 const refusedMs = 3_000;
 
 /** What following a run needs beside it. */
-export interface Following {
+export interface Following extends NoteKeeper {
   readonly run: Run;
   readonly remote: RemoteRun;
-  readonly note: () => RunNote;
-  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
   /** Whether all rows of this start are fed. */
   readonly isFed: () => boolean;
   readonly save: (row: PaidRow) => void;
@@ -57,7 +55,7 @@ export async function followRun(following: Following): Promise<void> {
   const prices = new HigherPrices(following);
   const standstill = new Standstill(following);
   let refusedSince: number | undefined;
-  let { collected } = note();
+  let { collected, among } = note();
   let notedAt = scheduler.now();
   for (;;) {
     // Read in this order: each record that the state counts is on a page.
@@ -67,6 +65,7 @@ export async function followRun(following: Following): Promise<void> {
     noteFull(following, state);
     refusedSince = stopIfRefused(following, state, refusedSince);
     const page = await nextPage(remote, collected);
+    if (page.length > 0) among = run.journal.records;
     await copier.copy(page);
     await firstValueFrom(saving$.pipe(filter((rows) => rows <= 4 * downloads)));
     collected = page.at(-1)?.seq ?? collected;
@@ -75,7 +74,7 @@ export async function followRun(following: Following): Promise<void> {
     const isOver = collected >= state.seq && hasEnded(state, wasFed);
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
-      await keepNote({ collected, among: run.journal.records });
+      await keepNote({ collected, among });
       // It costs space alone where it fails.
       await vacuumRows(remote.database).catch(() => undefined);
     }

@@ -1,6 +1,5 @@
 import { asyncScheduler, NEVER, type Observable } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
@@ -12,17 +11,22 @@ import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
 import { bringHome, recallRows } from './bring-home.js';
-import { lostRunNote, newRunNote, readRunNote, writeRunNote, type RunNote } from './run-note.js';
+import {
+  keepingNote,
+  lostRunNote,
+  newRunNote,
+  readRunNote,
+  type NoteKeeper,
+  type RunNote,
+} from './run-note.js';
 
 /** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
-export interface Collector {
+export interface Collector extends NoteKeeper {
   /** Closing it closes the database connection as well. */
   readonly journal: Journal;
   readonly database: ConnectedDatabase;
   /** The number of this start in the database; 0: the database does not know the run yet. */
   readonly start: number;
-  readonly note: () => RunNote;
-  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
 }
 
 export type CollectorOptions = Pick<
@@ -54,29 +58,15 @@ export async function openCollector(
     if (first.isOpen && run === undefined) throw notThere(out, first, database.shown);
     // The journal has all that another database knew.
     const known = first.isBegun && run === undefined ? newRunNote(database) : first;
-    const keeper = noteKeeper(disk, out, known, database);
+    const keeper = keepingNote(disk, out, known, database);
     // Before the journal says which run this is: it must not be taken for one whose note is lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
-    let journal = await read();
-    // Twice at most: late jobs are looked for in a journal that has all records.
-    for (let hasChanged = run !== undefined; hasChanged && run !== undefined;) {
-      const home = await bringHome(
-        { database, run, start, scheduler },
-        journal,
-        keeper.note(),
-        retried(options),
-      ).catch(async (error: unknown) => {
-        await journal.close();
-        throw error;
-      });
-      const { collected, among } = home;
-      hasChanged = home.hasChanged;
-      await keeper.keepNote({ collected, among, isOpen: hasChanged && keeper.note().isOpen });
-      if (!hasChanged) break;
-      await journal.close();
-      journal = await read();
-    }
+    const retries = retried(options);
+    const journal =
+      run === undefined
+        ? await read()
+        : await bringHome({ out, database, run, start, scheduler, repair, keeper, retries, open: read });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
@@ -97,22 +87,6 @@ async function noteOf(
   await journal.close();
   const { database: started } = journal.recovered;
   return started === undefined ? newRunNote(database) : lostRunNote(started, database);
-}
-
-function noteKeeper(
-  disk: Disk,
-  out: string,
-  first: RunNote,
-  { shown, isEmbedded }: ConnectedDatabase,
-): Pick<Collector, 'note' | 'keepNote'> {
-  let known = first;
-  return {
-    note: () => known,
-    keepNote: async (change) => {
-      known = { ...known, ...change, database: shown, isEmbedded };
-      await writeRunNote(disk, out, known);
-    },
-  };
 }
 
 function retried({ retry = [], only }: Pick<RunBatchOptions, 'retry' | 'only'>): (id: string) => boolean {

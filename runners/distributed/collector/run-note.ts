@@ -18,7 +18,7 @@ const noteSchema = elsewhereSchema.extend({
   isBegun: z.boolean(),
   /** All records of the database up to this one are in the journal … */
   collected: z.number(),
-  /** … among so many of its first ones. @defaultValue 0 */
+  /** … and that one stands behind so many of its records. In notes of before it stands among them. @defaultValue 0 */
   among: z.number().default(0),
   /** The database knows the jobs of so many of the journal's first records. @defaultValue 0 */
   named: z.number().default(0),
@@ -44,8 +44,26 @@ export function lostRunNote(started: DatabaseOfStart, { isEmbedded }: { isEmbedd
   return { ...started, isEmbedded, isBegun: true, isOpen: true, collected: 0, among: 0, named: 0 };
 }
 
-export async function writeRunNote(disk: Disk, out: string, note: RunNote): Promise<void> {
-  await replaceFile(disk, elsewherePath(out), `${JSON.stringify(note)}\n`);
+/** The note as it is kept in the folder. */
+export interface NoteKeeper {
+  readonly note: () => RunNote;
+  readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
+}
+
+export function keepingNote(
+  disk: Disk,
+  out: string,
+  first: RunNote,
+  { shown, isEmbedded }: { shown: string; isEmbedded: boolean },
+): NoteKeeper {
+  let known = first;
+  return {
+    note: () => known,
+    keepNote: async (change) => {
+      known = { ...known, ...change, database: shown, isEmbedded };
+      await replaceFile(disk, elsewherePath(out), `${JSON.stringify(known)}\n`);
+    },
+  };
 }
 
 /** The database of a run's folder. A note has no password: that comes from PGPASSWORD or ~/.pgpass. */

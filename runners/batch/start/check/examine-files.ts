@@ -1,7 +1,7 @@
 import { lastValueFrom, merge } from 'rxjs';
 import type { Disk } from '../../disk/disk.js';
 import { replaceFile } from '../../disk/replace-file.js';
-import { JournalError } from '../../journal/journal-error.js';
+import { journalWithout } from '../../journal/journal-error.js';
 import { journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
 import { imagesFolder } from '../../artifacts/artifact-name.js';
@@ -25,7 +25,7 @@ export interface Examining {
  */
 export async function refuseLostJournal(examining: Examining): Promise<void> {
   const why = await whyLost(examining, await readSummary(examining.disk, examining.folder));
-  if (why !== undefined) throw lost(examining.folder, why);
+  if (why !== undefined) throw journalWithout(examining.folder, why);
 }
 
 /**
@@ -94,12 +94,4 @@ async function wasPicked(journal: Journal): Promise<boolean> {
 
 function described({ file, line, id, attempt }: FilePurchase): string {
   return `line ${line} of ${file} is of row ${JSON.stringify(id)}, attempt ${attempt}, which it does not know`;
-}
-
-function lost(folder: string, why: string): JournalError {
-  const message =
-    `The journal ${journalPath(folder)} has lost records: ${why}. What they told of would be bought again, so nothing was sent. ` +
-    'Put back the journal that belongs to these files, or run the same command with --repair: it takes over what the files say, and ' +
-    'holds every row that may have been bought. Or begin anew in another --out. If you wrote that line yourself, remove it.';
-  return new JournalError('journal-broken', message);
 }

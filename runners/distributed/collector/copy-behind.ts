@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { lastValueFrom, merge, type SchedulerLike } from 'rxjs';
+import type { Journal } from '../../batch/journal/journal.js';
+import { journalWithout } from '../../batch/journal/journal-error.js';
+import { encodeRecord } from '../../batch/journal/line/record-line.js';
+import type { JournalRecord } from '../../batch/journal/record.js';
+import { slackRows } from '../../batch/journal/repair-journal.js';
+import { HashIndex } from '../../batch/journal/rows/hash-index.js';
+import { readRecordsAfter, type StoredRecord } from '../table/records.js';
+import type { RunDatabase } from '../table/run-database.js';
+
+/** How far a folder's journal has the records of its run in a database. */
+export interface Copied {
+  /** All records of the database up to this number are in the journal … */
+  readonly collected: number;
+  /** … and that one stands behind so many of the journal's records. */
+  readonly among: number;
+}
+
+interface Copying {
+  readonly out: string;
+  readonly database: Pick<RunDatabase, 'pool'>;
+  readonly run: number;
+  readonly scheduler: SchedulerLike;
+  /** Whether a journal that has lost records is mended. */
+  readonly repair: boolean;
+}
+
+const pageRecords = 1_000;
+
+/**
+ * Appends the records of a database that the journal does not have. They are copied word for word and in their order, so the journal
+ * has all of them up to the last one that is found in it. `noted` is how far it was: the process may have died between copy and note.
+ * `isOther`: its records do not stand where they did.
+ *
+ * @throws {JournalError} `journal-broken` where it lacks records that it had, and is not to be mended
+ */
+export async function copyBehind(
+  copying: Copying,
+  journal: Journal,
+  noted: Copied,
+): Promise<Copied & { readonly copied: number; readonly isOther: boolean }> {
+  const found = await findLast(copying, journal, noted);
+  const last = found ?? (await findLast(copying, journal, nothing)) ?? nothing;
+  if (last.collected < noted.collected) await noteLost(copying, journal, noted, last);
+  let copied = 0;
+  let { collected } = last;
+  for await (const page of pagesBehind(copying, collected)) {
+    await lastValueFrom(merge(...page.map(({ record }) => journal.append(record))));
+    copied += page.length;
+    collected = page.at(-1)?.seq ?? collected;
+  }
+  const among = copied > 0 ? journal.recovered.records : last.among;
+  return { copied, collected, among, isOther: found === undefined };
+}
+
+/** What was lost with them of starts without the database is not known: rows that such a start may have sent are held. */
+async function noteLost(
+  { out, repair, scheduler }: Copying,
+  journal: Journal,
+  { collected: had }: Copied,
+  { collected: has, lastRow }: Found,
+): Promise<void> {
+  const why = `distributed.json says that it had the first ${had} records of the database, and it has ${has} of them`;
+  if (!repair) throw journalWithout(out, why);
+  const heldUpToRow = Math.max(journal.recovered.lastRow, lastRow) + slackRows;
+  const repaired = { k: 'repaired', at: scheduler.now(), missing: had - has, heldUpToRow } as const;
+  await lastValueFrom(journal.append(repaired));
+}
+
+interface Found extends Copied {
+  /** The largest row number in the records that were read. */
+  readonly lastRow: number;
+}
+
+const nothing: Found = { collected: 0, among: 0, lastRow: 0 };
+
+/** The last record of the database that the journal has; `undefined` where it lacks the one that is noted. */
+async function findLast(
+  copying: Copying,
+  journal: Journal,
+  { collected, among }: Copied,
+): Promise<Found | undefined> {
+  const known = new HashIndex();
+  for await (const record of journal.records(among)) known.add(hashOf(record));
+  let last: Copied | undefined = collected === 0 ? nothing : undefined;
+  let lastRow = 0;
+  // From the noted one on.
+  for await (const page of pagesBehind(copying, Math.max(collected - 1, 0)))
+    for (const { seq, record } of page) {
+      const place = known.find(hashOf(record));
+      if (place >= 0) last = { collected: seq, among: among + place };
+      else if (last === undefined) return undefined;
+      if (record.k === 'intent') lastRow = Math.max(lastRow, record.row);
+    }
+  return last && { ...last, lastRow };
+}
+
+async function* pagesBehind({ database, run }: Copying, after: number): AsyncGenerator<StoredRecord[]> {
+  for (let position = after; ;) {
+    const page = await readRecordsAfter(database.pool, run, position, pageRecords);
+    if (page.length > 0) yield page;
+    if (page.length < pageRecords) return;
+    position = page.at(-1)?.seq ?? position;
+  }
+}
+
+/** Of what the record says, wherever it stands. */
+function hashOf(record: JournalRecord): { high: number; low: number } {
+  const digest = createHash('sha256').update(encodeRecord(0, record)).digest();
+  return { high: digest.readUInt32LE(0), low: digest.readUInt32LE(4) };
+}
