@@ -9,6 +9,7 @@ import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js'
 import type { Journal } from '../journal/journal.js';
 import type { RunLog } from '../log/open-log.js';
 import type { Plan } from '../manifest/plan-manifest.js';
+import { runsyncTimeoutOf } from '../row/task.js';
 import type { Ahead } from '../start/check/ahead.js';
 import { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import { ServiceReach } from '../stop/service-reach.js';
@@ -143,20 +144,16 @@ function watchedGate(
 }
 
 /** The queue endpoints of a run, each made for its first row: checking options again for every row is work for nothing. */
-function queuesOf(
-  client: Client,
-  { runsyncTimeoutMs, executionTimeoutsMs, timeoutMs, retries }: ServiceOptions,
-  poll: PollSchedule,
-): RunService['queues'] {
+function queuesOf(client: Client, options: ServiceOptions, poll: PollSchedule): RunService['queues'] {
   const queues = new Map<string, QueueEndpoint<unknown, unknown>>();
   return (endpoint) => {
     const known = queues.get(endpoint);
     if (known) return known;
     const made = client.queue<string>(endpoint, {
-      executionTimeoutMs: executionTimeoutsMs[endpoint] ?? runsyncTimeoutMs,
-      deadlineMs: timeoutMs,
+      executionTimeoutMs: runsyncTimeoutOf(options, endpoint),
+      deadlineMs: options.timeoutMs,
       poll,
-      retry: { maxRetries: retries },
+      retry: { maxRetries: options.retries },
     });
     queues.set(endpoint, made);
     return made;

@@ -5,6 +5,7 @@ import type { RowRequest } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 import { failedRecord, failedRow, rowError } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
+import { runsyncTimeoutOf } from '../row/task.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { stopCauses } from '../stop/stop-causes.js';
 
@@ -42,8 +43,7 @@ async function hosted(
   host: PictureHost,
   { request, endpoint }: { readonly request: EditRequest; readonly endpoint: string },
 ): Promise<{ readonly named: EditRequest; readonly wire: EditRequest }> {
-  const lifetimeMs =
-    options.timeoutMs + (options.executionTimeoutsMs[endpoint] ?? options.runsyncTimeoutMs) + graceMs;
+  const lifetimeMs = options.timeoutMs + runsyncTimeoutOf(options, endpoint) + graceMs;
   const pictures = await Promise.all(
     request.input.images.map(async (image) => {
       const path = localPicturePath(image);

@@ -101,3 +101,14 @@ export function buysNothing({
 }): boolean {
   return intent?.takes !== undefined || isRead(facts);
 }
+
+/** How long an answer of /runsync is waited for. */
+export interface RunsyncTimeouts {
+  readonly runsyncTimeoutMs: number;
+  /** By endpoint id, where it is another. */
+  readonly executionTimeoutsMs: Readonly<Record<string, number>>;
+}
+
+export function runsyncTimeoutOf(timeouts: RunsyncTimeouts, endpoint: string): number {
+  return timeouts.executionTimeoutsMs[endpoint] ?? timeouts.runsyncTimeoutMs;
+}

@@ -17,24 +17,33 @@ const firstMs = 3_000;
 const everyMs = 2_000;
 /** A worker with a heartbeat within this time is there. */
 const aliveMs = 30_000;
-/** A run without workers is named again after this many sweeps. */
-const againAfter = 6;
+/** A run without workers is named again after this time. */
+const againMs = 60_000;
 
-/** Warns when rows wait without a worker, and of workers that fall silent. Releases the rows of dead workers when no worker is left to do it. */
+/** Warns when rows wait without a worker, and of workers that fall silent. Releases the rows of dead workers, as workers do as well. */
 export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string): { end(): Promise<void> } {
   const { scheduler } = run.options;
+  const { database } = remote;
+  const warn = (message: string) => run.events.next({ type: 'warning', code: 'workers', message });
   const silent = new SilentWorkers((worker, message) => {
     const { worker: id, host, pid } = worker;
     run.log.write('warn', { worker: id, host, pid }, message);
-    run.events.next({ type: 'warning', code: 'workers', message });
+    warn(message);
   });
-  const idle = new IdleRun(run, remote, workerCommand);
-  const steady = new SteadyDatabase(remote.database, () => scheduler.now());
+  const steady = new SteadyDatabase(database, () => scheduler.now());
+  let warnedAt = -Infinity;
   const look = async (): Promise<void> => {
     await steady.look();
-    const workers = await readWorkers(remote.database.pool);
+    const workers = await readWorkers(database.pool);
     if (steady.isSteadyFor(silentAfterMs)) silent.look(workers);
-    if (steady.isSteadyFor(graceMs)) await idle.look(workers);
+    if (!steady.isSteadyFor(graceMs)) return;
+    const { open, inFlight } = remote.state;
+    if (workers.some(isThere) || open + inFlight === 0) warnedAt = -Infinity;
+    else if (scheduler.now() - warnedAt >= againMs) {
+      warnedAt = scheduler.now();
+      warn(nobodyIsThere(open, workerCommand));
+    }
+    await sweep(database);
   };
   const looking = timer(firstMs, everyMs, scheduler)
     .pipe(concatMap(() => defer(look).pipe(catchError(() => EMPTY))))
@@ -44,42 +53,16 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
       looking.unsubscribe();
       // The rows of a worker that was reported may have ended the run.
       if (!silent.isWaiting) return;
-      const workers = await readWorkers(remote.database.pool).catch(() => undefined);
+      const workers = await readWorkers(database.pool).catch(() => undefined);
       if (workers !== undefined) silent.look(workers);
     },
   };
 }
 
-/** Rows of a run that no worker works on. */
-class IdleRun {
-  private nextAt = 0;
-  private sweeps = 0;
-
-  constructor(
-    private readonly run: Run,
-    private readonly remote: RemoteRun,
-    private readonly workerCommand: string | undefined,
-  ) {}
-
-  async look(workers: readonly WorkerState[]): Promise<void> {
-    const { scheduler } = this.run.options;
-    const { open, inFlight } = this.remote.state;
-    if (scheduler.now() < this.nextAt) return;
-    this.nextAt = scheduler.now() + sweepMs;
-    if (workers.some(isThere) || open + inFlight === 0) {
-      this.sweeps = 0;
-      return;
-    }
-    if (this.sweeps++ % againAfter === 0)
-      this.run.events.next({ type: 'warning', code: 'workers', message: this.nobody(open) });
-    await sweep(this.remote.database);
-  }
-
-  private nobody(open: number): string {
-    const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
-    const start = this.workerCommand === undefined ? '' : ` Start one: ${this.workerCommand}`;
-    return `${rows}, and no worker is there.${start}`;
-  }
+function nobodyIsThere(open: number, workerCommand: string | undefined): string {
+  const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
+  const start = workerCommand === undefined ? '' : ` Start one: ${workerCommand}`;
+  return `${rows}, and no worker is there.${start}`;
 }
 
 function isThere({ seenMsAgo }: WorkerState): boolean {
@@ -115,7 +98,7 @@ export class SilentWorkers {
   /** A worker that died before this start, and holds no rows any more, is none of its business. */
   private silent(worker: WorkerState): void {
     const isOld = worker.rows === 0 && worker.seenMsAgo >= deadAfterMs + sweepMs;
-    this.reported.set(worker.worker, isOld || worker.rows === 0 ? undefined : worker);
+    this.reported.set(worker.worker, worker.rows === 0 ? undefined : worker);
     if (!isOld) this.report(worker, `${this.nameOf(worker)} has been ${describeSilence(worker)}`);
   }
 
@@ -141,5 +124,5 @@ export class SilentWorkers {
 
 /** Other workers have its rows. */
 function isReleased({ rows, seenMsAgo }: WorkerState): boolean {
-  return rows === 0 && seenMsAgo >= deadAfterMs;
+  return rows === 0 && seenMsAgo >= silentAfterMs;
 }

@@ -2,6 +2,7 @@ import { retriesUnknown } from '../../batch/row/decide-row.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
+import { runsyncTimeoutOf } from '../../batch/row/task.js';
 import { readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
 import { claimJobs } from './claim-jobs.js';
@@ -35,10 +36,7 @@ export async function releaseSeat(
 async function release(rows: RowsChange, held: readonly TableRow[]): Promise<void> {
   if (held.length === 0) return;
   const { on, run, ledger } = rows;
-  const items = held.map(({ item }) => item);
-  const since = held.reduce((least, row) => Math.min(least, row.since), ledger.seq);
-  const written = new Map<string, RowRecord[]>(items.map((item) => [item, []]));
-  for (const { item, record } of await recordsOfItems(on, run, since, items)) written.get(item)?.push(record);
+  const written = await recordsOfRows(on, run, held);
   const rules = await readRules(rows);
   const named = await namedByCallbacks(rows, written, rules.at);
   ledger.values.note(held);
@@ -65,6 +63,35 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     held.map(({ item, task }) => ({ item, place: task.what })),
   );
   await addRows(rows, again);
+}
+
+/** What was written of rows since they were taken, by item. */
+async function recordsOfRows(
+  on: Transaction,
+  run: number,
+  held: readonly TableRow[],
+): Promise<ReadonlyMap<string, RowRecord[]>> {
+  const items = held.map(({ item }) => item);
+  const since = held.reduce((least, row) => Math.min(least, row.since), Infinity);
+  const written = new Map<string, RowRecord[]>(items.map((item) => [item, []]));
+  for (const { item, record } of await recordsOfItems(on, run, since, items)) written.get(item)?.push(record);
+  return written;
+}
+
+/**
+ * Whether a /runsync of this worker has no answer although its time has been over for so long. Its intent is `unknown` then: the
+ * worker has ended it by itself, and could not write that.
+ */
+export async function hasOverdueRow(on: Transaction, { run, worker }: Seat, forMs: number): Promise<boolean> {
+  const held = await rowsOfWorker(on, run, worker);
+  if (held.length === 0) return false;
+  const { now, terms } = await readTerms(on, run);
+  for (const records of (await recordsOfRows(on, run, held)).values()) {
+    const last = records.at(-1);
+    if (last?.k !== 'intent' || last.kind === 'route' || last.mode !== 'sync') continue;
+    if (now >= last.at + runsyncTimeoutOf(terms, last.endpoint) + forMs) return true;
+  }
+  return false;
 }
 
 /** The jobs of requests without an answer that a callback has named, by the items of their rows. */
@@ -96,15 +123,21 @@ async function namedByCallbacks(
 
 /** A run that stops sends nothing again. */
 async function readRules({ on, run, ledger }: { on: Transaction; run: number; ledger: RunLedger }) {
+  const { now, terms } = await readTerms(on, run);
+  return {
+    at: Math.floor(now),
+    isSentAgain: (doubles: number) => !ledger.isStopped && retriesUnknown(terms, doubles),
+  };
+}
+
+/** The terms of a run, and the time by the database's clock. */
+async function readTerms(on: Transaction, run: number): Promise<{ terms: RunTerms; now: number }> {
   const { rows } = await on.query<{ terms: string; now: number }>(
     'select terms, extract(epoch from clock_timestamp())::float8 * 1000 as now from millrace.runs where run = $1',
     [run],
   );
-  const terms = JSON.parse(rows[0]?.terms ?? '{}') as RunTerms;
-  return {
-    at: Math.floor(rows[0]?.now ?? 0),
-    isSentAgain: (doubles: number) => !ledger.isStopped && retriesUnknown(terms, doubles),
-  };
+  const { terms = '{}', now = 0 } = rows[0] ?? {};
+  return { terms: JSON.parse(terms) as RunTerms, now };
 }
 
 /** A job id that arrived after its worker had been taken for dead: the row had ended as `unknown` by then. */

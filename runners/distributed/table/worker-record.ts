@@ -1,7 +1,8 @@
 import type { StopCause } from '../../batch/stop/stops.js';
 import { type Transaction, wakeCollector } from '../database/transaction.js';
-import { releaseSeat } from './release-rows.js';
+import { hasOverdueRow, releaseSeat } from './release-rows.js';
 import type { RunDatabase } from './run-database.js';
+import type { Seat } from './seats.js';
 
 /** How often a worker sends a heartbeat. */
 export const heartbeatMs = 5_000;
@@ -9,8 +10,10 @@ export const heartbeatMs = 5_000;
 export const silentAfterMs = 2 * heartbeatMs + 2_000;
 /** A worker without a heartbeat for this long is taken for dead. */
 export const deadAfterMs = 40_000;
-/** How often each worker releases what dead workers have. */
-export const sweepMs = 10_000;
+/** A silent worker whose /runsync has been over for this long is taken for dead already: a live one would have written the answer. */
+const overdueMs = 10_000;
+/** How often each process of a run releases what dead workers have. */
+export const sweepMs = 5_000;
 
 /** What a worker has in hand, over all runs. */
 export interface WorkerDoes {
@@ -73,9 +76,12 @@ export async function noteWorker(
   );
 }
 
-/** The worker has left, and has nothing any more. */
+/** The worker has left, and has nothing any more. Those that died a day ago are forgotten as well. */
 export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: string): Promise<void> {
-  await on.query('delete from millrace.workers where worker = $1', [worker]);
+  await on.query(
+    `delete from millrace.workers where worker = $1 or seen_at < clock_timestamp() - interval '1 day'`,
+    [worker],
+  );
 }
 
 /** Why a worker has given its rows of a run back. */
@@ -91,28 +97,30 @@ export async function noteTrouble(
   await wakeCollector(pool, run);
 }
 
-const isDead = `not exists (select from millrace.workers w where w.worker = s.worker
+const isSilent = `not exists (select from millrace.workers w where w.worker = s.worker
   and seen_at > clock_timestamp() - $1::float8 * interval '1 ms')`;
 
 /** Releases what dead workers have. Each worker and each collector does it now and then. */
-export async function sweep(database: RunDatabase, patienceMs = deadAfterMs): Promise<void> {
+export async function sweep(database: RunDatabase): Promise<void> {
   const { pool } = database;
-  const { rows } = await pool.query<{ run: number; worker: string }>(
-    `select run, worker from millrace.seats s where ${isDead} order by run`,
-    [patienceMs],
+  const { rows } = await pool.query<Seat>(
+    `select run, worker from millrace.seats s where ${isSilent} order by run`,
+    [silentAfterMs],
   );
-  for (const seat of rows) {
-    // It may have come back during the wait for the lock.
-    const isStillDead = async (on: Transaction): Promise<boolean> => {
-      const found = await on.query(`select from (select $2::uuid as worker) s where ${isDead}`, [
-        patienceMs,
-        seat.worker,
-      ]);
-      return found.rowCount === 1;
-    };
-    await releaseSeat(database, seat, isStillDead);
-  }
-  await pool.query(`delete from millrace.workers where seen_at < now() - interval '1 day'`);
+  for (const seat of rows) await releaseSeat(database, seat, (on) => isDead(on, seat));
+}
+
+/** A worker may have come back, or have written what it waited for, while the lock of its run was waited for. */
+async function isDead(on: Transaction, seat: Seat): Promise<boolean> {
+  const isSilentFor = async (ms: number): Promise<boolean> => {
+    const found = await on.query(`select from (select $2::uuid as worker) s where ${isSilent}`, [
+      ms,
+      seat.worker,
+    ]);
+    return found.rowCount === 1;
+  };
+  if (await isSilentFor(deadAfterMs)) return true;
+  return (await isSilentFor(silentAfterMs)) && hasOverdueRow(on, seat, overdueMs);
 }
 
 /** Once the database is back, every live worker has sent a heartbeat within this many ms. */

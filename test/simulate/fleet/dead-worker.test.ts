@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../../runners/batch/row/record-head.js';
-import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { simulateFleet, type FleetFate } from './simulate-fleet.js';
 
 const begin = Date.UTC(2026, 0, 1);
@@ -12,18 +11,22 @@ interface Silence {
   readonly fate?: FleetFate;
   readonly next?: FleetFate;
   readonly mode?: 'sync' | 'async';
+  readonly runsyncTimeoutMs?: number;
 }
 
 /** A run whose only worker falls silent, and is followed by another one at once: the records of the rows that it had, behind that moment. */
-async function fallsSilent({ afterMs, fate, next, mode }: Silence) {
+async function fallsSilent({ afterMs, fate, next, mode, runsyncTimeoutMs }: Silence) {
   const records: RowRecord[] = [];
-  const { broken } = await simulateFleet({
+  const { broken, lost } = await simulateFleet({
     ...{ seed: 34_000_000 + afterMs, rows: 12, beside: 2, collectors: [{}] },
     workers: [
       { freezes: [{ afterMs, forMs: 10 * 60_000 }], ...fate },
       { beginsMs: afterMs + 1, ...next },
     ],
-    options: { concurrency: 4, ...(mode && { manifest: { path: '/job/rows.jsonl', mode } }) },
+    options: {
+      ...{ concurrency: 4, ...(runsyncTimeoutMs !== undefined && { runsyncTimeoutMs }) },
+      ...(mode && { manifest: { path: '/job/rows.jsonl', mode } }),
+    },
     watch: (line) => {
       const [, record] = /^\d+ (\{"k".*)$/.exec(line) ?? [];
       if (record !== undefined) records.push(JSON.parse(record) as RowRecord);
@@ -34,7 +37,7 @@ async function fallsSilent({ afterMs, fate, next, mode }: Silence) {
   const [before, after] = [records.filter((one) => one.at < at), records.filter((one) => one.at >= at)];
   const last = new Map(before.map((one) => [one.id, one]));
   const left = [...last.values()].filter(({ k }) => k === 'intent' || k === 'accepted');
-  return { at, left, after, nextOf: ({ id }: RowRecord) => after.find((one) => one.id === id) };
+  return { at, lost, left, after, nextOf: ({ id }: RowRecord) => after.find((one) => one.id === id) };
 }
 
 /** Long enough for rows to be on the wire, accepted, and between two polls. */
@@ -59,22 +62,37 @@ describe('a worker that is silent from one moment on', () => {
     expect(Math.min(kinds.intent, kinds.accepted)).toBeGreaterThan(3);
   });
 
-  it('has its /runsync rows ended as unknown 15 s after their timeout at the latest, and their slots are used from then on', async () => {
-    let unknown = 0;
-    for (const afterMs of moments) {
-      const { at, left, after, nextOf } = await fallsSilent({ afterMs, mode: 'sync' });
-      const sent = left.filter(({ k }) => k === 'intent');
-      for (const row of sent) {
-        const end = nextOf(row);
-        expect(end).toMatchObject({ k: 'outcome', error: { code: 'unknown' } });
-        expect((end?.at ?? Infinity) - row.at).toBeLessThanOrEqual(defaultRunsyncTimeoutMs + 15_000);
-        unknown += 1;
+  it.each([60_000, 20_000, 5_000])(
+    'has its /runsync rows ended as unknown 15 s after their timeout of %i ms at the latest, and their slots are used from then on',
+    async (runsyncTimeoutMs) => {
+      let unknown = 0;
+      for (const afterMs of moments) {
+        const { at, left, after, nextOf } = await fallsSilent({ afterMs, mode: 'sync', runsyncTimeoutMs });
+        const sent = left.filter(({ k }) => k === 'intent');
+        const latest = Math.min(runsyncTimeoutMs + 15_000, 60_000);
+        for (const row of sent) {
+          const end = nextOf(row);
+          expect(end).toMatchObject({ k: 'outcome', error: { code: 'unknown' } });
+          expect((end?.at ?? Infinity) - at).toBeLessThanOrEqual(latest);
+          expect((end?.at ?? Infinity) - row.at).toBeLessThanOrEqual(runsyncTimeoutMs + 15_000);
+          unknown += 1;
+        }
+        if (sent.length < 4) continue;
+        const used = after.find(({ k }) => k === 'intent');
+        expect((used?.at ?? Infinity) - at).toBeLessThanOrEqual(latest);
       }
-      if (sent.length < 4) continue;
-      const used = after.find(({ k }) => k === 'intent');
-      expect((used?.at ?? Infinity) - at).toBeLessThanOrEqual(60_000);
+      expect(unknown).toBeGreaterThan(10);
+    },
+  );
+
+  it('for longer than its /runsync may take, and is back, writes nothing more of it and sends nothing twice', async () => {
+    let lost = 0;
+    for (const afterMs of moments) {
+      const fate = { freezes: [{ afterMs, forMs: 25_000 }] };
+      const fleet = await fallsSilent({ afterMs, fate, mode: 'sync', runsyncTimeoutMs: 5_000 });
+      lost += fleet.lost;
     }
-    expect(unknown).toBeGreaterThan(10);
+    expect(lost).toBeGreaterThan(3);
   });
 });
 

@@ -430,7 +430,6 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'delete from millrace.workers where worker',
     ({ workers }, [worker]) => removeFrom(workers, (row) => row['worker'] === worker),
   ],
-  ['delete from millrace.workers where seen_at', () => nothing],
   [
     'select run, worker from millrace.seats s',
     (tables, [patienceMs], at) =>

@@ -60,6 +60,7 @@ export function randomFleet(seed: number): FleetSimulation {
       retries: Math.floor(random() * 5),
       ...(chance(0.15) && { onUnknown: 'retry' as const }),
       ...(chance(0.15) && { rate: 2 + random() * 20 }),
+      ...(chance(0.3) && { runsyncTimeoutMs: 200 + random() * 20_000 }),
     },
   };
 }

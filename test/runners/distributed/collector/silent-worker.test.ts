@@ -32,7 +32,7 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   const path = folder.manifest(rows);
   const killed = start('worker');
   await killed.prints('working for');
-  const flags = ['--mode', 'sync', '--runsync-timeout', '5s', '--concurrency', '2', '--yes'];
+  const flags = ['--mode', 'sync', '--runsync-timeout', '15s', '--concurrency', '2', '--yes'];
   const run = start('run', path, '--out', folder.out, ...flags);
   await until(() => emulator.bill().length === 2);
   killed.child.kill('SIGKILL');
@@ -43,13 +43,14 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   await until(() => silent.test(folder.text('run.log')));
   const [, silentFor, atMost] = silent.exec(folder.text('run.log')) ?? [];
   expect(Number(silentFor)).toBeLessThan(20);
-  // 40 s until it is taken for dead, and 10 s until the next sweep.
-  expect(Number(silentFor) + Number(atMost)).toBeCloseTo(50, -1);
+  // 40 s until it is taken for dead, and 5 s until the next sweep.
+  expect(Number(silentFor) + Number(atMost)).toBeCloseTo(45, -1);
   const status = await shared.call('status', folder.out, '--db', shared.url);
   expect(status.stdout + status.stderr).toMatch(/silent for \d+ s; its 2 rows go on in at most \d+ s/);
 
   await run.prints('is taken for dead: its 2 rows have gone on');
-  expect(Date.now() - killedAt).toBeLessThan((Number(silentFor) + Number(atMost) + 5) * 1_000);
+  // The timeout of /runsync and 15 s, and some for a machine that is busy.
+  expect(Date.now() - killedAt).toBeLessThan(40_000);
   const { code, stderr } = await run.ended;
   expect(code).toBe(6);
   expect(stderr.match(/silent for/g)).toHaveLength(1);

@@ -15,8 +15,8 @@ function worker(seenMsAgo: number, more: Partial<WorkerState> = {}): WorkerState
 describe('a silent worker', () => {
   it.each([
     [worker(11_000), undefined],
-    [worker(12_000), 'silent for 12 s; its 2 rows go on in at most 38 s'],
-    [worker(12_000, { rows: 1 }), 'silent for 12 s; its row goes on in at most 38 s'],
+    [worker(12_000), 'silent for 12 s; its 2 rows go on in at most 33 s'],
+    [worker(12_000, { rows: 1 }), 'silent for 12 s; its row goes on in at most 33 s'],
     [worker(12_000, { rows: 0 }), 'silent for 12 s; it held no rows'],
     [worker(90_000), 'silent for 90 s; its 2 rows go on as soon as another worker is there'],
   ])('is described, with the time until its rows go on (%#)', (state, text) => {
@@ -30,7 +30,7 @@ describe('a silent worker', () => {
     return messages;
   }
   const other = worker(0, { worker: 'c', rows: 0 });
-  const begun = 'worker 1 on host b has been silent for 12 s; its 2 rows go on in at most 38 s';
+  const begun = 'worker 1 on host b has been silent for 12 s; its 2 rows go on in at most 33 s';
 
   it('is reported once, and once when its rows have gone on', () => {
     const dead = [[worker(12_000)], [worker(14_000)], [worker(41_000)], [worker(44_000, { rows: 0 })]];
