@@ -6,12 +6,12 @@ import type { StopSignal } from './io/cli-io.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** A plan of few rows has ended after this time of CPU: it would collect garbage for a tenth of it. */
+/** The CPU time in ms after which a plan of few rows has ended: before it, garbage collection would take a tenth of the time. */
 const shortMs = 250;
 if (process.argv[2] === 'plan') keepMemorySmallAfter(shortMs);
 else if (!process.argv.includes('--help')) keepMemorySmall();
 
-// The AWS SDK, which uploads load, warns of each Node that it will not support one day, also with --quiet.
+// The AWS SDK (for uploads) warns about Node versions that it will drop some day, also with --quiet.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 function keepMemorySmallAfter(ms: number): void {
@@ -21,11 +21,11 @@ function keepMemorySmallAfter(ms: number): void {
   else setTimeout(keepMemorySmallAfter, Math.max(left, 1), ms).unref();
 }
 
-/** Streams whose errors are listened for. */
+/** Streams with a listener for errors. */
 const surviving = new Set<NodeJS.WriteStream>();
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  // Each is opened when it is needed: a help needs none of them, and opening them takes a tenth of it.
+  // Streams are opened on first use: `--help` uses none of them, and opening them takes a tenth of its time.
   get stdin() {
     return process.stdin;
   },
@@ -47,7 +47,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
     };
   },
   onFault(explain) {
-    // The one way out that does not wait: after such an error nobody knows what would still be done, and the journal is made for it.
+    // The only exit that does not wait: after such an error nobody knows what is still to be done, and the journal
+    // covers this case.
     process.on('uncaughtException', (error) => void explain(error).then((code) => process.exit(code)));
   },
 });

@@ -1,4 +1,4 @@
-/** Loaded when it is needed: a help needs none of it. */
+/** Loaded when needed: `--help` needs none of it. */
 const v8 = () => process.getBuiltinModule('node:v8');
 
 /**
@@ -16,9 +16,9 @@ const tries = 100;
 const roomyBytes = 8 << 20;
 
 /**
- * Grows the young generation fourfold, unless it has grown. At its first size a run took a third more CPU; at the size that it would
- * reach by itself, 25 MB more memory. Node has no flag for its maximum at run time, only for the growth factor. It takes
- * about 10 ms, so only commands that process many rows do it.
+ * Grows the young generation fourfold, unless it has grown already. At its initial size a run takes a third more CPU;
+ * at the size that it would reach by itself, 25 MB more memory. Node has no flag for its maximum at run time, only
+ * for the growth factor. It takes about 10 ms, so only commands that process many rows do it.
  */
 export function makeRoomForRows(): void {
   v8().setFlagsFromString('--semi-space-growth-factor=4');

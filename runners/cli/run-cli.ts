@@ -6,8 +6,8 @@ import { addOptions } from './options/option-table.js';
 import type { CommandName } from './options/table/table-row.js';
 
 /**
- * One call of the command line, the only way into it: runs the command that `argv` names and returns the exit code.
- * All of the process that it uses is in `io`. Never throws, never exits.
+ * Runs the command that `argv` names and returns its exit code. This is the only entry into the command line. `io`
+ * has everything of the process that it uses. Never throws, never exits.
  */
 export async function runCli(argv: readonly string[], streams: CliIo): Promise<number> {
   const isScript = argv[0] === 'completion';
@@ -22,13 +22,13 @@ export async function runCli(argv: readonly string[], streams: CliIo): Promise<n
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Its text is printed already: the help, the version, or what is wrong with the command.
+    // commander has printed its text already: the help, the version, or what is wrong with the command.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     return explain(error);
   }
 }
 
-/** What is not needed of `streams` stays unopened. */
+/** Streams that are not used stay unopened. */
 function withWrappedLines(streams: CliIo): CliIo {
   let stdout: OutStream | undefined;
   let stderr: OutStream | undefined;
@@ -41,10 +41,10 @@ function withWrappedLines(streams: CliIo): CliIo {
 interface CommandEntry {
   readonly name: CommandName | 'completion';
   readonly about: string;
-  /** The arguments in commander's notation, each with its meaning where that is not plain. */
+  /** The arguments in commander's notation, each with a description unless its name explains it. */
   readonly args?: readonly (readonly [notation: string, meaning?: string])[];
   readonly after?: string;
-  /** Loads what the command does, which returns its exit code: the help comes without it. */
+  /** Loads the command's implementation, which returns the exit code. The help does not load it. */
   readonly load: () => Promise<(call: CommandCall<never>) => number | Promise<number>>;
 }
 
@@ -144,8 +144,8 @@ A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin w
 The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
 
 /**
- * The command that is called, else all: with the options of those that the command line names, for a completion of each. What a command
- * does is loaded when it runs. So the help comes at once.
+ * Declares the command of this call, else all commands. For completion, every command has its options. A command's
+ * implementation is loaded only when it runs, so the help appears at once.
  */
 function buildProgram(
   argv: readonly string[],
@@ -177,7 +177,7 @@ function buildProgram(
     command.action(async (...given: unknown[]) => {
       const raw = given.at(-2) as CommandCall['raw'];
       const args = given.slice(0, -2) as never;
-      // Loaded before there is anything to explain: the package may be gone, or too many files open, by then.
+      // Loaded before an error can happen: by then the package may be gone, or too many files open.
       await import('./io/explain-error.js');
       const work = async () => (await load())({ args, raw, io, fault, program });
       if (raw['profile'] !== true) return ended(await work());
@@ -191,7 +191,7 @@ function buildProgram(
   return program;
 }
 
-/** What commander says is wrong, and where a person finds what is right. */
+/** commander's error, and the command that shows the help. */
 function withHint(text: string, argv: readonly string[]): string {
   if (text.includes('(Did you mean')) return text;
   const command = commands.find(({ name }) => name === argv[0]);

@@ -14,7 +14,7 @@ interface Setting {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Prints what a run of a manifest would go by, and where each value is from. The key is masked. */
+/** Prints the settings of a run of this manifest, and the source of each value. The key is masked. */
 export async function configCommand({
   args: [manifest],
   raw: given,
@@ -33,7 +33,7 @@ export async function configCommand({
   return 0;
 }
 
-/** What is in force of one option; none where it has no value. */
+/** The value in force for one option; empty when it has none. */
 function settingInForce(
   { name, row }: ListedOption,
   { given, raw, options, from }: { given: Raw; raw: Raw; options: Raw; from: ReadonlyMap<string, string> },
@@ -47,7 +47,7 @@ function settingInForce(
     return [{ name: setting, value: inEnv, from: row.variable ?? '' }];
   const value = raw[name] ?? options[name];
   if (value === undefined) return [];
-  // Durations are in ms inside, and are written with their unit.
+  // Durations are ms inside, and are printed with a unit.
   const shown = row.takes === 'D' && typeof value === 'number' ? `${value}ms` : shownOf(row, value);
   return [{ name: setting, value: shown, from: from.get(name) ?? 'the default' }];
 }

@@ -7,7 +7,7 @@ import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 
 const skippedShown = 20;
 
-/** Writes a manifest of the pictures in a folder, and says what to do with it. */
+/** Writes a manifest of the pictures in a folder, and prints what to do with it. */
 export async function initCommand({ args: [folder], raw, io }: CommandCall<[string]>): Promise<number> {
   const { prompt, out } = commandOptions('init', raw);
   const { path, pictures, skipped } = await writeStarterManifest({

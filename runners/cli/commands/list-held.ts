@@ -9,7 +9,7 @@ import { commandOfRun } from '../start/what-is-left.js';
 
 const shown = 30;
 
-/** What is held in a run's folder, and the commands by which a person decides about it. Changes nothing. */
+/** Lists what is held in a run's folder, with the commands by which a person decides about it. Changes nothing. */
 export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): Promise<string[]> {
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
@@ -29,7 +29,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   ];
 }
 
-/** What each row in doubt may have cost, at most, in millionths of a dollar; 0 where no price is known. */
+/** The most that each row in doubt may have cost, in millionths of a dollar; 0 without a known price. */
 export async function heldPrices(folder: string): Promise<ReadonlyMap<string, number>> {
   const prices = new Map<string, number>();
   for (const { id, cost } of await heldPurchases(folder)) prices.set(id, Math.max(cost, prices.get(id) ?? 0));
@@ -37,7 +37,7 @@ export async function heldPrices(folder: string): Promise<ReadonlyMap<string, nu
 }
 
 interface Ways {
-  /** What names the first row. */
+  /** The words that name the first row. */
   readonly one: readonly string[];
   readonly settle: (...words: string[]) => string;
 }
@@ -60,7 +60,7 @@ function waysToSettle({ one, settle }: Ways, asked: string): string[] {
   ];
 }
 
-/** There is no account to look at, and no job goes on. */
+/** A rehearsal has no account to look at, and no job continues. */
 function waysOfRehearsal({ one, settle }: Ways): string[] {
   return [
     'In a real run, look each of them up in your account at the service; --job and --statement then name what is there. Here, several ids at once too:',
@@ -79,7 +79,10 @@ function againText(command: RunCommand | undefined): string[] {
   return again === undefined ? [] : [`  send the rows again${risk}`, `    ${again}`];
 }
 
-/** The job is asked for: its host and the key have to be named where neither the environment nor the configuration does. */
+/**
+ * Settling with `--job` asks the service for the job: the command names the host and the key unless the environment
+ * or the configuration does.
+ */
 async function serviceWords(
   folder: string,
   options: readonly string[],
@@ -100,11 +103,11 @@ async function serviceWords(
 interface HeldPurchase extends Purchase {
   /** The row was bought again since, or is sent again by the next start: commands name its attempt. */
   readonly isEarlier: boolean;
-  /** When its request left, ms since the epoch. */
+  /** When its request was sent, ms since the epoch. */
   readonly sentAt: number | undefined;
 }
 
-/** Purchases that may have been made, by costs.csv. What became of the row says whether a person can settle them. */
+/** The lines of costs.csv that are `unknown`, if the state of their row lets a person settle them. */
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
   const unknown: Purchase[] = [];

@@ -22,8 +22,8 @@ import {
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or what
- * the check says; `UsageError` when a row is invalid.
+ * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or
+ * the exit code of the check; `UsageError` when a row is invalid.
  */
 export async function planCommand({
   args: [name],
@@ -75,7 +75,7 @@ export async function planCommand({
   return checked?.exitCode ?? 0;
 }
 
-/** Names the options of the command line that `run` takes and a plan does not depend on. */
+/** Names the given options that `run` takes and that have no effect on a plan. */
 function noteUnused(given: Raw, io: CliIo): void {
   const names = optionsOf('plan').filter(
     ({ name, unused, row }) => unused && given[name] !== undefined && given[name] !== row.isOn,
@@ -84,7 +84,7 @@ function noteUnused(given: Raw, io: CliIo): void {
     io.stderr.write(`note: a plan does not depend on ${names.map(({ name }) => flagOf(name)).join(', ')}\n`);
 }
 
-/** What a start would do to the run that the folder holds; nothing where the manifest is to be corrected first. */
+/** What a start would do to the run in the folder; nothing when the manifest has to be corrected first. */
 async function differenceFrom(
   planned: Plan,
   { source, options, prices }: { source: ManifestSource; options: RunOptions; prices: PriceBook },
@@ -102,10 +102,14 @@ async function differenceFrom(
   };
 }
 
-/** Hosts are looked at where the rest is. */
+/** The uploads host is checked with the rest. */
 const anyHost = { baseUrl: '', lbBaseUrl: '' };
 
-/** Whether there is no folder yet, nor one that the manifest is from, nor another run of it. Then what compares runs is not loaded: it is most of a small plan. */
+/**
+ * Whether no folder can hold this run yet: neither the output folder, nor the one that the manifest came from, nor
+ * another run of the manifest. Then the comparison with a run is not loaded: it would be most of the time of a small
+ * plan.
+ */
 async function isOfNoRun(source: ManifestSource, options: RunOptions, io: CliIo): Promise<boolean> {
   if (source.path === undefined) return true;
   if (isOfFailures(source.path)) return false;
@@ -118,7 +122,7 @@ async function isOfNoRun(source: ManifestSource, options: RunOptions, io: CliIo)
   );
 }
 
-/** A manifest that is to be corrected first is not worth a request. */
+/** A manifest that has to be corrected first is not worth a request. */
 async function checkIfAsked(
   planned: Plan,
   { source, options }: { source: ManifestSource; options: PlanOptions },

@@ -12,8 +12,8 @@ import { plainText } from '../messages/plain-text.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 
 /**
- * Holds the purchases of a run against a billing export and names what stands in one and not in the other. Sends nothing
- * and changes nothing. Exit 0 when the books are even, else 1.
+ * Compares the purchases of a run with a billing export and names what only one of them has. Sends nothing and
+ * changes nothing. Exit 0 when the books are even, else 1.
  */
 export async function reconcileCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const options = commandOptions('reconcile', raw);
@@ -36,7 +36,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
   return path;
 }
 
-/** Holds a run against an export. What is wrong with the export is for the person to mend, with the options at hand. */
+/** Compares a run with an export. Errors of the export become `UsageError`s that name the options which may help. */
 export function reconciled(
   folder: string,
   statement: string,

@@ -26,7 +26,7 @@ import { spoolInput } from '../start/spool-input.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { openLiveRows } from '../start/live-rows.js';
 
-/** Does what a manifest asks for, or goes on with it. The price is said, and agreed to, before anything is sent. */
+/** Runs a manifest, or continues its run. The price is printed, and agreed to, before anything is sent. */
 export async function runCommand({
   args: [name],
   raw: given,
@@ -51,7 +51,7 @@ export async function runCommand({
   }
 }
 
-/** A start that does what was planned and nothing else. Throws `UsageError` with what has changed. */
+/** Runs exactly what was planned. Throws `UsageError` that names what has changed. */
 async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
   const { assumePrice: assumed } = run.options;
   const prices = assumed === undefined ? run.prices : assumePrice(run.prices, toMicroDollars(assumed));
@@ -59,7 +59,7 @@ async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun>
   return { ...run, plan, bytes, options: await partOf(run.options, plan) };
 }
 
-/** `--limit` counts rows that are still to be done: at a second start they would be others than those planned. */
+/** `--limit` counts rows that are still to be done: a second start would take other rows than the planned ones. */
 async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<StartedRun['options']> {
   if (options.limit === undefined) return options;
   const only: string[] = [];
@@ -67,7 +67,7 @@ async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<
   return { ...options, limit: undefined, only };
 }
 
-/** Works the rows of stdin as they arrive, until it ends or the run is interrupted. */
+/** Runs the rows of stdin as they arrive, until stdin ends or the run is interrupted. */
 async function followRows(
   name: string | undefined,
   { options, repeat, prices, io, fault }: Pick<StartedRun, 'options' | 'repeat' | 'prices' | 'io' | 'fault'>,
@@ -147,7 +147,7 @@ async function attendRun(run: StartedRun): Promise<number> {
   }
 }
 
-/** A start that has not begun leaves no summary, and nothing follows from it. */
+/** A start that has not begun leaves no summary, so there is nothing to report. */
 async function followUp(
   run: StartedRun,
   { exitCode, reason, summary }: Extract<RunEvent, { type: 'finished' }>,
@@ -158,14 +158,14 @@ async function followUp(
   await afterRun(run, { exitCode, reason, summary });
 }
 
-/** The rows that a start takes: those that arrive, those of a plan, or all of the manifest. */
+/** The rows of a start: those that arrive, those of a plan, or all rows of the manifest. */
 function takeRowsOf({ options, live, plan }: StartedRun): RunStages['takeRows'] {
   const { yes, local, maxCostPerDay } = options;
   if (live !== undefined) return agreedRows(yes || local || maxCostPerDay !== undefined, runStages.takeRows);
   return plan === undefined ? runStages.takeRows : withinPlan(plan);
 }
 
-/** The runner of the rows: this process, or the workers of a database. */
+/** What runs the rows: this process, or the workers of a database. */
 async function startOf(run: StartedRun, warn: (message: string) => void): Promise<typeof runBatch> {
   if (run.options.db === undefined) return runBatch;
   const { overDatabase } = await import('../start/over-database.js');
@@ -187,7 +187,7 @@ function concurrencyOf({ concurrency }: StartedRun['options']): number {
   return typeof concurrency === 'number' ? concurrency : 8;
 }
 
-/** Interrupted at the question, by a signal or by Ctrl-C, which is no signal while a question is open. */
+/** Interrupted at the question: by a signal, or by Ctrl-C, which sends no signal while a question is open. */
 function interrupted(exitCode: number, { io }: StartedRun): number {
   io.stderr.write('Interrupted. Nothing was sent.\n');
   return exitCode >= 128 ? exitCode : 130;

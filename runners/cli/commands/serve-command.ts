@@ -5,7 +5,7 @@ import { untilStopped } from '../io/listen-for-stop.js';
 import { emulatorSettings } from '../service/start-rehearsal.js';
 import { commandOptions } from '../options/parse-options.js';
 
-/** The emulator on a port, until SIGINT or SIGTERM. Says where it listens by one JSON line on stdout. Exit 0. */
+/** Runs the emulator on a port, until SIGINT or SIGTERM. Prints its address as one JSON line on stdout. Exit 0. */
 export async function serveCommand({ raw, io }: CommandCall): Promise<number> {
   const { port = 0, key, ...flags } = commandOptions('serve', raw);
   const settings = await emulatorSettings(flags, io.cwd);

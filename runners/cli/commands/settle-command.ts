@@ -13,7 +13,7 @@ import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
 
-/** Settles held rows, which may have been bought. Sends nothing that costs. */
+/** Settles rows in doubt. Sends nothing that costs. */
 export async function settleCommand({
   args: [name, ids],
   raw,
@@ -38,11 +38,11 @@ export async function settleCommand({
   return 0;
 }
 
-/** How many times its price a row may have cost without a question. */
+/** An amount above this many times the row's price needs a confirmation. */
 const plausibleTimes = 10;
 const plausibleUsd = 25;
 
-/** A cost that is written down cannot be taken back: an amount that is far from the price may have lost its decimal point. */
+/** A recorded cost cannot be taken back: an amount far from the price may have lost its decimal point. */
 async function agreeToAmount(
   folder: string,
   rows: readonly RowSettlement[],
@@ -67,7 +67,7 @@ async function agreeToAmount(
   }
 }
 
-/** Asks, unless `--yes` has agreed already. Throws `UsageError` where the answer is no, or it cannot ask. */
+/** Asks, unless `--yes` was given. Throws `UsageError` when the answer is no, or nobody can be asked. */
 async function agree(text: string, question: string, { yes }: SettleArguments, io: CliIo): Promise<void> {
   if (yes) return;
   const why = text === '' ? [] : [text];
@@ -97,7 +97,7 @@ function waysOf({ job, paid, notSent, undo }: SettleArguments): Settlement[] {
   ];
 }
 
-/** Exactly one of them. */
+/** Exactly one way to settle. */
 function chosen(options: SettleArguments): Settlement {
   const ways = waysOf(options);
   const [way] = ways;
@@ -166,7 +166,7 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;
 }
 
-/** A run whose rows may be on their way has records in its database that are copied first: while that is away, nothing is settled. */
+/** Records of a run that may still be in its database are copied first; without the database, nothing is settled. */
 async function journalOf(
   out: string,
   db: string | undefined,

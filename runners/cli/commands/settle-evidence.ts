@@ -28,9 +28,9 @@ interface Asking {
 }
 
 /**
- * Asks the service for a job before a row is settled with it: a wrong id would end the row as expired. The emulator of a
- * rehearsal is gone by then and is not asked. Throws `UsageError` where the service does not know the job, or cannot be
- * asked, unless `--yes` says to go on.
+ * Asks the service for a job before a row is settled with it: a wrong id would end the row as expired. The emulator
+ * of a rehearsal has ended by then and is not asked. Throws `UsageError` when the service does not know the job or
+ * cannot be asked, unless `--yes` was given.
  */
 export async function askForJob(folder: string, id: string, jobId: string, asking: Asking): Promise<void> {
   const { options, io } = asking;
@@ -52,7 +52,7 @@ export async function askForJob(folder: string, id: string, jobId: string, askin
 
 type NamedService = Pick<SettleArguments, 'baseUrl' | 'apiKeyFile'>;
 
-/** The host and the key's file that options, the environment or the configuration beside the run's manifest name. */
+/** The base URL and the key file: from the options, the environment, or the configuration beside the run's manifest. */
 export async function namedService(
   { baseUrl, apiKeyFile }: NamedService,
   manifest: string | undefined,
@@ -72,7 +72,7 @@ interface Asked {
   readonly baseUrl: string;
 }
 
-/** Why a job cannot be trusted to be the row's, and what can be done instead. */
+/** Why the job may not be the row's, and what to do instead. */
 async function problemOf(
   { endpoint, jobId, baseUrl }: Asked,
   named: NamedService,
@@ -80,7 +80,7 @@ async function problemOf(
 ): Promise<{ readonly text: string; readonly instead: string } | undefined> {
   const job = `job ${JSON.stringify(jobId)}`;
   const instead = '--yes settles it all the same';
-  // The key goes to a host that was named for this call, not to one that a file of the run names.
+  // The key goes only to a host that this call names, not to one that a file of the run names.
   if (named.baseUrl !== baseUrl)
     return {
       text: `${job} was not asked for: the run is against ${baseUrl}, which is not the host that --base-url, MILLRACE_BASE_URL or the configuration names`,
@@ -117,11 +117,11 @@ interface OpenPurchase extends Held {
 }
 
 /**
- * How a billing export says that held purchases ended: one charge that looks like a purchase is its job, or what it cost
- * where its row was bought again since; none means that it was not sent. `open`: those that the same charges may
- * be, where these are several. A person decides about them.
+ * How held purchases ended, by a billing export. A single charge that looks like a purchase is its job, or its cost
+ * when its row was bought again since. Without such a charge it was not sent. `open` has the purchases that share
+ * their charges with others: a person decides about them.
  *
- * @param ids only these rows; all where there are none
+ * @param ids only these rows; empty: all
  */
 export async function proposedSettlements(
   folder: string,
@@ -157,16 +157,16 @@ export async function proposedSettlements(
 }
 
 const namesShown = 5;
-/** A longer command is typed by nobody. */
+/** Nobody types a longer command. */
 const idsInCommand = 50;
 
-/** A line for a person, and a command that ends the doubt where there is one. */
+/** A line for a person, and a command that settles the rows, if there is one. */
 interface Undecided {
   readonly text: string;
   readonly command: string | undefined;
 }
 
-/** Purchases that the same charges may be: each charge settles at most one, and which one nobody says. */
+/** Purchases that may have the same charges: each charge belongs to at most one of them, and the export does not show to which. */
 function ambiguous(
   folder: string,
   alike: readonly OpenPurchase[],
@@ -202,12 +202,12 @@ function waysOf(alike: readonly OpenPurchase[]): string {
     : `settle each with ${earlier}`;
 }
 
-/** Purchases that a person has settled without a job: any charge of their price may be theirs. */
+/** Purchases that a person settled without a job: any charge of their price may be theirs. */
 function alikeByHand(byHand: Reconciliation['byHand'], charges: Held['charges']): Reconciliation['byHand'] {
   return byHand.filter(({ purchase }) => charges.some(({ amount }) => amount === purchase.cost));
 }
 
-/** The command that writes all of them down as paid, where there is a charge for each and none is an earlier attempt of its row. */
+/** The command that records all of them as paid, if there is a charge for each and none is an earlier attempt of its row. */
 function allPaid(folder: string, alike: readonly Held[], charges: Held['charges']): string | undefined {
   const ids = new Set(alike.map(({ purchase }) => purchase.id));
   const isFirst = alike.every(({ purchase }) => purchase.attempt === 1);

@@ -9,7 +9,7 @@ import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
 
-/** Tells where a running or a finished run stands, out of its files and its database. Changes nothing. Exit 0. */
+/** Prints where a running or finished run stands, from its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { db, json, costBy } = commandOptions('status', raw);
   const folder = await runFolder(name, io);
@@ -26,7 +26,7 @@ export async function statusCommand({ args: [name], raw, io }: CommandCall<[stri
   return 0;
 }
 
-/** A start that was killed before its first summary has its count of rows in what it wrote for pages alone. */
+/** After a start that was killed before its first summary, only its file for the live page has the number of rows. */
 async function withRows(folder: string, found: RunStatus): Promise<RunStatus> {
   const { summary, rows } = found;
   const planned = summary === undefined ? (await lastLiveState(nodeDisk, folder))?.rows : undefined;
@@ -38,7 +38,7 @@ async function liveState(folder: string, { isRunning }: RunStatus): Promise<Live
   return isRunning ? readLiveState(nodeDisk, folder, Date.now()) : undefined;
 }
 
-/** What a person can do about a run that nobody works on. */
+/** What a person can do about a run without a process. */
 async function leftOf(folder: string, found: RunStatus, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
   const { isRunning, rows, summary, exitCode } = found;
   if (isRunning || rows.failed + rows.toDo === 0) return [];

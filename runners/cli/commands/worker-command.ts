@@ -25,8 +25,9 @@ import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
 type WorkerFlags = OptionsOf<'worker'>;
 
 /**
- * One more machine for the runs of a database, until SIGINT or SIGTERM: the first ends it once what is on the wire is
- * done, the second at once. Exit 0; or what the worker could not go on for, as 4 where the service refuses its key.
+ * One more machine for the runs of a database, until SIGINT or SIGTERM. The first signal ends it once its requests on
+ * the wire have their answers, the second at once. Exit 0, or the code of what stopped the worker, such as 4 when the
+ * service refuses its key.
  */
 export async function workerCommand({ raw, io, fault }: CommandCall): Promise<number> {
   const flags = commandOptions('worker', raw);
@@ -80,7 +81,7 @@ function databaseOf({ db, out }: WorkerFlags, { cwd }: CliIo): { url: string } |
 
 const retryDatabaseMs = 2_000;
 
-/** Connects to the database, and waits for it: a worker may be started before it. `undefined`: it was stopped first. */
+/** Connects to the database, and waits for it, because a worker may be started first. `undefined`: stopped while it waited. */
 export async function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,
@@ -100,7 +101,7 @@ export async function awaitDatabase(
 
 const reportEveryMs = 30_000;
 
-/** Tells on stderr what a worker does: a line for what happens, and every 30 s how far it is. */
+/** Prints on stderr what a worker does: a line for each event, and its progress every 30 s. */
 export function reportWork(
   io: CliIo,
   { quiet, webhookListen: listen }: Pick<WorkerFlags, 'quiet' | 'webhookListen'>,

@@ -8,7 +8,7 @@ export function canAsk(io: Pick<CliIo, 'stdin' | 'stderr'>): boolean {
 }
 
 /**
- * Asks a yes-or-no question on the terminal. Anything but yes is a no, and so is the end of the input; Ctrl-C and
+ * Asks a yes-or-no question on the terminal. Any answer but yes, and the end of the input, mean no. Ctrl-C and
  * `stopped` interrupt it.
  */
 export async function ask(

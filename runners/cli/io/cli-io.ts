@@ -3,16 +3,16 @@ import type { Readable } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
 import type { PageParts } from '../../report/render-page.js';
 
-/** The signals that stop a run gracefully. SIGHUP comes when the terminal is closed; Node gets it in spite of `nohup`. */
+/** The signals that stop a run gracefully. A terminal that closes sends SIGHUP; Node receives it even under `nohup`. */
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** All of the process that commands use: the program passes its own, a test passes another. */
+/** The parts of the process that commands use. The program passes its own, a test passes others. */
 export interface CliIo {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: OutStream;
   readonly stderr: OutStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Relative paths of the command line are relative to it. */
+  /** The base of relative paths of the command line. */
   readonly cwd: string;
   /** The clock of the display and of the run. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
   readonly scheduler?: SchedulerLike;
@@ -24,11 +24,11 @@ export interface CliIo {
   readonly beforeRows?: () => void;
   /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns the function that stops listening. */
   onStop(listener: (signal: StopSignal) => void): () => void;
-  /** Passes errors that nothing has caught to `explain`; the process then ends with the exit code that it resolves with. */
+  /** Passes uncaught errors to `explain`; the process then ends with the exit code that `explain` resolves to. */
   onFault(explain: (error: unknown) => Promise<number>): void;
 }
 
-/** What a command is called with: its arguments in the order of the help, its options as they were given, and the process. */
+/** The arguments of a command: its operands in the order of the help, its options as given, and the process. */
 export interface CommandCall<Args extends readonly unknown[] = readonly []> {
   readonly args: Args;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -37,15 +37,15 @@ export interface CommandCall<Args extends readonly unknown[] = readonly []> {
   readonly program: Command;
 }
 
-/** What a command has learned by the time it fails: where its details go, and what must not stand in them. */
+/** What a command knows when it fails: where to log the details, and what must not appear in them. */
 export interface FaultContext {
   /** The run's folder once it is known to exist. */
   folder?: string;
-  /** Masked wherever they would show. */
+  /** Masked in everything that is printed or logged. */
   readonly secrets: string[];
 }
 
-/** A stream that text is written to: a terminal, a file or a pipe. */
+/** A stream for text: a terminal, a file or a pipe. */
 export interface OutStream {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -9,7 +9,7 @@ import { plainText } from '../messages/plain-text.js';
 import type { CliIo, FaultContext } from './cli-io.js';
 import { UsageError } from './usage-error.js';
 
-/** Tells a person why a command could not do its work, and returns the exit code for it. */
+/** Prints why a command failed, and returns its exit code. */
 export async function explainError(error: unknown, io: CliIo, fault: FaultContext): Promise<number> {
   const print = (text: string) => void io.stderr.write(`${redact(text, fault.secrets)}\n`);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : undefined;
@@ -32,7 +32,7 @@ export async function explainError(error: unknown, io: CliIo, fault: FaultContex
   return 70;
 }
 
-/** What the system says of a file, in words; `undefined` for what is no trouble with a disk. */
+/** The system's error in words; `undefined` unless the disk is the problem. */
 function diskTrouble(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -46,7 +46,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
-/** Appends the error to the run's log, or to a file of its own where there is no run, and returns the file's path. */
+/** Appends the error to the run's log, or to a new file without a run, and returns the file's path. */
 async function keepDetails(error: unknown, { folder, secrets }: FaultContext): Promise<string> {
   const at = Date.now();
   const details = redact(inspect(error, { depth: 4, maxStringLength: 2000, maxArrayLength: 20 }), secrets);
@@ -60,13 +60,13 @@ async function keepDetails(error: unknown, { folder, secrets }: FaultContext): P
       await appendFile(path, line, { mode: 0o600 });
       return path;
     } catch {
-      // The folder may be what failed: the next place is tried.
+      // The folder itself may have failed: the next place is tried.
     }
   }
   return 'no file: none could be written';
 }
 
-/** Says what is wrong with the port that `--port` names: throws `UsageError`, or the error itself when it is another. */
+/** Throws a `UsageError` about the port of `--port`, or rethrows an error that is not about it. */
 export function explainPort(error: unknown, port: number): never {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')

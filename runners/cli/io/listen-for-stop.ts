@@ -1,7 +1,7 @@
 import { ReplaySubject, type Observable } from 'rxjs';
 import type { CliIo } from './cli-io.js';
 
-/** The stop that a signal orders. */
+/** How to stop after a signal. */
 export interface SignalOrder {
   readonly how: 'graceful' | 'now';
   /** 128 plus the signal's number, as in a shell. */
@@ -10,9 +10,9 @@ export interface SignalOrder {
 
 export interface StopOrders {
   readonly orders$: Observable<SignalOrder>;
-  /** Aborts at the first of them. */
+  /** Aborts at the first signal. */
   readonly first: AbortSignal;
-  /** The exit code of the first order, if there was one. */
+  /** The exit code of the first signal, if there was one. */
   exitCode(): number | undefined;
   /** Stops listening: signals end the process again. */
   close(): void;
@@ -21,8 +21,8 @@ export interface StopOrders {
 const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Turns signals into orders: the first is to stop gracefully, each further one to stop at once. But a
- * terminal that is closed may send SIGHUP several times: a second SIGHUP is ignored.
+ * Turns signals into stops: the first one stops gracefully, each further one at once. A second SIGHUP is ignored,
+ * because a terminal that closes may send several.
  */
 export function listenForStop(io: Pick<CliIo, 'onStop'>): StopOrders {
   const orders = new ReplaySubject<SignalOrder>();

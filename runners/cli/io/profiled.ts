@@ -5,9 +5,10 @@ import { shownPath } from '../messages/plain-text.js';
 import type { CliIo, FaultContext } from './cli-io.js';
 
 /**
- * Does `work`, and writes a CPU profile of it: `NAME.cpuprofile` in the run's folder, or in the current one where the command
- * opened none. It is written at the end, also of work that failed or was interrupted; speedscope, the developer tools of
- * Chrome and editors show it as a flame graph. It samples once a millisecond and takes some 5 MB of memory a minute.
+ * Runs `work`, and writes a CPU profile of it: `NAME.cpuprofile` in the run's folder, or in the current one when the
+ * command opened none. It is written at the end, also of work that failed or was interrupted; speedscope, the
+ * developer tools of Chrome and editors show it as a flame graph. It samples once a millisecond and takes some 5 MB
+ * of memory a minute.
  */
 export async function profiled<T>(
   name: string,
@@ -27,7 +28,7 @@ export async function profiled<T>(
     const path = join(fault.folder ?? io.cwd, `${name}.cpuprofile`);
     await writeFile(path, JSON.stringify(profile)).then(
       () => io.stderr.write(`profile: ${shownPath(path, io.cwd)}\n`),
-      // What was profiled is done, and stays so.
+      // The profiled work is done: a profile that cannot be written changes nothing.
       (error: unknown) => io.stderr.write(`profile: not written: ${(error as Error).message}\n`),
     );
   }

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 
 const channel = 'net.client.socket';
 
-/** The connections that are opened while a run goes. */
+/** The connections opened during a run. */
 export interface Connections {
-  /** Lets the process end although connections are open. */
+  /** Lets the process end while connections are open. */
   letGo(): void;
 }
 
 /**
- * Remembers the connections that this process opens from now on. A paid request is never cancelled: a run that
- * stops at once leaves it open, and its connection must not keep the process alive until its timeout.
+ * Collects the connections that this process opens from now on. A paid request is never cancelled: a run that stops
+ * at once leaves it open, and its connection must not keep the process alive until its timeout.
  */
 export function trackConnections(): Connections {
   const open = new Set<Socket>();

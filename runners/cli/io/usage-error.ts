@@ -1,12 +1,12 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/** The command cannot start as it was given: exit 2, nothing was sent. Each line of `problems` stands by itself. */
+/** The command cannot start with these options: exit 2, nothing was sent. Each problem is a line. */
 export class UsageError extends MillraceError {
   static override readonly name: string = 'UsageError';
 
   constructor(
     readonly problems: readonly string[],
-    /** What to do now, when it is not plain from the problems. */
+    /** What to do now, unless the problems already show it. */
     readonly hint?: string,
   ) {
     super('usage', problems.join('\n'));

@@ -6,9 +6,9 @@ export function columnsOf({ columns = 0 }: Pick<OutStream, 'columns'>): number {
 }
 
 /**
- * Lines that a terminal would break in the middle of a word are broken between words, under their own indentation. A
- * command on a line of its own goes on behind a backslash, so that it can be copied as it stands. What draws on the terminal
- * (escape sequences) and JSON stay as they are.
+ * Breaks lines between words where a terminal would break them inside a word, and keeps their indentation. A command
+ * on its own line continues after a backslash, so that it works when copied. Lines with escape sequences and JSON
+ * stay as they are.
  */
 export function wrapLines(text: string, columns: number): string {
   if (/\u001b\[[\d;]*[A-HJKf]/.test(text)) return text;
@@ -41,7 +41,7 @@ function wrapLine(line: string, columns: number): string {
   return [...lines, now].join(isCommand ? ' \\\n' : '\n');
 }
 
-/** A quoted word of a command is one word; columns that stand apart by spaces stay apart. */
+/** A quoted word of a command is one word; spaces between columns are kept. */
 function wordsOf(text: string): string[] {
   return (
     text
@@ -50,7 +50,7 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** The stream, with lines wrapped where it is a terminal. All else of it stays: questions are asked through it as well. */
+/** The stream, with lines wrapped if it is a terminal. Everything else of the stream stays, because questions use it too. */
 export function wrapped<T extends OutStream>(stream: T): T {
   if (stream.isTTY !== true) return stream;
   const write = (text: string): boolean => stream.write(wrapLines(text, columnsOf(stream)));

@@ -47,14 +47,14 @@ function goneText({ gone }: Ahead): string[] {
   return fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of earlier starts, kept` : '');
 }
 
-/** What the axes ask for otherwise than in earlier starts. */
+/** How the axes differ from those of earlier starts. */
 function axesText({ axes }: Ahead): string[] {
   return axes === undefined ? [] : axesChangeText(axes).flatMap((text) => fact('axes', plainText(text, 500)));
 }
 
 const boughtShown = 5;
 
-/** Rows that ask for what was bought already: by the run for rows that are not in the manifest, or in other folders. */
+/** Rows that ask for something already bought: by this run for rows that are no longer in the manifest, or in other folders. */
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first, elsewhere } = bought;
@@ -68,7 +68,7 @@ function boughtText({ bought }: Ahead): string[] {
   );
 }
 
-/** Rows of a redo manifest that was saved before they were bought again. */
+/** Rows of a redo manifest that were bought again after it was saved. */
 function outdatedText({ outdated }: Ahead): string[] {
   if (outdated === undefined) return [];
   const first = outdated.first.slice(0, boughtShown);
@@ -87,7 +87,7 @@ export function boughtWhere(elsewhere: readonly string[] | undefined): string {
   return `was bought already, in ${run}${others.length > 0 ? ` and ${countOf(others.length, 'other folder')}` : ''}`;
 }
 
-/** The option by which a start goes on in a folder. */
+/** The option that continues a run in its folder. */
 export function outOf([run = '']: readonly string[]): string {
   return shellWords('--out', run);
 }
@@ -103,7 +103,7 @@ function savesText({ saves = [] }: Ahead): string[] {
   return fact('saves', saves.map((path) => plainText(path, 80)).join(', '));
 }
 
-/** The cap in force, where it is from, and how many rows fit under it. */
+/** The cap in force, its source, and how many rows fit under it. */
 export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
   if (cap === undefined) return [];
   const usd = toMicroDollars(cap.usd);
@@ -114,7 +114,7 @@ export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
   return fact('cap', `${formatMoney(usd)}, ${sources[cap.source]}${left}${what}`);
 }
 
-/** What a start would do in the run's folder, given what earlier starts left there. */
+/** What a start would do in the run's folder after the earlier starts. */
 export interface PlanDifference {
   readonly out: string;
   readonly ahead: Ahead;
@@ -124,9 +124,9 @@ export interface PlanDifference {
   readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
   /** Rows of the manifest that an earlier start left in flight. */
   readonly goingOn: number;
-  /** Rows of the manifest whose request was out, without an answer, when the last start died: this one holds them. */
+  /** Rows of the manifest with a request but no answer when the last start died: this start holds them. */
   readonly unanswered: number;
-  /** How long the start would take at the rate of the last one, in ms; absent when that is unknown. */
+  /** How long the start would take at the rate of the last one, in ms; absent when unknown. */
   readonly takesMs?: number;
   /** Notes about the manifest, for people. */
   readonly notes: readonly string[];
@@ -179,7 +179,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
   ];
 }
 
-/** The same for `plan --json`; money in USD, times in ms. */
+/** As `plan --json` prints it; money in USD, times in ms. */
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;

@@ -7,7 +7,7 @@ import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type LastEnd, type ToDo } from '../../report/messages/what-to-do.js';
 import { costsByText } from './value-text.js';
 
-/** Causes beyond this many are in the files and in the report. */
+/** Further causes are only in the files and in the report. */
 const groupsShown = 10;
 const idsShown = 5;
 
@@ -49,7 +49,7 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
   ];
 }
 
-/** Of the rows to go: what is at the service, or may be. */
+/** The rows to go that are at the service, or may be. */
 function onTheWayText({ pending, isRunning = false }: RunFigures, isRehearsal: boolean): string {
   const { sent = 0, accepted = 0, replied = 0 } = pending ?? {};
   return listed([
@@ -67,7 +67,7 @@ function calledText(calls: Summary['thisStart']['callbacks']): string {
   return `${formatCount(calls.taken)} taken${refused}`;
 }
 
-/** How long the latest start took, by the clock; nothing of one that ended at once, because nothing was to be done. */
+/** How long the latest start took; empty when it ended at once, because nothing was to be done. */
 export function tookText({
   times,
   thisStart,
@@ -79,7 +79,7 @@ export function tookText({
   return fact('took', starts > 1 ? `${took}, this start` : took);
 }
 
-/** Failures by equal cause, the most frequent first, each with what to do about it and the command for it. */
+/** Failures grouped by cause, the most frequent first, each with its advice and command. */
 export function failureText(
   groups: readonly FailureGroup[],
   run: RunCommand,
@@ -114,7 +114,7 @@ function adviceLines({ cost, advice, command }: ToDo): string[] {
   ];
 }
 
-/** With the day where it is not today's: a run may be worked on for weeks. */
+/** With the day unless it is today: a run may take weeks. */
 function timesText({ firstAt, lastAt }: FailureGroup): string {
   if (firstAt === undefined || lastAt === undefined) return '';
   const today = new Date().toDateString();

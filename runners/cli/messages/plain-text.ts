@@ -21,7 +21,7 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
-/** A path for messages: relative to `cwd` when it is below it, else absolute. Below the root of a disk all paths are absolute. */
+/** A path for messages: relative if it is below `cwd`, else absolute. Below the root of a disk all paths are absolute. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   const isFar = below.startsWith('..') || isAbsolute(below) || dirname(cwd) === cwd;
@@ -29,14 +29,14 @@ export function shownPath(path: string, cwd: string): string {
   return plainText(shown === '' ? '.' : shown);
 }
 
-/** One line: the label in a column of its own, then the text. No line for an empty text. More lines stand below the text. */
+/** A label in its own column, then the text. Further lines are indented below the text; an empty text gives no line. */
 export function fact(label: string, text: string, more: readonly string[] = []): string[] {
   return text === ''
     ? []
     : [`  ${label.padEnd(12)} ${text}`, ...more.map((line) => `${' '.repeat(15)}${line}`)];
 }
 
-/** The parts that there are, separated by commas. */
+/** The parts that are not empty, separated by commas. */
 export function listed(parts: readonly (string | false | undefined)[], separator = ', '): string {
   return parts.filter((part) => typeof part === 'string').join(separator);
 }

@@ -8,7 +8,7 @@ import {
 import { toUsd, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, fact, plainText } from './plain-text.js';
 
-/** A plan for people: what the manifest holds, what is sent of it, and warnings. The caller adds the price. */
+/** A plan for people: the manifest's content, what is sent, and warnings. The caller adds the price. */
 export function planText(plan: Plan, name: string): string[] {
   const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
   const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
@@ -58,7 +58,7 @@ function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan
 const valuesShown = 12;
 const levelsShown = 4;
 
-/** What the axes make of the rows, and a line for each axis with what its values cost. */
+/** The product of the axes, and a line for each axis with the cost of its values. */
 function matrixText(matrix: Plan['matrix']): string[] {
   if (matrix === undefined) return [];
   const { sources, rows, alone, axes } = matrix;
@@ -78,7 +78,7 @@ function matrixText(matrix: Plan['matrix']): string[] {
   ];
 }
 
-/** The rows of each priority, the first of them first. */
+/** The rows of each priority, the highest first. */
 function prioritiesText(priorities: Plan['priorities'] = []): string {
   const found = priorities.filter(({ rows }) => rows > 0);
   const shown = found
@@ -113,7 +113,7 @@ function sameText(same: Plan['same']): string[] {
   );
 }
 
-/** A price in a few words, with what is not in it. */
+/** A price in a few words, and what it does not include. */
 export function priceText({ estimated, unpriced }: Plan['cost'], isRehearsal = false): string {
   if (isRehearsal) return `rehearsal, nothing spent; a real run: ${priceText({ estimated, unpriced })}`;
   const open = unpriced > 0 ? `${countOf(unpriced, 'row')} of no known price` : '';
@@ -121,7 +121,7 @@ export function priceText({ estimated, unpriced }: Plan['cost'], isRehearsal = f
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
 }
 
-/** The problems of invalid rows, equal ones once: lines that begin with file and line, and a count of the rest. */
+/** The problems of invalid rows, grouped: lines that begin with file and line, and a count of the rows that are like them. */
 export function invalidText({ problems, otherProblems }: Plan, name: string): string[] {
   return [
     ...problems.flatMap((problem) => {
@@ -169,7 +169,7 @@ function matrixJson({ axes, ...counts }: NonNullable<Plan['matrix']>): object {
   return { ...counts, axes: priced };
 }
 
-/** For JSON: money in USD. */
+/** As JSON; money in USD. */
 export function usdOf({ estimated, unpriced }: Plan['cost']): Plan['cost'] {
   return { estimated: toUsd(estimated), unpriced };
 }
@@ -178,7 +178,7 @@ function counted(entries: readonly [string, number][]): string {
   return entries.map(([name, count]) => `${plainText(name, 40)} ${formatCount(count)}`).join(', ');
 }
 
-/** The prices that a run uses, in one line, and where they are from. */
+/** The prices in force and their source, in one line. */
 export function priceTableText(table: PriceTable): string {
   const { name, prices } = listPrices(table);
   const listed = Object.entries(prices).map(

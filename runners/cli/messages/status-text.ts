@@ -8,24 +8,24 @@ import type { RemoteStatus } from '../../distributed/remote-status.js';
 /** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
-/** What the process that works on a run writes of itself each second. */
+/** What a running process writes about itself each second. */
 interface LivePart {
   readonly rowsPerMinute?: number;
   readonly leftMs?: number;
-  /** Why nothing moves. */
+  /** Why nothing moves at present. */
   readonly cause?: string;
 }
 
 /**
  * Where a run stands, for people. `now` in ms since the epoch.
  *
- * @param live what the process that works on the run says of itself
+ * @param live what the running process writes about itself
  */
 export function statusText(status: RunStatus, name: string, now: number, live?: LivePart): string[] {
   const { accepted, replied } = status.pending;
   return [
     `${name}: ${stateText(status, now)}`,
-    // Calls about rows on the way are counted with their ends.
+    // Calls about rows in flight are counted when the rows end.
     ...outcomeText(accepted + replied > 0 ? { ...status, statusCalls: 0 } : status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
@@ -38,12 +38,12 @@ export function statusText(status: RunStatus, name: string, now: number, live?: 
   ];
 }
 
-/** How the last start ended, where the figures do not say it: that rows failed, or were held until somebody settled them. */
+/** How the last start ended, unless the figures show it (failed rows, rows that were held until somebody settled them). */
 function isNews({ isRunning, reason, exitCode = 0 }: RunStatus): boolean {
   return !isRunning && reason !== undefined && ![0, 1, 6].includes(exitCode);
 }
 
-/** The cap that the run remembers. Any other cap was that of one start. */
+/** The cap that the run remembers. Any other cap was for one start. */
 function capText({ rememberedCap }: RunStatus): string {
   if (rememberedCap === undefined) return '';
   if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
@@ -71,7 +71,7 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
   return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
 }
 
-/** Of a run that goes; what is left of one that does not is listed behind these facts. */
+/** The progress of a running process. What is left of a stopped run is listed after these facts. */
 function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: string): string {
   if (!isRunning || held.length === 0) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
@@ -88,7 +88,7 @@ function liveRateText({ rowsPerMinute, leftMs }: LivePart): string {
   return `${rowsAMinute(rowsPerMinute)}${left}`;
 }
 
-/** Of a process that does not say: whether anything moves is not known, so no time left is named. */
+/** A process that writes nothing about itself may stand still, so no time left is shown. */
 function averageText({ isRunning, summary, times }: RunStatus, now: number): string {
   const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
   const ended = summary?.thisStart.ended ?? 0;
@@ -100,7 +100,7 @@ function rowsAMinute(count: number): string {
   return `${countOf(Math.round(count), 'row')} a minute`;
 }
 
-/** The limits of the latest start: given, or found out. */
+/** The limits of the latest start, given or found. */
 function limitsText({ summary }: RunStatus): string {
   const { concurrency, rate } = summary?.thisStart ?? {};
   if (concurrency === undefined) return '';

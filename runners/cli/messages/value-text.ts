@@ -6,7 +6,7 @@ import { priceText } from './plan-text.js';
 
 const valuesShown = 10;
 
-/** What rows have cost by the values of columns: a line a value, the dearest first. */
+/** The cost of rows for each value of a column: a line a value, the highest first. */
 export function costsByText({ by = {} }: Pick<Summary['cost'], 'by'>): string[] {
   return Object.entries(by).flatMap(([column, costs]) =>
     headed(column, dearestValues(costs, valuesShown, shownValue).map(valueLine)),
@@ -25,7 +25,7 @@ function valueLine({ name, reported, estimated, unknown, completed, failed, held
   return `${name}: ${listed(parts)}`;
 }
 
-/** What a start sends by the values of columns, and how many rows the caps of values leave room for. */
+/** What a start sends for each value of a column, and how many rows fit under the caps of values. */
 export function aheadByText({ by = [] }: Pick<Ahead, 'by'>): string[] {
   return by.flatMap(({ column, capUsd, values, short, first }) => {
     if (values === 0) return [];

@@ -16,7 +16,7 @@ import { resolve } from 'node:path';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** One endpoint of a configuration file, under a name that the file gives it. */
+/** An endpoint of a configuration file, with its name there. */
 export function endpointSchema() {
   return z.strictObject({
     /** @defaultValue the name */
@@ -41,7 +41,7 @@ export function endpointSchema() {
 }
 export type ConfiguredEndpoint = z.output<ReturnType<typeof endpointSchema>>;
 
-/** By the name that the configuration gives it. */
+/** By their names in the configuration. */
 export type ConfiguredEndpoints = Readonly<Record<string, ConfiguredEndpoint>>;
 
 function toHost(given: string, context: z.RefinementCtx): string {
@@ -49,7 +49,7 @@ function toHost(given: string, context: z.RefinementCtx): string {
   return 'value' in parsed ? parsed.value : refuse(context, parsed.problem);
 }
 
-/** The named endpoints as the manifest reader takes them. */
+/** The named endpoints, for the manifest reader. */
 export function namedEndpoints(endpoints: ConfiguredEndpoints): NonNullable<ManifestSettings['endpoints']> {
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, { id = name, mode }]) => [name, { id, ...(mode && { mode }) }]),

@@ -6,13 +6,13 @@ import { UsageError } from '../io/usage-error.js';
 
 /** Where the rows come from. */
 export interface ManifestSource {
-  /** As the person wrote it, for messages. */
+  /** The path as given, for messages. */
   readonly name: string;
   /** Absolute; `undefined` for stdin. */
   readonly path: string | undefined;
   readonly format: 'csv' | 'jsonl';
   readonly gzip: boolean;
-  /** Image paths in the manifest are relative to it. */
+  /** The base of image paths in the manifest. */
   readonly folder: string;
 }
 
@@ -64,8 +64,8 @@ export async function findManifest(
 const redoName = /\.redo\.(csv|jsonl)$/i;
 
 /**
- * A manifest of rejected rows is named where its pictures are, beside the run's own, while the browser has put it into
- * Downloads: the newest of that name. Any other manifest is at its path alone.
+ * A redo manifest that is not at its path may be in Downloads, where the browser saved it: the newest file of that
+ * name. Any other manifest has to be at its path.
  */
 async function findSaved(
   asked: string,
@@ -90,15 +90,15 @@ async function fail(name: string, error: NodeJS.ErrnoException, env: CliIo['env'
   );
 }
 
-/** Where a browser puts what the report saves, unless a person has chosen another folder. */
+/** Where a browser saves the report's files by default. */
 export function downloadsOf(env: CliIo['env']): string[] {
   const home = env['HOME'] ?? env['USERPROFILE'];
   return home === undefined ? [] : [join(home, 'Downloads')];
 }
 
 /**
- * Files that a browser has saved under this name in these folders, the newest first. One that has saved a file of the name
- * before adds a number: `edits.chosen (1).csv`.
+ * The files that a browser saved under this name in these folders, the newest first. A browser adds a number to a
+ * name that exists: `edits.chosen (1).csv`.
  */
 export async function savedFiles(places: readonly string[], wanted: string): Promise<string[]> {
   const { name: stem, ext } = parse(wanted);

@@ -16,9 +16,9 @@ type Raw = Readonly<Record<string, unknown>>;
 /** The options of a call, completed from the configuration files. */
 export interface Configured {
   readonly raw: Raw;
-  /** The file that an option is from, by the option's name; options of the command line are absent. */
+  /** The file that sets an option, by the option's name; without the options of the command line. */
   readonly from: ReadonlyMap<string, string>;
-  /** The files that were read, the one that wins first. */
+  /** The files that were read, the one with precedence first. */
   readonly files: readonly string[];
 }
 
@@ -79,7 +79,7 @@ function isElsewhere(row: OptionRow, raw: Raw, env: CliIo['env']): boolean {
   return raw['local'] === true && row.isOfService === true;
 }
 
-/** The host of a load-balanced endpoint that is named for all rows, over the one that files have for all endpoints. */
+/** The host of a load-balanced endpoint that is named for all rows, instead of the files' host for all endpoints. */
 function hostOf(
   { endpoint, lbBaseUrl, local }: Raw,
   from: ReadonlyMap<string, string>,
@@ -91,7 +91,7 @@ function hostOf(
   return typeof endpoint === 'string' ? endpoints[endpoint]?.lb_base_url : undefined;
 }
 
-/** Without their own timeouts of /runsync: `--runsync-timeout` holds for all endpoints. */
+/** Drops the endpoints' own timeouts of /runsync: `--runsync-timeout` applies to all endpoints. */
 function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, endpoint]) => [
@@ -104,7 +104,7 @@ function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
 /** A configuration file, checked. */
 export interface ConfigFile {
   readonly path: string;
-  /** What it sets, as the command line would give it. */
+  /** Its settings, in the form of the command line. */
   readonly options: readonly (readonly [ListedOption, ConfiguredValue])[];
   readonly endpoints: ConfiguredEndpoints;
 }
@@ -113,7 +113,7 @@ type ConfiguredValue = string | readonly string[] | boolean;
 
 const bySetting = () => new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
 
-/** It is made where there is a file: hundreds of schemas are a tenth of the time that a short command takes. */
+/** Created only when there is a file: its hundreds of schemas take a tenth of a short command's time. */
 function fileSchema() {
   return z.strictObject({
     ...Object.fromEntries([...bySetting()].map(([setting, option]) => [setting, settingSchema(option)])),
@@ -126,7 +126,10 @@ function fileSchema() {
   });
 }
 
-/** A text or a number, of a switch true or false; where an option may be repeated, a list of texts or one text. The same rules as on the command line. */
+/**
+ * A text or a number; true or false for a switch; a list of texts, or one text, for an option that may be repeated.
+ * Values follow the rules of the command line.
+ */
 function settingSchema(option: ListedOption): z.ZodType {
   if (option.row.takes === undefined) return z.boolean('is neither true nor false').optional();
   const given = option.row.repeats
@@ -142,7 +145,7 @@ function settingSchema(option: ListedOption): z.ZodType {
 
 const keyNames = ['key', 'api_key', 'apiKey', 'apikey', 'token', 'MILLRACE_API_KEY'];
 
-/** Reads a configuration; `undefined`: there is none. Throws `UsageError` with every problem, by file and place. */
+/** Reads a configuration; `undefined` without one. Throws `UsageError` with every problem, by file and place. */
 export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     const { code = 'error' } = error as NodeJS.ErrnoException;
@@ -169,7 +172,7 @@ function parse(text: string, path: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    // The error of the parser quotes the file, and there may be a key in it.
+    // The parser's error quotes the file, which may hold a key.
     throw new UsageError([`${path}: is no JSON`]);
   }
   const secret =
@@ -186,5 +189,7 @@ function describe(issue: z.core.$ZodIssue, path: string): string[] {
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
     issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
-  return issue.keys.map((key) => `${where}: there is no setting ${JSON.stringify(key)}; there are ${allowed.join(', ')}`);
+  return issue.keys.map(
+    (key) => `${where}: there is no setting ${JSON.stringify(key)}; there are ${allowed.join(', ')}`,
+  );
 }

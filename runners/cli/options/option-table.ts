@@ -9,7 +9,7 @@ import { settlePage } from './table/settle-page.js';
 import type { CommandName, TablePage, OptionRow, Taken } from './table/table-row.js';
 import { Option, type Command } from 'commander';
 
-/** All options of all commands, in the order in which the help shows them. */
+/** All options of all commands, in the order of the help. */
 const pages = [
   ...[settlePage, startPage, servicePage, emulatorPage, manifestPage, ratePage, moneyPage],
   ...[machinePage, printPage],
@@ -17,7 +17,7 @@ const pages = [
 
 /** An option as one command takes it. */
 export interface ListedOption extends Taken {
-  /** As the code calls it: `maxCost`. */
+  /** Its name in the code: `maxCost`. */
   readonly name: string;
   readonly row: OptionRow;
   readonly heading?: string;
@@ -44,22 +44,22 @@ export function noFlagOf(name: string): string {
   return flagOf(name).replace('--', '--no-');
 }
 
-/** Whether a switch is taken as `--no-NAME` as well: the command line undoes what a configuration file says. */
+/** Whether a switch also exists as `--no-NAME`, which overrides a configuration file. */
 export function isUndone({ takes, config, isOn }: OptionRow): boolean {
   return takes === undefined && config !== undefined && isOn !== true;
 }
 
-/** `maxCost` → `max_cost`, as configuration files call it. */
+/** `maxCost` → `max_cost`, its name in configuration files. */
 export function settingOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The options that a configuration file may set. None of them sends anything again, or agrees to a price. */
+/** The options that a configuration file may set. None of them sends something again or agrees to a price. */
 export function configurableOptions(): ListedOption[] {
   return optionsOf('run').filter(({ row }) => row.config !== undefined);
 }
 
-/** The values of the options of a command: of each option what its row of the table says. */
+/** The values of a command's options, typed by the rows of the table. */
 export type OptionsOf<C extends CommandName> = Flat<
   Intersection<ValuesIn<(typeof pages)[number]['rows'], C>>
 >;
@@ -103,9 +103,10 @@ type Flat<T> = { [N in keyof T]: T[N] };
 const unusedHeading = 'Taken as run takes them; a plan does not depend on them:';
 
 /**
- * Declares the options of a command, in the groups in which its help shows them. Values are checked later.
+ * Declares the options of a command, in the groups of its help. Values are checked later.
  *
- * @param argv a command line: where each flag of it is an option of the command, no other option is declared, of which there are a hundred
+ * @param argv the command line: if every flag in it is an option of the command, only these options are declared, not
+ *   all hundred
  */
 export function addOptions(command: Command, name: CommandName, argv?: readonly string[]): Command {
   const all = optionsOf(name);
@@ -130,7 +131,7 @@ export function addOptions(command: Command, name: CommandName, argv?: readonly 
   return command;
 }
 
-/** The options that the flags of a command line name, and those that it requires; `undefined`: a flag is none of theirs. */
+/** The options whose flags a command line has, and the required ones; `undefined` when a flag is unknown. */
 function namedBy(argv: readonly string[], options: readonly ListedOption[]): ListedOption[] | undefined {
   const flags = new Set(argv.filter((word) => /^-./.test(word)).map((word) => word.split('=', 1)[0] ?? ''));
   const isNamed = ({ name, required }: ListedOption): boolean =>
@@ -139,7 +140,7 @@ function namedBy(argv: readonly string[], options: readonly ListedOption[]): Lis
   return flags.size === 0 ? named : undefined;
 }
 
-/** The meaning, and in brackets where the value comes from without the option. A command's own meaning says that itself. */
+/** The meaning, followed by the default in brackets. A command's own meaning includes its default. */
 function describe({ row, meaning }: ListedOption): string {
   const { variable, variableInstead, repeats, fallback } = row;
   const otherwise = meaning === undefined ? row.otherwise : undefined;

@@ -3,7 +3,7 @@ import { failureCodes } from '../../../src/contract/failure-code.js';
 import { mostCostColumns, parseOutputPath } from '../../batch/formats.js';
 import { refuse, singleValue } from './single-value.js';
 
-/** The shapes of option values, each as a schema of the command line's text: also of options that may be repeated. */
+/** The shapes of option values that may be repeated or hold lists, each as a schema of the command line's text. */
 export const optionValue = {
   ...singleValue,
   /** Names separated by commas; the option may be repeated. */
@@ -58,7 +58,7 @@ export const optionValue = {
         refuse(context, `"${name}" is given twice; write all its values in one`);
       return Object.fromEntries(pairs);
     }),
-  /** Failure codes and the words for several of them. */
+  /** Failure codes, and words that stand for several of them. */
   retryCodes: () =>
     optionValue.names().superRefine((codes, context) => codes.forEach((code) => checkCode(code, context))),
   /** `NAME=VALUE`; the option may be repeated. */
@@ -81,10 +81,10 @@ function twiceIn(pairs: readonly (readonly [name: string, value: unknown])[]): S
   return new Set(names.filter((one, index) => names.indexOf(one) < index));
 }
 
-/** `"…"` with quotes inside doubled, or a text without commas and quotes at its ends. */
+/** `"…"` with inner quotes doubled, or a text without commas and without quotes at its ends. */
 const listItem = /\s*(?:"((?:[^"]|"")*)"|([^",][^,]*|))\s*(,|$)/y;
 
-/** The items of a list; `undefined`: its quotes are wrong. */
+/** The items of a list; `undefined` when its quotes do not match. */
 function splitList(text: string): string[] | undefined {
   const items: string[] = [];
   for (listItem.lastIndex = 0; ;) {
@@ -96,7 +96,7 @@ function splitList(text: string): string[] | undefined {
   }
 }
 
-/** Names separated by commas: one such as `style="oil, wet"` may hold them in quotes behind its `=`. */
+/** Names separated by commas. A name such as `style="oil, wet"` may have quotes after its `=`. */
 function splitNames(list: string): string[] {
   return (list.match(/(?:^|(?<=,))(?:[^,=]+="(?:[^"]|"")*"(?=,|$)|[^,]*)/g) ?? []).map((item) => {
     const name = item.trim();

@@ -6,13 +6,16 @@ import type { CommandName } from './table/table-row.js';
 import type { ConfiguredEndpoints } from './configured-endpoints.js';
 import { emulatorPage } from './table/service-page.js';
 
-/** The options of a command as the table has them: every wrong one is named at once, each with what is allowed. Throws `UsageError`. */
+/**
+ * The options of a command, checked against the table: the error names every wrong option, each with what is allowed.
+ * Throws `UsageError`.
+ */
 export function commandOptions<C extends CommandName>(
   command: C,
   raw: Readonly<Record<string, unknown>>,
 ): OptionsOf<C> {
   const problems: string[] = [];
-  // One schema of all options takes as long as all else of a short command.
+  // One schema for all options would take as long as the rest of a short command.
   const values = optionsOf(command).flatMap((option) => {
     const value = valueOf(option, raw[option.name], problems);
     return value === undefined ? [] : [[option.name, value]];
@@ -21,18 +24,18 @@ export function commandOptions<C extends CommandName>(
   return Object.fromEntries(values) as OptionsOf<C>;
 }
 
-/** The value of an option that is given, has a default or is a switch. */
+/** The value of an option that was given, has a default or is a switch. */
 function valueOf({ name, row, required }: ListedOption, given: unknown, problems: string[]): unknown {
   if (row.value === undefined) return given ?? row.isOn === true;
   const text = given ?? row.fallback;
   if (text === undefined && required !== true) return undefined;
-  // Zod compiles a schema for values that come again; options come once.
+  // Zod compiles a schema to be fast for many values; an option has one.
   const parsed = row.value(optionValue).safeParse(text, { jitless: true });
   for (const { message } of parsed.error?.issues ?? []) problems.push(`${flagOf(name)}: ${message}`);
   return parsed.data;
 }
 
-/** What a value of an option may be, from the text of the command line or of a configuration file. */
+/** The allowed values of an option, from the command line or a configuration file. */
 export function schemaOf({ row, required }: Pick<ListedOption, 'row' | 'required'>): z.ZodType {
   const { value } = row;
   if (value === undefined) return z.boolean().default(row.isOn === true);
@@ -40,10 +43,10 @@ export function schemaOf({ row, required }: Pick<ListedOption, 'row' | 'required
   return required === true ? value(optionValue) : value(optionValue).optional();
 }
 
-/** What `run`, `plan` and `config` go by: their options, and what only a configuration file can name. */
+/** The options of `run`, `plan` and `config`, and the settings that only a configuration file has. */
 type StartOptions<C extends 'run' | 'plan' | 'config'> = OptionsOf<C> & {
   readonly endpoints: ConfiguredEndpoints;
-  /** The configuration file that `maxCost` is from. */
+  /** The configuration file that sets `maxCost`. */
   readonly maxCostFrom?: string | undefined;
 };
 export type RunOptions = StartOptions<'run'>;
@@ -63,14 +66,14 @@ export function startOptions<C extends 'run' | 'plan' | 'config'>(
   return options;
 }
 
-/** Whether such a plan says what a start would do, also where no run has begun: money is spoken of, or files to save. */
+/** Whether the plan shows what a start would do even before the run has begun: money is limited, or files are saved. */
 export function asksForAhead({ maxCost, maxCostBy, costBy, saveOutput }: PlanOptions | RunOptions): boolean {
   return [maxCost, maxCostBy, costBy, saveOutput].some((option) => option !== undefined);
 }
 
 const longestUploadMs = 6 * 86_400_000;
 
-/** Options that do not go together. */
+/** Options that exclude each other. */
 function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, why: string) => void): void {
   const { local, upload, uploadEndpoint, imagesBase, timeout } = options;
   for (const name of Object.keys(emulatorPage.rows) as (keyof typeof emulatorPage.rows)[])

@@ -4,7 +4,7 @@ type Unit = keyof typeof unitMs;
 const shape =
   /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
 
-/** `90s`, `10m`, `1h30m`, `500ms` in milliseconds, or what is wrong with it. A number without a unit is refused. */
+/** A duration such as `90s`, `10m`, `1h30m` or `500ms` in ms, or what is wrong with it. A number without a unit is refused. */
 export function parseDuration(text: string): { ms: number } | { problem: string } {
   if (/^\d+(\.\d+)?$/.test(text)) {
     return {
@@ -26,7 +26,7 @@ export function inUnits(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
-/** {base_url} or {lb_base_url} as a person writes it: without its trailing slashes, or what is wrong with it. (spec 9) */
+/** {base_url} or {lb_base_url} without its trailing slashes, or what is wrong with it. (spec 9) */
 export function parseHost(given: string): { value: string } | { problem: string } {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
@@ -48,13 +48,13 @@ function withoutSecrets(given: string): string {
   return given.replace(/\/\/[^/@]*@/, '//…@');
 }
 
-/** An address without what may be secret in it: its path, its query, its password. */
+/** An address without the parts that may be secret: path, query and password. */
 export function maskedUrl(address: string): string {
   const { origin, pathname, search } = new URL(address);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** Where a notification may go. No message repeats the address: it may hold a secret. */
+/** The address of a notification. No message repeats it: it may hold a secret. */
 export function parseNotifyUrl(address: string): { value: string } | { problem: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isHere = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

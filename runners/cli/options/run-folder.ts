@@ -6,7 +6,7 @@ import { UsageError } from '../io/usage-error.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { ManifestSource } from './find-manifest.js';
 
-/** The absolute path of a run's folder. Throws `UsageError` when there is no run in it, with runs that may be meant. */
+/** The absolute path of a run's folder. Throws `UsageError` when it holds no run, with the runs that may be meant. */
 export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);
@@ -26,7 +26,7 @@ export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<s
 
 const namesShown = 3;
 
-/** The runs beside a manifest, or in a folder: a person may have named that instead. */
+/** The runs beside a manifest or in a folder, for a person who named that instead. */
 async function meant(
   parent: string,
   { cwd }: Pick<CliIo, 'cwd'>,
@@ -52,7 +52,7 @@ function stemOf(path: string): string {
     .replace(/\.(csv|jsonl|ndjson)$/i, '');
 }
 
-/** The run's folder: as given, else beside the manifest by its name: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
+/** The run's folder: `--out`, else named after the manifest and beside it: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
 export function outFolder(
   source: ManifestSource,
   given: string | undefined,
@@ -65,7 +65,7 @@ export function outFolder(
   return join(source.folder, `${stemOf(source.path)}${local ? '.local' : ''}.out`);
 }
 
-/** Whether a manifest has the name under which a run keeps its failures. */
+/** Whether the file is named like the failures of a run. */
 export function isOfFailures(manifest: string): boolean {
   return /^failures\.(jsonl|csv)$/.test(basename(manifest));
 }

@@ -7,10 +7,10 @@ import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { inUnits, parseDuration, parseHost, parseNotifyUrl } from './parse-value.js';
 
-/** The value of one option's text, or a problem that names what was given and what is allowed. */
+/** The value of an option's text, or a problem that names the given and the allowed values. */
 type Parsed<T> = { value: T } | { problem: string };
 
-/** The shapes of values that an option has once, each as a schema of the command line's text. */
+/** The shapes of values that are given once, each as a schema of the command line's text. */
 export const singleValue = {
   text: () => z.string(),
   /** A text that is not empty. */
@@ -48,7 +48,7 @@ export const singleValue = {
         problem: `"${given}" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5`,
       };
     }),
-  /** One word, or else a value of another shape. */
+  /** A fixed word, or a value of another shape. */
   wordOr: <const W extends string, T>(word: W, other: z.ZodType<T, string>) =>
     z.string().transform((given, context): T | W => {
       const parsed = other.safeParse(given);
@@ -61,14 +61,14 @@ export const singleValue = {
       const value = allowed.find((one) => one === given);
       return value === undefined ? { problem: `"${given}" is not one of ${allowed.join(', ')}` } : { value };
     }),
-  /** The sign itself, or its name. */
+  /** The separator itself, or its name. */
   delimiter: () =>
     text((given): Parsed<string> => {
       const value = { comma: ',', semicolon: ';', tab: '\t', '\\t': '\t', bar: '|' }[given] ?? given;
       if ([',', ';', '\t', '|'].includes(value)) return { value };
       return { problem: `"${given}" is not one of comma, semicolon, tab, bar` };
     }),
-  /** `P%`; the sign may be left out. */
+  /** `P%`; `%` may be left out. */
   percent: () =>
     text((given): Parsed<number> => {
       const [, digits] = /^(\d+(?:\.\d+)?)%?$/.exec(given) ?? [];
@@ -119,7 +119,7 @@ export const singleValue = {
   notifyUrl: () => text(parseNotifyUrl),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
-  /** Host and port of this machine; port 0 is a free one. */
+  /** Host and port of this machine; port 0 chooses a free one. */
   address: () =>
     text((given): Parsed<{ host: string; port: number }> => {
       const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given) ?? [];
@@ -143,7 +143,7 @@ function text<T>(parse: (given: string) => Parsed<T>) {
   });
 }
 
-/** What a parser makes of the text, or the problem that its `MillraceError` describes. */
+/** The parsed text, or the message of the `MillraceError` that the parser throws. */
 function parsedBy<T>(parse: (given: string) => T) {
   return text((given): Parsed<T> => {
     try {
@@ -155,7 +155,7 @@ function parsedBy<T>(parse: (given: string) => T) {
   });
 }
 
-/** Adds the problem to those of the value, which is then refused. */
+/** Adds a problem, so that the value is refused. */
 export function refuse<T>(context: z.RefinementCtx, message: string): T {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;

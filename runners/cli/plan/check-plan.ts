@@ -87,7 +87,7 @@ function concluded(checked: CheckedRows, name: string): PlanCheck {
   };
 }
 
-/** Adds the state of the bucket of `--upload`: without it, rows with local pictures cannot be sent. */
+/** Adds the state of the bucket of `--upload`, which rows with local pictures need. */
 async function withStore(check: PlanCheck, options: RunOptions, io: CliIo): Promise<PlanCheck> {
   if (options.upload === undefined) return check;
   const problem = await checkStore(options, io);
@@ -103,7 +103,7 @@ async function withStore(check: PlanCheck, options: RunOptions, io: CliIo): Prom
   };
 }
 
-/** 4: no row can succeed; 69: the service was not reached; 1: some rows cannot; 0. */
+/** 4: no row can succeed; 69: the service was not reached; 1: some rows cannot succeed; 0: all can. */
 function exitOf({ endpoints, deadCount }: CheckedRows): number {
   const states = [...endpoints.values()].map(({ state }) => state);
   const isGone = states.length > 0 && states.every((state) => state === 'gone');

@@ -11,7 +11,7 @@ export interface DeadReference {
 }
 
 export interface CheckedRows {
-  /** By id, with the rows that go there. */
+  /** By endpoint id, with the rows that go there. */
   readonly endpoints: ReadonlyMap<string, CheckedEndpoint & { readonly rows: number }>;
   /** Addresses that were asked. */
   readonly tested: number;
@@ -24,13 +24,13 @@ export interface RowChecks {
   readonly endpoint: (id: string) => Promise<CheckedEndpoint>;
   /** What is wrong with an address; `undefined`: nothing. */
   readonly reference: (url: string) => Promise<string | undefined>;
-  /** Whether an address is a file beside the manifest. The plan has checked that already. */
+  /** Whether an address is a file beside the manifest, which the plan has checked already. */
   readonly isLocal: (url: string) => boolean;
   /** Rows at a time. @defaultValue 8 */
   readonly concurrency?: number;
 }
 
-/** Addresses that are remembered: rows that share a reference test it once, and memory stays flat. */
+/** How many addresses are remembered: rows that share a reference test it once, and memory stays flat. */
 const remembered = 20_000;
 const deadKept = 1_000;
 

@@ -14,7 +14,7 @@ import { plannedRow, type PlannedRow, type SavedPlan } from './saved-plan.js';
 interface FileStart {
   readonly source: ManifestSource & { readonly path: string };
   readonly options: RunOptions;
-  /** With the price that is assumed. */
+  /** Includes the assumed price. */
   readonly prices: PriceBook;
 }
 
@@ -59,7 +59,7 @@ async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
   );
 }
 
-/** Axes of a file of their own may have changed, and prices. */
+/** A file of axes may have changed, and so may prices. */
 function sameFileText(count: number, isInPrice: boolean): string {
   if (count === 0) return 'the same rows come in another order';
   const rows = countOf(count, 'row');

@@ -51,12 +51,12 @@ export function manifestOf(
 /** The options that decide what is sent, where and at what price. All others may differ in each start by a plan. */
 const planned = optionsOf('run').flatMap(({ name, row }) => (row.isPlanned === true ? [name] : []));
 
-/** A plan needs no hosts: one that was made without them allows any. */
+/** A plan needs no hosts: a plan without them allows any. */
 const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Options as the command line gave them, with the hosts of the environment where it gave none. */
+/** The options as given, with the hosts of the environment for those that were not. */
 export function withHosts(raw: Raw, env: CliIo['env']): Raw {
   if (raw['local'] === true) return raw;
   const { baseUrl, lbBaseUrl } = serviceSettings({}, env);

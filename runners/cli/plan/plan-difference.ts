@@ -34,10 +34,11 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 
 /**
- * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` where there is nothing
- * to compare: the run has not begun and no cap holds, or the manifest is stdin, which cannot be read a second time.
+ * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` when there is
+ * nothing to compare: the run has not begun and no cap holds, or the manifest is stdin, which cannot be read a second
+ * time.
  *
- * @throws {MillraceError} `usage` where a start would refuse the folder, or the host for it
+ * @throws {MillraceError} `usage` when a start would refuse the folder, or its host
  */
 export async function planDifference(
   source: ManifestSource,
@@ -86,7 +87,7 @@ export async function planDifference(
   };
 }
 
-/** A plan needs no host: one that is not named here is not held against the run's. */
+/** A plan needs no host: without one, the host is not compared with the run's. */
 function identityOf({ local, ...hosts }: RunOptions, { env }: Pick<CliIo, 'env'>): RunIdentity {
   const { baseUrl = '', lbBaseUrl = '' } = local ? {} : serviceSettings(hosts, env);
   return { local, baseUrl, lbBaseUrl };
@@ -139,14 +140,14 @@ const choices = [
   ...(['skipInvalid', 'add', 'download', 'halt', 'costBy', 'saveOutput'] as const),
 ];
 
-/** They have one name on the command line and in the batch runner. */
+/** These options have the same names on the command line and in the batch runner. */
 export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
   return Object.fromEntries(
     choices.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   ) satisfies Partial<Pick<RunBatchOptions, (typeof choices)[number]>>;
 }
 
-/** The cap, as the batch runner takes it. What the run remembers wins over a cap of the configuration. */
+/** The cap for the batch runner. A cap that the run remembers wins over one of the configuration. */
 export function capOf({
   maxCost,
   maxCostFrom,

@@ -32,7 +32,7 @@ import { countOf, plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { plannedSettings } from './planned-settings.js';
 
-/** Reads the whole manifest and plans the rows to be done. Starts nothing and sends nothing. */
+/** Reads the whole manifest and plans its rows. Starts nothing and sends nothing. */
 export async function planSource(
   source: ManifestSource,
   options: RunOptions,
@@ -50,7 +50,7 @@ export async function planSource(
   });
 }
 
-/** Calls `plan` with a file of the manifest. A plan reads it twice: stdin is kept in a temporary file meanwhile. */
+/** Calls `plan` with a file of the manifest. A plan reads it twice, so stdin is kept in a temporary file. */
 export async function withManifestFile<T>(
   { path }: ManifestSource,
   io: Pick<CliIo, 'stdin'>,
@@ -76,7 +76,7 @@ export async function plannedPrices(
   return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
-/** Throws `UsageError` for entries of `--only` that no row is found by. */
+/** Throws `UsageError` for entries of `--only` that match no row. */
 export function refuseMissing(entries: readonly string[]): void {
   if (entries.length === 0) return;
   const text = missingText(entries.slice(0, 20), (entry) => `"${plainText(entry, 60)}"`);
@@ -101,7 +101,7 @@ export function refuseInvalid(
   );
 }
 
-/** What `--low-priority` does, where it is in force. */
+/** The effect of `--low-priority`, when it is set. */
 export function lowPriorityNote(
   { byKind: { job, edit } }: Pick<Plan, 'byKind'>,
   { lowPriority, mode, endpoints }: RunOptions,
@@ -116,7 +116,7 @@ export function lowPriorityNote(
     : ['note: --low-priority has no effect: no row goes to /run (--mode async)'];
 }
 
-/** Throws `UsageError` with the rows that ask for the same, under `--same refuse`. */
+/** Throws `UsageError` with the rows that ask for the same, when `--same refuse` is set. */
 export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
   if (action !== 'refuse' || same === undefined || same.rows === 0) return;
   throw new UsageError(
@@ -128,16 +128,16 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
   );
 }
 
-/** What of a manifest a start is for. */
+/** The part of a manifest that a start is for. */
 interface ManifestPart {
   readonly limit?: number | undefined;
   readonly only?: readonly string[] | undefined;
 }
 
 /**
- * Reads the rows that `--only` and `--limit` select, and all invalid rows: a limit takes those of the highest priority. Each call of
- * what is returned reads them anew, by the priorities that an earlier reading has found, and throws `UsageError` at the end for
- * entries of `--only` that no row is found by.
+ * Reads the rows that `--only` and `--limit` select, and all invalid rows; a limit takes rows of the highest
+ * priority. Each call of the returned function reads them again, by the priorities found before, and throws
+ * `UsageError` at the end for entries of `--only` that match no row.
  */
 export async function selectRows(
   read: () => AsyncIterable<ManifestItem>,

@@ -8,7 +8,7 @@ import { readAxes } from '../../batch/planning.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** The settings by which the manifest is read, from the options. */
+/** How the manifest is read, from the options. */
 export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
   return {
     name: source.name,
@@ -29,7 +29,7 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
   };
 }
 
-/** The settings by which a plan reads the manifest. */
+/** How a plan reads the manifest. */
 export async function plannedSettings(
   source: ManifestSource,
   options: RunOptions,
@@ -58,7 +58,7 @@ async function plannedImages(folder: string): Promise<ResolveImage> {
   };
 }
 
-/** The options with the axes of `--axes FILE` behind those of `--each`. Throws `UsageError` where the file cannot be read or used. */
+/** The options with the axes of `--axes FILE` after those of `--each`. Throws `UsageError` when the file cannot be read or used. */
 export async function withAxesFile<O extends Pick<RunOptions, 'axes' | 'each'>>(
   options: O,
   cwd: string,

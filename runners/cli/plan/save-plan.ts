@@ -61,7 +61,7 @@ export class PlanWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /** @throws {DiskFault} where nothing can be written there */
+  /** @throws {DiskFault} when nothing can be written there */
   static async open(file: string, head: PlanHead): Promise<PlanWriter> {
     const handle = await open(`${file}.tmp`, 'w', 0o600).catch((error: unknown) => failAt(file, error));
     const writer = new PlanWriter(file, handle);

@@ -10,7 +10,7 @@ import {
 import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 
-/** The first line of a saved plan: what it was made of, and how. */
+/** The first line of a saved plan: its manifest and its options. */
 export function planHeadSchema() {
   return z.object({
     millrace: z.literal('plan'),
@@ -22,9 +22,9 @@ export function planHeadSchema() {
       path: z.string().nullable(),
       format: z.enum(['csv', 'jsonl']),
     }),
-    /** The folder of the run that it was planned for, absolute, where one was named: what stands there is not bought again. */
+    /** The run's folder that the plan is for, absolute, if it named one: what the run bought is not planned again. */
     out: z.string().optional(),
-    /** The options that say what is sent, where and at what price, as they were in force. */
+    /** The options in force that decide what is sent, where and at what price. */
     options: z.record(z.string(), z.json()),
   });
 }
@@ -36,7 +36,7 @@ export function plannedRowSchema() {
     row: z.int(),
     /** The hash of the request and its endpoint. Empty for an invalid row, which is not sent. */
     hash: z.string(),
-    /** In millionths of a dollar; `null`: not known. 0 where nothing is bought. */
+    /** In millionths of a dollar; `null`: not known; 0: nothing is bought. */
     price: z.int().nullable(),
   });
 }
@@ -60,7 +60,7 @@ export type PlanHead = z.output<ReturnType<typeof planHeadSchema>>;
 export type PlannedRow = z.output<ReturnType<typeof plannedRowSchema>>;
 export type PlanFoot = z.output<ReturnType<typeof planFootSchema>>;
 
-/** What must be the same in a start by the plan. */
+/** What a start by the plan must have as well. */
 export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): PlannedRow {
   if (!valid) return { id: row.key, row: row.row, hash: '', price: 0 };
   return { id: row.id, row: row.row, hash: row.hash, price: isBought(row) ? prices.priceOf(row) : 0 };
@@ -71,7 +71,7 @@ export type PlannedRows = AsyncGenerator<PlannedRow, void, void>;
 
 /** A saved plan. */
 export interface SavedPlan {
-  /** As the person wrote it, for messages. */
+  /** The path as given, for messages. */
   readonly name: string;
   readonly head: PlanHead;
   readonly foot: PlanFoot;

@@ -2,8 +2,8 @@ import { stopCauses, takeRows, type Run, type Task } from '../../batch/internal.
 import type { PlannedRows, SavedPlan } from './saved-plan.js';
 
 /**
- * The tasks of a run by a plan: apart from what compares a manifest with one, which a plan loads without a run. A row that differs from the plan, because the manifest was changed after it was
- * compared, stops the run and is not sent.
+ * The tasks of a run by a plan. A row that differs from the plan, because the manifest was changed after the
+ * comparison, stops the run and is not sent. The comparison is in a file of its own, because only a plan loads it.
  */
 export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   return async function* (run: Run): AsyncGenerator<Task, void, void> {

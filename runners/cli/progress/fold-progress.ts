@@ -6,12 +6,12 @@ import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
 
-/** A silence shorter than this takes no rate away, in ms. */
+/** The rate is still shown during a silence shorter than this, in ms. */
 const silenceMs = 5_000;
-/** From this age on it is shown that the service has said nothing lately of a job, in ms. */
+/** From this age on, in ms, a job's status is shown as old. */
 const oldMs = 1_500;
 
-/** The state of a row in flight: its own, and that of its job once the service has named it. */
+/** The state of a row in flight: its own, and its job's once the service has reported it. */
 type FlightState =
   Extract<RowStatus, 'sent' | 'accepted' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
 
@@ -19,7 +19,7 @@ type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
 /** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
 export class ProgressFold {
-  /** What the service says of its health: a part of the cause, until something moves. */
+  /** The health that the service reports: a part of the cause, until something moves. */
   health: string | undefined;
   private stopping = false;
   private unreached: string | undefined;
@@ -55,7 +55,7 @@ export class ProgressFold {
       this.endedBefore = event.alreadyEnded;
     } else if (event.type === 'row') this.takeStep(event.id, event.event, at);
     else if (event.type === 'ended') {
-      // Rows that are held or invalid end at once, and say nothing of the pace.
+      // Held and invalid rows end at once, so they are not counted for the rate.
       if ((event.status === 'unknown' || event.status === 'invalid-row') && !this.flight.has(event.id))
         this.unsent += 1;
       this.leave(event.id);
@@ -83,7 +83,7 @@ export class ProgressFold {
     const places = { inFlight, sending: sent, accepted, queued, isQueueOld, working, isWorkOld, saving };
     const standing = { movedAt, endedAt, waits, unreached, ...places };
     const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
-    // While nothing moves, a pace would only sink.
+    // While nothing moves, the rate would only fall.
     const rowsPerMinute = cause === undefined ? this.rateAt(at) : undefined;
     return {
       rows: this.rows,
@@ -103,7 +103,7 @@ export class ProgressFold {
     };
   }
 
-  /** As it was at the last end: it sinks with each second after. None once that is longer ago than a row takes. */
+  /** The rate at the last end, because the current one falls with each second. None once the last end is longer ago than a row takes. */
   private rateAt(at: number): number | undefined {
     const rate = this.rate.rowsPerMinute(this.done() - this.unsent, this.endedAt);
     if (rate === undefined) return undefined;
@@ -154,7 +154,7 @@ export class ProgressFold {
     this.counts[row.state] -= 1;
   }
 
-  /** Whether the service has not said anything for a while of a job that it said this of. */
+  /** Whether the last status of a job with this state is old. */
   private isOld(wanted: FlightState, at: number): boolean {
     for (const { state, seenAt } of this.flight.values())
       if (state === wanted && at - seenAt > oldMs) return true;

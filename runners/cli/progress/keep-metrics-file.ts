@@ -15,7 +15,7 @@ import { metricsText, type Figures, type Histogram } from './metrics-text.js';
 import { ProgressFold } from './fold-progress.js';
 
 const everyMs = 10_000;
-/** Exit code: another process holds the run, and keeps the metrics file. */
+/** Exit code when another process holds the run, and writes the metrics file. */
 const heldByAnother = 75;
 
 export interface MetricsFileOptions {
@@ -23,7 +23,7 @@ export interface MetricsFileOptions {
   /** The run's output folder. */
   readonly out: string;
   readonly concurrency: number;
-  /** Called once when the file cannot be written any more. That does not end the run. */
+  /** Called once when the file can no longer be written. The run continues. */
   readonly warn: (why: string) => void;
   /** @defaultValue the real disk */
   readonly disk?: Disk;
@@ -48,7 +48,7 @@ export async function keepMetricsFile(options: MetricsFileOptions): Promise<Metr
   const fold = new MetricsFold(concurrency, scheduler.now());
   let [isRunning, isWarned, isOthers] = [true, false, false];
   const write = async (): Promise<void> => {
-    // A summary that is being replaced just now is read at the next interval.
+    // A summary that is just being replaced is read at the next interval.
     const summary = await readSummary(disk, out).catch(() => undefined);
     await replaceFile(disk, path, metricsText(fold.figures(summary, scheduler.now()), out, isRunning));
   };

@@ -3,7 +3,7 @@ import type { ProgressView } from './progress-view.js';
 
 /** The figures of the metrics file at one moment. */
 export interface Figures {
-  /** Over all starts of the run, as summary.json has it: a few seconds old. `undefined` until there is one. */
+  /** Over all starts of the run, from summary.json, a few seconds old. `undefined` before the first one. */
   readonly summary: Summary | undefined;
   /** Of this start, as it stands now. */
   readonly progress: ProgressView;
@@ -13,11 +13,11 @@ export interface Figures {
   readonly row: Histogram;
   /** How many warnings this start has given, by kind. */
   readonly warnings: ReadonlyMap<string, number>;
-  /** Of the latest start; absent while it runs and when it ended without a last event. */
+  /** Of the latest start; absent while it runs, and when it ended without a last event. */
   readonly exitCode?: number;
 }
 
-/** A histogram as Prometheus has it: `counts` are cumulative, one for each upper bound. */
+/** A Prometheus histogram: `counts` are cumulative, one for each upper bound. */
 export interface Histogram {
   readonly bounds: readonly number[];
   /** One for each bound. */
@@ -86,7 +86,7 @@ export function metricsText(figures: Figures, run: string, isRunning: boolean): 
   return `${lines.join('\n')}\n`;
 }
 
-/** A job that the service has not been asked about counts as queued; rows of other processes count as sent. */
+/** A job without a status counts as queued; rows of other processes count as sent. */
 function phasesOf({ inFlight, accepted, queued, working, saving }: Figures['progress']) {
   return { sent: inFlight - accepted - queued - working, queued: accepted + queued, working, saving };
 }

@@ -3,16 +3,16 @@ import { formatDuration } from '../messages/plain-text.js';
 
 /** A silence shorter than this is not reported. */
 const patienceMs = 10_000;
-/** A wait that has a known cause is reported sooner. Shorter ones would only flicker. */
+/** Waits with a known cause are shown sooner, but not shorter ones, which would flicker. */
 const flickerMs = 2_000;
 
-/** What is known of a run that may stand still. */
+/** What is known of a run when nothing may be moving. */
 export interface Standing {
   /** When something last moved: a row began, was taken up by a worker, or ended. */
   readonly movedAt: number;
   /** When a row last ended, else when the start began. */
   readonly endedAt: number;
-  /** Until when requests of each kind of wait are held back. */
+  /** Until when each kind of request has to wait. */
   readonly waits: ReadonlyMap<WaitReason, number>;
   readonly inFlight: number;
   readonly accepted: number;

@@ -9,11 +9,11 @@ const redrawEveryMs = 250;
 /** Time between two lines in a log, in ms. */
 const lineEveryMs = 30_000;
 
-/** What shows a run's progress while it goes. */
+/** The display of a run's progress. */
 export interface Display {
-  /** A line that stays, above what is redrawn. */
+  /** Prints a line that stays, above the redrawn ones. */
   note(text: string): void;
-  /** Takes the display off the terminal, or writes a log's last line. Once; notes can still follow. */
+  /** Removes the display from the terminal, or writes a log's last line. Called once; notes can still follow. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export interface DisplayOptions {
   readonly view: (at: number) => ProgressView;
 }
 
-/** A few redrawn lines on a terminal, a plain line every 30 s elsewhere, only the notes when it is to be quiet. */
+/** A few redrawn lines on a terminal, a plain line every 30 s elsewhere; with `--quiet` only notes. */
 export function openDisplay(options: DisplayOptions): Display {
   if (options.quiet) return quietDisplay(options.stream);
   const onTerminal = options.stream.isTTY === true && options.env['TERM'] !== 'dumb';

@@ -1,10 +1,10 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** Where a run stands at one moment: all that the display shows. */
+/** The state of a run at one moment: all that the display shows. */
 export interface ProgressView {
-  /** Rows of the manifest that this run takes up or had ended before. `undefined` until they are counted. */
+  /** Rows of the manifest that this run takes up or that ended before. `undefined` until they are counted. */
   readonly rows: number | undefined;
-  /** Rows of the run that this manifest does not have: they are none of these. */
+  /** Rows of the run that are not in this manifest: not counted in `total`. */
   readonly others: number;
   /** Rows that had ended before this start. */
   readonly endedBefore: number;
@@ -12,23 +12,23 @@ export interface ProgressView {
   readonly failed: number;
   /** Rows that are held because they may have been accepted. */
   readonly unknown: number;
-  /** Rows that have completed and whose file was not downloaded: they have not failed. */
+  /** Rows that completed and whose file is not downloaded yet: they have not failed. */
   readonly undownloaded: number;
-  /** Rows that have been begun and have not ended, those being saved not counted. */
+  /** Rows that have begun and have not ended, without those that are being saved. */
   readonly inFlight: number;
-  /** Of those in flight: sent and not answered. */
+  /** In flight: sent and not answered. */
   readonly sending: number;
-  /** Of those in flight: at the service, which has not said yet whether they wait there or are worked on. */
+  /** In flight: at the service, which has not reported whether they wait or run. */
   readonly accepted: number;
-  /** Of those in flight: at the service, waiting for a worker. */
+  /** In flight: at the service, waiting for a worker. */
   readonly queued: number;
-  /** Some of these have not been asked about for a while: a worker may have taken them up. */
+  /** Some statuses are old: a worker may have taken these rows since. */
   readonly isQueueOld: boolean;
-  /** Of those in flight: at the service, being worked on. */
+  /** In flight: running at the service. */
   readonly working: number;
-  /** Some of these have not been asked about for a while, or without an answer. */
+  /** Some statuses are old, or the last poll had no answer. */
   readonly isWorkOld?: boolean;
-  /** Rows whose reply is there: their picture is being saved, or their lines in the files are. */
+  /** Rows with a reply: their picture or their lines are being saved. */
   readonly saving: number;
   readonly concurrency: number;
   readonly rowsPerMinute: number | undefined;
@@ -38,9 +38,9 @@ export interface ProgressView {
     readonly unknown: MicroDollars;
     readonly cap?: MicroDollars;
   };
-  /** Since something last moved. */
+  /** Time since something last moved. */
   readonly stillMs: number;
-  /** Why nothing moves, while nothing moves. */
+  /** Why nothing moves; `undefined` while something moves. */
   readonly cause: string | undefined;
   readonly stopping: boolean;
   /** The service is the embedded emulator: nothing is spent. */

@@ -3,7 +3,7 @@ import type { ProgressView } from './progress-view.js';
 import picocolors from 'picocolors';
 import type { CliIo, OutStream } from '../io/cli-io.js';
 
-/** How wide the terminal is and what it can show. */
+/** The width of the terminal, and what it can show. */
 export interface Paper {
   readonly columns: number;
   readonly colors: Colors;
@@ -130,7 +130,7 @@ function doneOf({ endedBefore, completed, failed, unknown, undownloaded }: Progr
   return endedBefore + completed + failed + unknown + undownloaded;
 }
 
-/** The display as one plain line, for logs and mails: no control characters, nothing that is redrawn. */
+/** The display as one plain line, for logs and mails: no control characters, nothing redrawn. */
 export function progressLine(view: ProgressView): string {
   if (view.rows === undefined) return 'reading the manifest';
   const done = doneOf(view);
@@ -156,7 +156,7 @@ export function progressLine(view: ProgressView): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-/** The few colours that millrace uses; without colour each leaves its text as it is. */
+/** The colours of millrace; without colour, each returns its text unchanged. */
 export type Colors = Pick<
   ReturnType<typeof picocolors.createColors>,
   'bold' | 'dim' | 'green' | 'red' | 'yellow'

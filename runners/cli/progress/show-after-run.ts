@@ -1,25 +1,25 @@
 import { formatCount } from '../messages/plain-text.js';
 import type { OutStream } from '../io/cli-io.js';
 
-/** What is done after the last row of a large run, as it is shown on stderr. */
+/** The work after the last row of a large run, as stderr shows it. */
 export interface AfterRun {
-  /** So many rows of the report are written. A small report says nothing of it. */
+  /** Shows how many rows of the report are written. A small report shows nothing. */
   written(rows: number, of: number): void;
-  /** So many references are fetched for the report. */
+  /** Shows how many references are fetched for the report. */
   fetched(count: number): void;
-  /** The journal is read once more, so that the next start need not. */
+  /** Shows that the journal is read once more, for a snapshot that makes the next start fast. */
   keepsSnapshot(): void;
-  /** Takes the line off a terminal. Once. */
+  /** Removes the line from a terminal. Called once. */
   close(): void;
 }
 
 const nothing = (): void => undefined;
 const silent: AfterRun = { written: nothing, fetched: nothing, keepsSnapshot: nothing, close: nothing };
 
-/** Fewer rows are written before anybody looks into a log. */
+/** Below this number of rows nothing is shown: it is over before anybody looks. */
 const rowsForLog = 50_000;
 
-/** On a terminal a line that is written over at each per cent; in a log a line for the beginning of each piece of work and each quarter. */
+/** On a terminal: one line, redrawn at each per cent. In a log: a line at the beginning of each work item and at each quarter. */
 export function showAfterRun(stream: OutStream, { quiet }: { readonly quiet: boolean }): AfterRun {
   if (quiet) return silent;
   const onTerminal = stream.isTTY === true;

@@ -22,12 +22,12 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { liveStateFile, type LiveState } from '../../report/watch/live-state.js';
 
-/** A run as a person sees it while it goes. */
+/** What a person sees of a running run. */
 export interface RunView {
   look(event: RunEvent): void;
-  /** Prints a warning that no event carries. */
+  /** Prints a warning that is not an event. */
   warn(message: string): void;
-  /** Takes the display away until the run has started. */
+  /** Hides the display until the run has started. */
   pause(): void;
   close(): void;
 }
@@ -37,9 +37,9 @@ export interface RunViewOptions {
   readonly quiet: boolean;
   /** The service is the embedded emulator. @defaultValue false */
   readonly isRehearsal?: boolean;
-  /** The run's folder, for pages that watch it. @defaultValue none: nothing is written */
+  /** The run's folder, where a file for the live page is kept. @defaultValue none: nothing is written */
   readonly folder?: string;
-  /** Asks the service for its health when its queue does not move. */
+  /** Asks the service for its health when the queue does not move. */
   readonly askHealth: () => Observable<string>;
 }
 
@@ -95,13 +95,13 @@ const askEveryMs = 60_000;
 
 export interface HealthWatch {
   readonly view: (at: number) => ProgressView;
-  /** Asks for the service's health, in a few words; called at most once a minute. */
+  /** Asks for the service's health and describes it in a few words; called at most once a minute. */
   readonly ask: () => Observable<string>;
   readonly note: (words: string) => void;
   readonly scheduler: SchedulerLike;
 }
 
-/** Asks for the service's health while jobs wait in its queue and none is started. Failed requests are ignored. */
+/** Asks for the service's health while jobs wait in its queue and none starts. Failed requests are ignored. */
 export function watchHealth({ view, ask, note, scheduler }: HealthWatch): Subscription {
   return interval(lookEveryMs, scheduler)
     .pipe(
@@ -119,8 +119,8 @@ function waitsInQueue({ accepted, queued, working, stillMs }: ProgressView): boo
 const everyMs = 1_000;
 
 /**
- * Keeps a small file in the run's folder with what the display knows, for the live page, until the returned function is
- * called. Nothing relies on it: a disk that refuses it is no fault of the run.
+ * Keeps a small file with the display's state in the run's folder, for the live page, until the returned function is
+ * called. Nothing depends on it: a disk that refuses it does not fail the run.
  */
 export function keepLiveState(
   folder: string,

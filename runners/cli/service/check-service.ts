@@ -11,7 +11,7 @@ import type { Health } from '../../../src/contract/service-replies.js';
 
 const patienceMs = 30_000;
 
-/** `refused`: the key. `gone`: there is no such endpoint. `unreached`: nobody answered as the service does. */
+/** `refused`: the key is refused. `gone`: the endpoint does not exist. `unreached`: no answer of the service. */
 export interface CheckedEndpoint {
   readonly state: 'up' | 'refused' | 'gone' | 'unreached';
   readonly words: string;
@@ -49,7 +49,7 @@ const referenceTimeouts: PhaseTimeouts = {
   readMs: 5_000,
 };
 
-/** What is wrong with the address of a reference picture; `undefined`: nothing. An address that does not answer is tried twice. */
+/** What is wrong with the address of a reference picture; `undefined` when nothing is. An address without an answer is tried twice. */
 export function checkReference(url: string, probe: Probe): Promise<string | undefined> {
   return firstValueFrom(
     probe({ url, timeouts: referenceTimeouts }).pipe(
@@ -60,7 +60,7 @@ export function checkReference(url: string, probe: Probe): Promise<string | unde
   );
 }
 
-/** Many servers send no type or a general one: only a type that is certainly no picture is a problem. */
+/** Many servers send no type, or a general one: only a type that is certainly not a picture is a problem. */
 function pictureProblem({ status, contentType }: Probed): string | undefined {
   if (status < 200 || status >= 300) return `answers HTTP ${status}`;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
@@ -69,7 +69,7 @@ function pictureProblem({ status, contentType }: Probed): string | undefined {
     : undefined;
 }
 
-/** Only this many endpoints are asked: more would fill the display. */
+/** At most this many endpoints are asked: more would fill the display. */
 const asked = 3;
 const healthPatienceMs = 10_000;
 

@@ -6,7 +6,7 @@ import { findLocalPicture } from '../../pictures/find-local-picture.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { RunOptions } from '../options/parse-options.js';
 
-/** Checks a picture beside the manifest before anything is sent; it is uploaded when its row is. */
+/** Checks a picture beside the manifest before anything is sent. It is uploaded when its row is sent. */
 export function uploadedImages(folder: string): ResolveImage {
   return (path) => {
     const found = findLocalPicture(folder, path);
@@ -14,7 +14,7 @@ export function uploadedImages(folder: string): ResolveImage {
   };
 }
 
-/** Where a run's pictures are, and where they go. */
+/** Where a run's pictures are, and where they are uploaded. */
 interface Uploading {
   readonly options: Pick<RunOptions, 'upload' | 'uploadEndpoint'>;
   readonly source: { readonly folder: string };

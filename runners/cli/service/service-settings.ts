@@ -6,15 +6,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checkApiKey } from '../../../src/contract/request-parts.js';
 
-/** Where requests go: {base_url} and {lb_base_url}. The key goes to these hosts and to no other. */
+/** The hosts of requests: {base_url} and {lb_base_url}. The key goes only to these hosts. */
 export interface ServiceSettings {
   readonly baseUrl?: string;
   readonly lbBaseUrl?: string;
-  /** Warnings to print before the key is sent there. */
+  /** Warnings to print before the key is sent to the host. */
   readonly warnings: readonly string[];
 }
 
-/** The hosts of the options, else of MILLRACE_BASE_URL and MILLRACE_LB_BASE_URL. Throws `UsageError` for a bad variable. */
+/** The hosts from the options, else from MILLRACE_BASE_URL and MILLRACE_LB_BASE_URL. Throws `UsageError` for an invalid variable. */
 export function serviceSettings(
   given: { readonly baseUrl?: string | undefined; readonly lbBaseUrl?: string | undefined },
   env: CliIo['env'],
@@ -60,7 +60,7 @@ export interface Target {
   readonly local: boolean;
   /** Turns a picture's path into a URL; absent: paths are refused. */
   readonly resolveImage?: ResolveImage;
-  /** The package that image edits need and that is not installed, with the command that installs it. */
+  /** A package that image edits need and that is not installed, with the command to install it. */
   readonly editsNeed?: string;
   /** Ends the emulator. */
   close(): Promise<void>;
@@ -73,8 +73,8 @@ export interface ApiKey {
 }
 
 /**
- * The key from `--api-key-file`, else from MILLRACE_API_KEY. Throws `UsageError` when there is none, the file cannot be
- * read, or it is no key at all. (spec 5)
+ * The key from `--api-key-file`, else from MILLRACE_API_KEY. Throws `UsageError` when there is none, the file cannot
+ * be read, or its content cannot be a key. (spec 5)
  */
 export async function readApiKey(file: string | undefined, io: Pick<CliIo, 'env' | 'cwd'>): Promise<ApiKey> {
   if (file !== undefined) return readKeyFile(file, resolve(io.cwd, file));

@@ -17,10 +17,10 @@ export interface EndedStart {
   readonly summary: Summary;
 }
 
-/** What may be replaced in tests. */
+/** Replaced in tests. */
 export type AfterRunParts = CommandLimits & PostParts;
 
-/** How something that was called has ended. */
+/** How the command or the notification ended. */
 interface ActionEnd {
   readonly problem?: string | undefined;
   readonly output?: string;
@@ -32,9 +32,10 @@ interface Action {
 }
 
 /**
- * What the user wants to happen when a start has ended: a command, another one where a person has to decide about rows, a
- * notification. One after the other; what fails is printed, and changes nothing of the run or of its exit code. Each stands in
- * run.log. A signal ends the one that is under way, and those behind it do not begin.
+ * Does what the user wants at the end of a start: runs a command, runs another command when a person has to decide
+ * about rows, sends a notification. They run one after the other, and each is logged in run.log. A failure is
+ * printed, and does not change the run or its exit code. A signal ends the one in progress, and the rest do not
+ * begin.
  */
 export async function afterRun(run: StartedRun, ended: EndedStart, parts: AfterRunParts = {}): Promise<void> {
   const { options, io } = run;
@@ -53,7 +54,7 @@ export async function afterRun(run: StartedRun, ended: EndedStart, parts: AfterR
   }
 }
 
-/** A terminal that is closed keeps no mail from being sent. */
+/** A closed terminal does not prevent a mail. */
 function withoutHangup(io: CliIo): Pick<CliIo, 'onStop'> {
   return {
     onStop: (listener) =>
@@ -98,14 +99,14 @@ function endedText({ out }: StartedRun, { exitCode, reason, summary }: EndedStar
   return JSON.stringify({ event: 'run.ended', out, exitCode, reason, summary });
 }
 
-/** Of an address whatever is behind its host may be its secret. */
+/** Anything after the host of an address may be a secret. */
 function addressOf(url: string | undefined): string[] {
   if (url === undefined) return [];
   const { pathname, search } = new URL(url);
   return [`${pathname}${search}`.slice(1), pathname.slice(1)];
 }
 
-/** They stay in this process. */
+/** The environment variables that the command does not receive. */
 const secrets = ['MILLRACE_API_KEY', 'MILLRACE_NOTIFY_SECRET'];
 
 function environment(
@@ -121,10 +122,10 @@ function environment(
   };
 }
 
-/** Variables of such names hold what no log may show. */
+/** Variables with such names hold values that no log may show. */
 const secretName = /KEY|TOKEN|SECRET|PASSWORD/i;
 
-/** A line of run.log. The folder may be gone by now, moved by the command: then nothing is kept. */
+/** Writes a line to run.log. The command may have moved the folder away: then nothing is logged. */
 async function keep(
   { out, io, fault }: StartedRun,
   name: string,

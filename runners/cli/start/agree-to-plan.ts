@@ -23,7 +23,7 @@ import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../pl
 import { ask, canAsk } from '../io/ask-person.js';
 import { countOf, formatMoney, listed, plainText } from '../messages/plain-text.js';
 
-/** The checked manifest: what it holds, and what a start would do. Nothing has been sent yet. */
+/** The checked manifest: its content, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
   readonly plan: Plan;
   readonly ahead: Ahead;
@@ -61,7 +61,7 @@ export async function agreeToPlan(
   return confirmPrice(stakeOf(ahead, options), { yes: options.yes, isCapped }, io, stopped);
 }
 
-/** Rows that ask for what is bought for another row, of the manifest or of earlier starts. */
+/** Rows that ask for what another row bought, in this manifest or in earlier starts. */
 function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRows, 'rows' | 'cost'> {
   if (bought === undefined) return same;
   if (bought.elsewhere !== undefined) return bought;
@@ -79,7 +79,7 @@ function stakeOf({ fits, price }: Ahead, { maxCostPerDay }: StartedRun['options'
   return { estimated: Math.min(fits.estimated, toMicroDollars(maxCostPerDay)), unpriced };
 }
 
-/** Throws `UsageError` when an option of the command line is why the run was not started; else the runner's reason is printed. */
+/** Throws `UsageError` when an option of the command line prevented the start; else the caller prints the runner's reason. */
 export function explainRefusal(
   { plan, ahead }: CheckedRun,
   { io, options, source, target }: StartedRun,
@@ -109,7 +109,7 @@ const askAbove = toMicroDollars(askAboveUsd);
 /** What a start may buy, under the cap in force. */
 export interface Stake {
   readonly estimated: MicroDollars;
-  /** Rows without a known price: the question names them, the estimate leaves them out. */
+  /** Rows without a known price: the question mentions them, the estimate does not include them. */
   readonly unpriced: number;
 }
 
@@ -139,9 +139,10 @@ export async function confirmPrice(
 }
 
 /**
- * Asks on a terminal about rows that would be bought a second time under another id. Where it cannot ask, rows of one manifest go
- * on, as the plan names them; what was bought already, at a known price, is not bought again by itself: an export that makes new ids each
- * night, or a folder that is named after the day, would buy everything each night. `--yes` agrees to it.
+ * Asks on a terminal about rows that would be bought a second time under another id. Without a terminal, rows that
+ * ask for the same within one manifest go on, because the plan names them; rows that were bought already, at a known
+ * price, are refused unless `--yes` is given: an export with new ids each night, or a folder named after the day,
+ * would buy everything each night.
  */
 export async function confirmSame(
   ahead: Pick<Ahead, 'same' | 'bought'>,
@@ -162,8 +163,8 @@ export async function confirmSame(
 }
 
 /**
- * Asks on a terminal about rows of a redo manifest whose rejected picture was bought again since: an older report has saved it. Where
- * it cannot ask they are not bought, unless `--yes` agrees to it.
+ * Asks on a terminal about rows of a redo manifest whose rejected picture was bought again since, because an older
+ * report saved the manifest. Without a terminal they are refused, unless `--yes` is given.
  */
 export async function confirmRedo(
   { outdated }: Pick<Ahead, 'outdated'>,
@@ -214,7 +215,7 @@ function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
 const agreeHint =
   'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
 
-/** Throws `UsageError` when the options imply a price for the rows of `--follow` that nobody has agreed to. */
+/** Throws `UsageError` when the options set a price for the rows of `--follow` and nobody has agreed to it. */
 export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
   if (kind === undefined) return;
   const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
@@ -227,7 +228,7 @@ export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBo
 
 type TakeRows = RunStages['takeRows'];
 
-/** The tasks of arriving rows. Unless a price is agreed to, the first row that has one stops the run and is not sent. */
+/** The tasks of arriving rows. Unless a price was agreed to, the first row with a price stops the run and is not sent. */
 export function agreedRows(isAgreed: boolean, take: TakeRows): TakeRows {
   if (isAgreed) return take;
   return async function* (run: Run): AsyncGenerator<Task, void, void> {

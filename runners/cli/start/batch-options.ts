@@ -20,7 +20,7 @@ import { flagOf, noFlagOf, optionsOf, type ListedOption } from '../options/optio
 export interface LiveRows {
   readonly rows: AsyncIterable<unknown>;
   readonly deliver: NonNullable<RunBatchOptions['deliver']>;
-  /** Emits when the reader of stdout is gone: the run then stops. */
+  /** Emits when the reader of stdout has gone: the run then stops. */
   readonly stop$: Subject<SignalOrder>;
   /** Closes stdin, which may never end by itself. */
   close(): void;
@@ -31,13 +31,13 @@ export interface StartedRun {
   readonly source: SpooledManifest;
   readonly out: string;
   readonly options: RunOptions;
-  /** What a later start needs of the command line as well. */
+  /** The words of the command line that a later start needs as well. */
   readonly repeat: NonNullable<RunBatchOptions['repeat']>;
   readonly target: Target;
   readonly prices: PriceBook;
   readonly io: CliIo;
   readonly fault: FaultContext;
-  /** Rows that arrive while it goes, in place of a manifest. */
+  /** Rows that arrive during the run, instead of a manifest. */
   readonly live?: LiveRows;
   /** The plan that the start must follow. */
   readonly plan?: SavedPlan;
@@ -86,7 +86,7 @@ function rateOptions(options: RunOptions): Partial<RunBatchOptions> {
   };
 }
 
-/** The emulator of a rehearsal calls where the run listens. */
+/** In a rehearsal, the emulator calls back to the port on which the run listens. */
 function webhookOptions({ webhookUrl: url, webhookListen, local }: RunOptions): Partial<RunBatchOptions> {
   if (url === undefined && webhookListen === undefined) return {};
   const where = webhookListen ?? (local ? { port: 0 } : {});
@@ -115,7 +115,7 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
 /** A start that may cost more than this needs agreement. */
 export const askAboveUsd = 25;
 
-/** Without a cap and without `--yes` the price of the plan is what was agreed to: not ten times as much. */
+/** Without a cap and without `--yes`, the user agreed to the planned price, not to ten times as much. */
 const agreedDriftPercent = 100;
 
 function agreedPrice({
@@ -144,11 +144,12 @@ export function ledgerFile(
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a start that a later start of the same run needs as well, as words of a command line. What a configuration
- * file says is found there again. Paths become absolute, and a password is left out: the words stand in the journal.
+ * The options of a start that a later start of the same run needs as well, as words of a command line. Settings of a
+ * configuration file are left out, because they are read again. Paths become absolute; a password is left out,
+ * because the words go into the journal.
  *
- * @param raw as the command line and a saved plan gave them
- * @param from the configuration file that an option is from, by its name
+ * @param raw as given by the command line and a saved plan
+ * @param from the configuration file that sets an option, by the option's name
  */
 export function repeatedOptions(
   raw: Raw,
@@ -177,7 +178,7 @@ function shown(row: ListedOption['row'], value: string, cwd: string): string {
   return row.takes === 'FILE' ? resolve(cwd, value) : withoutPassword(value);
 }
 
-/** The address of a database: a command without the password goes by PGPASSWORD or ~/.pgpass. */
+/** The address of a database without its password: the printed command reads it from PGPASSWORD or ~/.pgpass. */
 function withoutPassword(address: string): string {
   if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address;
   const url = new URL(address);

@@ -5,31 +5,31 @@ import type { SignalOrder } from '../io/listen-for-stop.js';
 import { plainText } from '../messages/plain-text.js';
 
 export interface CommandLimits {
-  /** A command that takes longer is killed. @defaultValue 60_000 */
+  /** Time limit of the command, which is then killed. @defaultValue 60_000 */
   readonly commandMs?: number;
-  /** So long it may take to end after a signal. @defaultValue 5_000 */
+  /** How long the command may take to end after a signal. @defaultValue 5_000 */
   readonly graceMs?: number;
 }
 
 export interface CommandPlace {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where what it prints goes. */
+  /** Receives what the command prints. */
   readonly stderr: Pick<OutStream, 'write'>;
 }
 
 export interface CommandEnd {
   /** What went wrong. */
   readonly problem: string | undefined;
-  /** The last of what it printed, on one line. */
+  /** The end of what it printed, on one line. */
   readonly output: string;
 }
 
 const onWindows = process.platform === 'win32';
 
 /**
- * Calls a command through the shell. The first order asks it, and all that it has started, to end; a second one kills them, as
- * does the time that they have.
+ * Runs a command through the shell. The first stop signal asks the command, and all processes that it started, to
+ * end; a second one, or the time limit, kills them.
  */
 export function callCommand(
   command: string,
@@ -51,7 +51,7 @@ export function callCommand(
   const cut = (reason: string): void => {
     why ??= reason;
     signal(child.pid, 'SIGKILL');
-    // What it has started may hold its pipes open for ever.
+    // Processes that it started may hold its pipes open for ever.
     child.stdout.destroy();
     child.stderr.destroy();
   };
@@ -68,7 +68,7 @@ export function callCommand(
   return new Promise((resolve) => {
     const end = (problem: string | undefined): void => {
       watch.unsubscribe();
-      // A part of it that does not listen to signals, and prints elsewhere, is not left behind.
+      // A child process that ignores signals, and prints elsewhere, is not left running.
       if (why !== undefined) signal(child.pid, 'SIGKILL');
       resolve({ problem: why ?? problem, output: tail.text() });
     };
@@ -79,22 +79,22 @@ export function callCommand(
   });
 }
 
-/** To it and to all that it has started. */
+/** Signals the command and all processes that it started. */
 function signal(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(onWindows ? pid : -pid, name);
   } catch {
-    // It has just ended.
+    // It has ended just now.
   }
 }
 
 const outputKept = 4_096;
 
-/** Addresses: of the one of a service, what is behind its host may be its secret. */
+/** Addresses: anything after the host may be a secret. */
 const addresses = /\b([a-z][\w+.-]*:\/\/)(?:[^\s"'<>/@]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
-/** The last that a command has printed. */
+/** Keeps the end of what a command printed. */
 class Tail {
   private kept = '';
   private isCut = false;
@@ -106,7 +106,7 @@ class Tail {
   }
 
   text(): string {
-    // The first word may be a part of a secret, which nothing would know any more.
+    // The first word is dropped: it may be the rest of a secret, which could not be recognised any more.
     const whole = this.isCut ? `…${this.kept.replace(/^\S*\s*/, ' ')}` : this.kept;
     const masked = whole.replace(
       addresses,

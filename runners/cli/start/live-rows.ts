@@ -6,10 +6,10 @@ import type { SignalOrder } from '../io/listen-for-stop.js';
 import type { RunOptions } from '../options/parse-options.js';
 import type { LiveRows } from './batch-options.js';
 
-/** Options that need the whole manifest or stdout. */
+/** Options that need the whole manifest, or stdout. */
 const others = ['limit', 'only', 'retry', 'json'] as const satisfies readonly (keyof RunOptions)[];
 
-/** Takes rows from stdin for `--follow`. Throws `UsageError` for options that do not go with it. */
+/** Reads the rows of `--follow` from stdin. Throws `UsageError` for options that exclude it. */
 export function openLiveRows(
   name: string,
   options: RunOptions,
@@ -34,7 +34,7 @@ export function openLiveRows(
   };
 }
 
-/** Writes a line and waits until the stream has room for another. Once the reader is gone nothing is written. */
+/** Writes a line and waits until the stream has room for the next. Once the reader has gone, nothing is written. */
 function lineWriter(out: OutStream, gone: () => void): LiveRows['deliver'] {
   let hasRoom: (() => void)[] = [];
   let isGone = false;

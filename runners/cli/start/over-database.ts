@@ -6,8 +6,8 @@ import type { runBatch } from '../../batch/index.js';
 import type { StartedRun } from './batch-options.js';
 
 /**
- * The runner over a database. It connects to an address at once, so that a wrong one is reported before anybody is
- * asked about the price. An embedded database is started when the run's folder exists.
+ * Runs over a database. It connects at once, so that a wrong address is reported before anybody is asked about the
+ * price. An embedded database starts once the run's folder exists.
  */
 export async function overDatabase(
   { out, target, io, fault }: StartedRun,
@@ -37,7 +37,7 @@ export async function overDatabase(
       isTaken = true;
       return Promise.resolve(connected);
     };
-    // A password is given by PGPASSWORD or ~/.pgpass, as to this process.
+    // The worker reads the password from PGPASSWORD or ~/.pgpass, as this process does.
     const workerCommand = commandOfWorker(target, [connected.shown.replace(':***@', '@')]);
     return runDistributed(given, { connect, workerCommand }, stages);
   };

@@ -21,7 +21,7 @@ export interface PostParts {
 const mostTries = 4;
 const answerMs = 10_000;
 
-/** Posts a body of JSON, signed where a secret is known. Resolves to what went wrong. */
+/** Posts a JSON body, signed if there is a secret. Resolves to what went wrong. */
 export async function postEnd(
   url: string,
   body: string,
@@ -71,7 +71,7 @@ function problemIn({ status }: WireReply): Answered {
   return { problem: `it answered HTTP ${status}`, isFinal: !mayPass };
 }
 
-/** As many services sign: the time and the body by HMAC-SHA256, so that an old notification cannot be sent again. */
+/** The common way to sign: HMAC-SHA256 of the time and the body, so that an old notification cannot be sent again. */
 function signature(body: string, at: number, secret: string | undefined): Record<string, string> {
   if (secret === undefined || secret === '') return {};
   const hash = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');

@@ -14,7 +14,7 @@ export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
-/** The files that a run can leave, the most useful first. */
+/** The files of a run, the most useful first. */
 const files = [
   'results.jsonl',
   'results.csv',
@@ -28,8 +28,8 @@ const files = [
 ];
 
 /**
- * Prints how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json` the
- * summary goes to stdout; with `--quiet` nothing is printed of a run that needs nobody. Returns the exit code.
+ * Prints how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json`
+ * the summary goes to stdout; with `--quiet` nothing is printed unless a person is needed. Returns the exit code.
  */
 export async function printOutcome(
   run: StartedRun,
@@ -43,7 +43,7 @@ export async function printOutcome(
     io.stderr.write(`error: ${sentence}\n`);
     return exitCode;
   }
-  // An interrupted run ends without waiting for either.
+  // An interrupted run waits for neither.
   if (exitCode < 128) await writeAfterRun(run);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet && exitCode === 0) return exitCode;
@@ -62,13 +62,13 @@ export async function printOutcome(
     ...(await filesText(out, io.cwd, exitCode < 128 ? lookText(summary) : '')),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
-  // Where stdout is a file, the person at the terminal gets the sentence too.
+  // When stdout is a file, the person at the terminal sees the sentence on stderr.
   if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
     io.stderr.write(`${sentence}\n`);
   return exitCode;
 }
 
-/** What a later start needs to be this run again. What is printed with --quiet is mailed: its paths are absolute. */
+/** How a later start names this run. Output of --quiet is mailed, so its paths are absolute. */
 async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand> {
   const { source, out, options, repeat, target, io, live } = run;
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
@@ -80,7 +80,7 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   return commandOfStarts((await readFirstStart(nodeDisk, out)) ?? last, last, out, shown);
 }
 
-/** Writes the report, and keeps a snapshot of a journal that has grown by much: of a large run that takes a while, and is shown. */
+/** Writes the report, and a snapshot of a journal that has grown much. Both take a while for a large run, so their progress is shown. */
 async function writeAfterRun(run: StartedRun): Promise<void> {
   const after = showAfterRun(run.io.stderr, run.options);
   await tryReport(run, after);
@@ -103,13 +103,13 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-/** What the report is for. Edits alone have a resolution. Empty: there is nothing in it to look at. */
+/** What the report is good for; empty when it has nothing to look at. Only edits have a resolution. */
 function lookText({ rows, cost }: Summary): string {
   if (rows.completed === 0) return '';
   return Object.keys(cost.byResolution).length > 0 ? 'to review the pictures' : 'to look at the results';
 }
 
-/** @param look what the report is opened for; empty: it does not show what the run has come to */
+/** @param look what to open the report for; empty: it does not show the current state of the run */
 async function filesText(out: string, cwd: string, look: string): Promise<string[]> {
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));

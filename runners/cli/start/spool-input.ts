@@ -7,17 +7,17 @@ import { DiskFault } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
-/** A manifest that is a file, also one that came from stdin. */
+/** A manifest in a file, which may have come from stdin. */
 export type SpooledManifest = ManifestSource & {
   readonly path: string;
-  /** Of a manifest from stdin: its place in the run's folder, and what moves it there when the start is agreed to. */
+  /** For a manifest from stdin: its place in the run's folder, and the function that moves it there once the start is agreed to. */
   readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
 };
 
 /**
- * Writes a manifest from stdin to a file, so that all of it can be checked before anything is sent. That file
- * is outside of the run's folder, because a refused start writes nothing there. `discard` removes it unless it was
- * moved. A manifest that is a file stays where it is. Throws `DiskFault`.
+ * Writes a manifest from stdin to a file, so that all of it can be checked before anything is sent. The file is
+ * outside the run's folder, because a refused start writes nothing there. `discard` removes it unless it was moved. A
+ * manifest that is a file stays in its place. Throws `DiskFault`.
  */
 export async function spoolInput(
   source: ManifestSource,

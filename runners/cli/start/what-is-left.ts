@@ -16,9 +16,9 @@ import { failureText, toGoText } from '../messages/outcome-text.js';
 import { shownPath } from '../messages/plain-text.js';
 
 /**
- * What of a run is left to a person: its failures of whatever start, by cause, then the rows to go, each with the command for it.
+ * What is left to a person: failures of all starts, by cause, then the rows to go, each with its command.
  *
- * @param exitCode how the last start ended; `undefined` where it was cut off
+ * @param exitCode how the last start ended; `undefined` when it was cut off
  */
 export async function whatIsLeft(
   folder: string,
@@ -42,14 +42,14 @@ export async function whatIsLeft(
   ];
 }
 
-/** The line that names the command for the rows that a settlement has left to be asked for or sent. */
+/** The line with the command for rows that are to be polled or sent after a settlement. */
 export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
   const command = await commandOfRun(folder, io);
   const again = command && runAgain(command);
   return again === undefined ? [] : [`Go on: ${again}`];
 }
 
-/** What names the run of a folder in commands, by its first and its last start; `undefined` where it has none. */
+/** How commands name the run of a folder, from its first and its last start; `undefined` when it has none. */
 export async function commandOfRun(
   folder: string,
   { cwd }: Pick<CliIo, 'cwd'>,
@@ -61,7 +61,7 @@ export async function commandOfRun(
   return commandOfStarts(first, last, folder, (path) => shownPath(path, cwd));
 }
 
-/** @param shown how the command is to show a path */
+/** @param shown how the command writes a path */
 export async function commandOfStarts(
   first: StartFacts,
   last: StartFacts,
@@ -73,7 +73,7 @@ export async function commandOfStarts(
   return { ...command, manifest: command.manifest === '' ? '' : shown(command.manifest) };
 }
 
-/** The database that a run's folder names; a run without one loads nothing of it. */
+/** The database that a run's folder names; a run without one loads none of its code. */
 export async function databaseOfFolder(
   folder: string,
   db: string | undefined,

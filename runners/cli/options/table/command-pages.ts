@@ -1,6 +1,6 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** What a start is beside its manifest. */
+/** Options of a start besides its manifest. */
 export const startPage = {
   rows: {
     check: {

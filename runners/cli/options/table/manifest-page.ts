@@ -1,6 +1,6 @@
 import { ofRun, type TablePage } from './table-row.js';
 
-/** The manifest, the part of it that is done, and the run's folder. */
+/** Options for the manifest, the selected rows and the run's folder. */
 export const manifestPage = {
   heading: 'The manifest and its folder:',
   rows: {

@@ -1,6 +1,6 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** What may be spent, and what becomes of rows that failed, changed or may have been bought. */
+/** Options for money, and for rows that failed, changed or are in doubt. */
 export const moneyPage = {
   heading: 'Money and failures:',
   rows: {

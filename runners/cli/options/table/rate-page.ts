@@ -1,9 +1,9 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** A limit beyond the lifetime of any job would only look like one. */
+/** A limit beyond the lifetime of any job would limit nothing. */
 const longestMs = 30 * 86_400_000;
 
-/** How many rows and requests at once, and how long a row may take. */
+/** Options for rows and requests at once, and for time limits. */
 export const ratePage = {
   heading: 'Rate and limits:',
   rows: {

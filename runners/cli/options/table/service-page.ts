@@ -87,7 +87,7 @@ export const servicePage = {
   },
 } as const satisfies TablePage;
 
-/** What `--local` and `serve` can set of the emulator. */
+/** The options of the emulator, for `--local` and `serve`. */
 export const emulatorPage = {
   heading: servicePage.heading,
   rows: {

@@ -2,7 +2,7 @@ import type { TablePage } from './table-row.js';
 
 const named = { settle: true, reconcile: true } as const;
 
-/** How a person settles held rows, a billing export, the first manifest, and what a report shows. */
+/** Options for settling, billing exports, `init` and reports. */
 export const settlePage = {
   rows: {
     job: {

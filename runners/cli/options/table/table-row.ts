@@ -7,47 +7,47 @@ type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'r
 
 /** How one command takes an option, where it differs from the others. */
 export interface Taken {
-  /** What it means to this command. */
+  /** Its meaning for this command. */
   readonly meaning?: string;
-  /** The command refuses to start without it. */
+  /** The command requires it. */
   readonly required?: true;
-  /** The command takes it, so that a command line of `run` can be pasted, and does not depend on it. */
+  /** The command accepts it, so that a command line of `run` can be pasted, and ignores it. */
   readonly unused?: true;
 }
 
-/** An option: all that the schema, the help, the completion, the configuration files and saved plans know of it. */
+/** An option. Its row is the source of the schema, the help, the completion, the configuration files and saved plans. */
 export interface OptionRow {
-  /** What it means, without its default. */
+  /** Its meaning, without its default. */
   readonly meaning: string;
-  /** Which commands take it. */
+  /** The commands that take it. */
   readonly commands: { readonly [Name in CommandName]?: true | Taken };
-  /** Its value as the help shows it, such as `USD|none`; `D` is a duration. Absent: a switch. */
+  /** The name of its value in the help, such as `USD|none`; `D` is a duration. Absent: a switch. */
   readonly takes?: string;
-  /** What a value may be. It is made when options are parsed, so that the help loads no schema. */
+  /** The schema of its value. It is created when options are parsed, so that the help loads no schema. */
   readonly value?: (values: OptionValues) => z.ZodType;
   /** It may be repeated. */
   readonly repeats?: true;
-  /** The value where none is given, as the command line would give it. */
+  /** The default, in the form of the command line. */
   readonly fallback?: string | readonly string[];
-  /** What happens where none is given, for the help. */
+  /** What happens without it, for the help. */
   readonly otherwise?: string;
-  /** A switch that is on: the option is `--no-NAME`. */
+  /** A switch that is on by default: the option is `--no-NAME`. */
   readonly isOn?: true;
-  /** A configuration file may set it; a path starts where the file is. */
+  /** A configuration file may set it; a relative path starts at the file's folder. */
   readonly config?: 'text' | 'path';
-  /** The variable of the environment that holds it, over a configuration file. */
+  /** The environment variable with the same value; it overrides a configuration file. */
   readonly variable?: string;
-  /** The variable of the environment that takes its place, over a configuration file. */
+  /** The environment variable that is used instead of it; it overrides a configuration file. */
   readonly variableInstead?: string;
-  /** It names a part of the real service: with `--local` a configuration file does not set it. */
+  /** It names a part of the real service: `--local` ignores it in a configuration file. */
   readonly isOfService?: true;
-  /** A choice of one start, or what the run knows without it: a command that goes on with the run does not repeat it. */
+  /** It is for one start, or the run remembers it: a printed command that continues the run leaves it out. */
   readonly isOnce?: true;
-  /** It is about how this manifest is read: a manifest that millrace wrote does not need it. */
+  /** It says how this manifest is read: a manifest that millrace wrote does not need it. */
   readonly isOfManifest?: true;
-  /** Who knows the address may use it: `config` prints its host alone. */
+  /** The address is a secret: `config` prints only its host. */
   readonly isSecretAddress?: true;
-  /** It decides what is sent, where and at what price: a saved plan holds a start to it. */
+  /** It decides what is sent, where and at what price: a start by a saved plan must have the same value. */
   readonly isPlanned?: true;
 }
 
