@@ -51,55 +51,55 @@ interface CommandEntry {
 const exitCodes = `
 Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
 TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace, 74 disk or journal,
-75 another process holds the run, 129, 130 and 143 interrupted. Run again to go on.`;
+75 another process holds the run, 129, 130 and 143 interrupted. Run again to continue.`;
 
 const commands: readonly CommandEntry[] = [
   {
     name: 'plan',
-    about: 'check every row and price the run; sends nothing. Takes the options of run',
-    args: [['[manifest]', 'with --plan it is known']],
+    about: 'check every row and price the run; sends nothing; takes the options of run',
+    args: [['[manifest]', 'not needed with --plan']],
     load: async () => (await import('./commands/plan-command.js')).planCommand,
   },
   {
     name: 'run',
-    about: 'do it; run again to go on',
-    args: [['[manifest]', 'with --plan it is known']],
+    about: 'send the rows of a manifest; run it again to continue',
+    args: [['[manifest]', 'not needed with --plan']],
     after: exitCodes,
     load: async () => (await import('./commands/run-command.js')).runCommand,
   },
   {
     name: 'status',
-    about: 'where a run stands, also while it runs',
+    about: 'show where a run stands, also while it runs',
     args: [['<out>']],
     load: async () => (await import('./commands/status-command.js')).statusCommand,
   },
   {
     name: 'report',
-    about: 'write report.html',
+    about: 'write report.html for a run',
     args: [['<out>']],
     load: async () => (await import('./commands/report-command.js')).reportCommand,
   },
   {
     name: 'settle',
     about: 'decide about rows in doubt',
-    args: [['<out>'], ['[id...]', 'ids of rows; with --statement all that are in doubt']],
+    args: [['<out>'], ['[id...]', 'ids of rows; with --statement, all rows in doubt by default']],
     load: async () => (await import('./commands/settle-command.js')).settleCommand,
   },
   {
     name: 'refetch',
-    about: 'download the pictures that are missing, buy nothing',
+    about: 'download missing pictures; buys nothing',
     args: [['<out>']],
     load: async () => (await import('./commands/refetch-command.js')).refetchCommand,
   },
   {
     name: 'pick',
-    about: 'copy the pictures that were kept in the report, by the chosen.csv that it saves',
-    args: [['<out>'], ['[list]', 'chosen.csv; without it, the newest one of this run is looked for']],
+    about: 'copy the pictures that you kept in the report, by the chosen.csv that it saves',
+    args: [['<out>'], ['[list]', 'chosen.csv (default: the newest one of this run)']],
     load: async () => (await import('./commands/pick-command.js')).pickCommand,
   },
   {
     name: 'watch',
-    about: 'the report on a page of this machine, live: before, while and after a run',
+    about: 'show the report live on a page of this machine, before, during and after a run',
     args: [['<out>']],
     load: async () => (await import('./commands/report-command.js')).watchCommand,
   },
@@ -111,17 +111,17 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'worker',
-    about: 'one more machine for the runs of a database, until it is stopped',
+    about: 'work on the runs of a database, until it is stopped',
     load: async () => (await import('./commands/worker-command.js')).workerCommand,
   },
   {
     name: 'serve',
-    about: 'the emulator on a port of this machine',
+    about: 'run the emulator on a port of this machine',
     load: async () => (await import('./commands/serve-command.js')).serveCommand,
   },
   {
     name: 'config',
-    about: 'print what a run would go by, and where each value is from; takes the options of run',
+    about: 'print the settings of a run and where each is from; takes the options of run',
     args: [['[manifest]']],
     load: async () => (await import('./commands/config-command.js')).configCommand,
   },
@@ -141,7 +141,7 @@ const commands: readonly CommandEntry[] = [
 
 const closingWords = `
 A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin with --format and --out.
-The options of a command: millrace run --help. To begin: millrace plan <manifest>`;
+The options of a command: millrace <command> --help. To begin: millrace plan <manifest>`;
 
 /**
  * Declares the command of this call, else all commands. For completion, every command has its options. A command's

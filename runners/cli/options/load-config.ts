@@ -79,7 +79,10 @@ function isElsewhere(row: OptionRow, raw: Raw, env: CliIo['env']): boolean {
   return raw['local'] === true && row.isOfService === true;
 }
 
-/** The host of a load-balanced endpoint that is named for all rows, instead of the files' host for all endpoints. */
+/**
+ * The host of the load-balanced endpoint that `--endpoint` names: it replaces the files' `lb_base_url`, unless the command line or the
+ * environment names a host.
+ */
 function hostOf(
   { endpoint, lbBaseUrl, local }: Raw,
   from: ReadonlyMap<string, string>,

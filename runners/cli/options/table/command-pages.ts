@@ -10,18 +10,18 @@ export const startPage = {
     save: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: 'keep the plan, so that run --plan FILE does exactly that',
+      meaning: 'save the plan, so that run --plan FILE does exactly this',
       commands: { plan: true },
     },
     follow: {
-      meaning: 'with -: do the rows of an endless NDJSON stdin as they arrive; their results go to stdout',
-      commands: { ...ofRun, plan: { meaning: 'with -: plan the NDJSON of stdin, which has to end' } },
+      meaning: 'with -: run the rows of an endless NDJSON stdin as they arrive; their results go to stdout',
+      commands: { ...ofRun, plan: { meaning: 'with -: plan the NDJSON rows of stdin, up to its end' } },
       isOnce: true,
     },
     plan: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: 'do exactly what a saved plan contains, or nothing where something has changed',
+      meaning: 'do exactly what a saved plan contains, or nothing if something has changed',
       commands: {
         run: true,
         plan: { meaning: 'take manifest and options from a saved plan, and compare with it' },
@@ -31,7 +31,7 @@ export const startPage = {
     db: {
       takes: 'URL|embedded',
       value: (values) => values.database(),
-      meaning: 'over many machines: workers do the rows, PostgreSQL is between (millrace worker)',
+      meaning: 'run over many machines: workers (millrace worker) take the rows from PostgreSQL',
       commands: {
         ...ofRun,
         plan: { unused: true },
@@ -41,7 +41,7 @@ export const startPage = {
     metricsFile: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: "figures for Prometheus' textfile collector, every 10 s and at the end",
+      meaning: "write metrics for Prometheus' textfile collector, every 10 s and at the end",
       commands: { ...ofRun, plan: { unused: true } },
       isOnce: true,
     },
@@ -55,20 +55,20 @@ export const machinePage = {
       takes: 'URL',
       value: (values) => values.database(),
       meaning: 'the database of a run over many machines',
-      otherwise: 'as its folder notes it',
+      otherwise: 'the one noted in its folder',
       commands: { status: true, settle: true },
     },
     artifacts: {
       takes: 'DIR',
       value: (values) => values.named('folder'),
-      meaning: "the run's folder, where this machine shares it: pictures are saved from here",
+      meaning: "the run's folder, if this machine shares it: the worker saves pictures there",
       commands: { worker: true },
     },
     slots: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 10_000),
-      meaning: 'rows of a run in flight at this worker at most',
-      otherwise: 'as many as the run has',
+      meaning: 'the most rows of a run in flight at this worker',
+      otherwise: 'the concurrency of the run',
       commands: { worker: true },
     },
     port: {
@@ -81,7 +81,7 @@ export const machinePage = {
     key: {
       takes: 'KEY',
       value: (values) => values.named('key'),
-      meaning: 'the API key that it takes',
+      meaning: 'the API key that it accepts',
       otherwise: 'millrace-emulator-key',
       commands: { serve: true },
     },
@@ -97,7 +97,7 @@ export const printPage = {
     onEnd: {
       takes: 'CMD',
       value: (values) => values.named('command'),
-      meaning: 'call it through the shell when the start has ended (MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
+      meaning: 'run a shell command when the start has ended (it gets MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
       commands: notOfPlan,
       config: 'text',
       isOnce: true,
@@ -105,7 +105,7 @@ export const printPage = {
     onHold: {
       takes: 'CMD',
       value: (values) => values.named('command'),
-      meaning: 'the same where rows are in doubt and a person has to decide',
+      meaning: 'run a shell command when rows are in doubt and a person has to decide',
       commands: notOfPlan,
       config: 'text',
       isOnce: true,
@@ -113,14 +113,14 @@ export const printPage = {
     notify: {
       takes: 'URL',
       value: (values) => values.notifyUrl(),
-      meaning: 'post the summary there when the start has ended, signed by MILLRACE_NOTIFY_SECRET',
+      meaning: 'post the summary to a URL when the start has ended, signed with MILLRACE_NOTIFY_SECRET',
       commands: notOfPlan,
       config: 'text',
       isSecretAddress: true,
       isOnce: true,
     },
     quiet: {
-      meaning: 'only what needs a person',
+      meaning: 'print only what needs a person',
       commands: { ...ofRun, worker: true, refetch: true },
       isOnce: true,
     },
@@ -136,7 +136,7 @@ export const printPage = {
       isOnce: true,
     },
     profile: {
-      meaning: 'write where the CPU time of this process goes, as a .cpuprofile for speedscope or Chrome',
+      meaning: 'write a CPU profile of this process, as a .cpuprofile for speedscope or Chrome',
       commands: { ...ofRun, status: true, report: true },
     },
   },

@@ -16,14 +16,14 @@ export const manifestPage = {
       isOnce: true,
     },
     add: {
-      meaning: 'the folder holds a run of another manifest: these rows belong to that run',
+      meaning: 'add these rows to the run in the folder, which is of another manifest',
       commands: ofRun,
       isOnce: true,
     },
     format: {
       takes: 'FORMAT',
       value: (values) => values.oneOf('csv', 'jsonl'),
-      meaning: 'csv or jsonl, where the file name does not say it',
+      meaning: 'csv or jsonl, if the file name does not show it',
       commands: ofRun,
       isPlanned: true,
       isOfManifest: true,
@@ -31,8 +31,8 @@ export const manifestPage = {
     delimiter: {
       takes: 'SIGN',
       value: (values) => values.delimiter(),
-      meaning: 'what separates the columns of a CSV: comma, semicolon, tab, bar',
-      otherwise: 'by its first line',
+      meaning: 'the separator of a CSV: comma, semicolon, tab, bar',
+      otherwise: 'found by the first line',
       commands: ofRun,
       config: 'text',
       isPlanned: true,
@@ -41,7 +41,7 @@ export const manifestPage = {
     set: {
       takes: 'NAME=VALUE',
       value: (values) => values.pairs('NAME=VALUE'),
-      meaning: 'a field for every row that has none; {{column}} in it is filled from the row',
+      meaning: 'set a field in every row that does not have it; {{column}} is filled from the row',
       repeats: true,
       fallback: [],
       commands: ofRun,
@@ -61,7 +61,7 @@ export const manifestPage = {
     each: {
       takes: 'NAME=VALUES',
       value: (values) => values.axes(),
-      meaning: 'each row once for each of these values of a column: style=oil,ink; several multiply',
+      meaning: 'make one row for each value of a column: style=oil,ink; several options multiply',
       repeats: true,
       fallback: [],
       commands: ofRun,
@@ -71,7 +71,7 @@ export const manifestPage = {
     axes: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: 'the same from a CSV with the columns axis and value, for longer lists',
+      meaning: 'like --each, from a CSV with the columns axis and value',
       commands: ofRun,
       isPlanned: true,
       isOfManifest: true,
@@ -79,7 +79,7 @@ export const manifestPage = {
     repeat: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 1000),
-      meaning: 'each row so many times',
+      meaning: 'send each row N times',
       otherwise: '1',
       commands: ofRun,
       isPlanned: true,
@@ -88,7 +88,7 @@ export const manifestPage = {
     ignore: {
       takes: 'NAME',
       value: (values) => values.listOf(values.named('column')),
-      meaning: 'a column that is your own, though its name looks like a field that is absent',
+      meaning: 'treat a column as your own although it looks like a misspelt field',
       repeats: true,
       fallback: [],
       commands: ofRun,
@@ -114,7 +114,7 @@ export const manifestPage = {
     limit: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, Number.MAX_SAFE_INTEGER),
-      meaning: 'do only the first N rows that are to be done',
+      meaning: 'only the first N of the rows to do',
       commands: ofRun,
       isPlanned: true,
       isOnce: true,
@@ -122,14 +122,14 @@ export const manifestPage = {
     only: {
       takes: 'IDS',
       value: (values) => values.names(),
-      meaning: 'do only these rows: ids, or column=value, separated by commas',
+      meaning: 'only these rows: ids, or column=value, separated by commas',
       repeats: true,
       commands: ofRun,
       isPlanned: true,
       isOnce: true,
     },
     skipInvalid: {
-      meaning: 'invalid rows become failures instead of stopping the run',
+      meaning: 'record invalid rows as failures instead of refusing the manifest',
       commands: ofRun,
       isPlanned: true,
       isOfManifest: true,

@@ -7,7 +7,7 @@ export const moneyPage = {
     maxCost: {
       takes: 'USD|none',
       value: (values) => values.wordOr('none', values.usd()),
-      meaning: 'never reserve beyond it, over all starts of the run, which remembers it; none lifts it',
+      meaning: 'cost cap over all starts of the run, which remembers it; none lifts it',
       commands: ofRun,
       config: 'text',
       isOnce: true,
@@ -15,7 +15,7 @@ export const moneyPage = {
     maxCostPerDay: {
       takes: 'USD',
       value: (values) => values.usd(),
-      meaning: 'the same over all runs that share a ledger, in any 24 hours',
+      meaning: 'cost cap for all runs that share a ledger, in any 24 hours',
       commands: notOfPlan,
       config: 'text',
     },
@@ -23,8 +23,8 @@ export const moneyPage = {
       takes: 'COLUMN',
       value: (values) => values.columns(),
       repeats: true,
-      meaning: 'add money and rows up by the values of a column; the run remembers it, none ends it',
-      commands: { ...ofRun, status: { meaning: 'add money and rows up by the values of a column' } },
+      meaning: 'show cost and rows for each value of a column; the run remembers it, none ends it',
+      commands: { ...ofRun, status: { meaning: 'show cost and rows for each value of a column' } },
       config: 'text',
       isOnce: true,
     },
@@ -41,7 +41,7 @@ export const moneyPage = {
     warnAt: {
       takes: 'P%|USD',
       value: (values) => values.warnAt(),
-      meaning: 'warn once of each of these caps, when so much of it is spent, reserved or in doubt',
+      meaning: 'warn once for each cap, when this much of it is spent, reserved or in doubt',
       commands: notOfPlan,
       config: 'text',
     },
@@ -64,7 +64,7 @@ export const moneyPage = {
     assumePrice: {
       takes: 'USD',
       value: (values) => values.usd(),
-      meaning: 'the price of a row that has no known one; a cap then needs it',
+      meaning: 'the price of rows without a known price; a cap needs it for such rows',
       commands: ofRun,
       config: 'text',
       isPlanned: true,
@@ -72,20 +72,20 @@ export const moneyPage = {
     maxPriceDrift: {
       takes: 'P%',
       value: (values) => values.percent(),
-      meaning: 'stop when the service charges so much more than expected',
+      meaning: 'stop when the service charges this much more than expected',
       otherwise: '100% without a cap and --yes',
       commands: notOfPlan,
       config: 'text',
     },
     yes: {
-      meaning: 'agree to any price: above $25 a start asks, and where it cannot ask it needs this or a cap',
+      meaning: 'agree to any price; without it a start above $25 asks, and needs a cap if it cannot ask',
       commands: notOfPlan,
       isOnce: true,
     },
     onUnknown: {
       takes: 'ACTION',
       value: (values) => values.oneOf('hold', 'retry'),
-      meaning: 'a request that may have been accepted: hold or retry',
+      meaning: 'what to do with a request that may have been accepted: hold or retry',
       fallback: 'hold',
       commands: ofRun,
       isOnce: true,
@@ -93,7 +93,7 @@ export const moneyPage = {
     retry: {
       takes: 'CODES',
       value: (values) => values.retryCodes(),
-      meaning: 'failures to take up: failed, unknown, expired, all, or codes',
+      meaning: 'failures to try again: failed, unknown, expired, all, or codes',
       repeats: true,
       otherwise: 'download,deadline',
       commands: ofRun,
@@ -102,7 +102,7 @@ export const moneyPage = {
     changed: {
       takes: 'ACTION',
       value: (values) => values.oneOf('keep', 'redo'),
-      meaning: 'rows that were bought and have changed since: keep or redo',
+      meaning: 'what to do with bought rows that have changed since: keep or redo',
       fallback: 'keep',
       commands: ofRun,
       isOnce: true,
@@ -110,7 +110,7 @@ export const moneyPage = {
     same: {
       takes: 'ACTION',
       value: (values) => values.oneOf('warn', 'refuse'),
-      meaning: 'rows that ask for exactly what another row asks for: warn or refuse',
+      meaning: 'what to do with rows that ask for exactly the same: warn or refuse',
       fallback: 'warn',
       commands: ofRun,
       config: 'text',
@@ -118,12 +118,12 @@ export const moneyPage = {
     halt: {
       takes: 'N|P%',
       value: (values) => values.halt(),
-      meaning: 'stop when so many rows have failed',
+      meaning: 'stop when this many rows have failed',
       commands: notOfPlan,
       config: 'text',
     },
     repair: {
-      meaning: 'go on where the journal is damaged: what cannot be read is in doubt',
+      meaning: 'continue with a damaged journal: unreadable rows are in doubt',
       commands: notOfPlan,
       isOnce: true,
     },

@@ -10,15 +10,15 @@ export const ratePage = {
     concurrency: {
       takes: 'N|auto',
       value: (values) => values.wordOr('auto', values.wholeNumber(1, 10_000)),
-      meaning: 'rows in flight; auto finds out, from 4 to 100',
-      otherwise: 'auto where rows are async, else 8',
+      meaning: 'rows in flight; auto finds the number, from 4 to 100',
+      otherwise: 'auto for async rows, else 8',
       commands: notOfPlan,
       config: 'text',
     },
     downloads: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 1000),
-      meaning: 'pictures being saved at once',
+      meaning: 'pictures saved at once',
       fallback: '4',
       commands: { ...notOfPlan, refetch: true },
       config: 'text',
@@ -26,7 +26,7 @@ export const ratePage = {
     rate: {
       takes: 'N|runpod',
       value: (values) => values.wordOr('runpod', values.rate()),
-      meaning: 'requests a second, all rows together, or the published limits',
+      meaning: 'requests a second for all rows together, or the published limits',
       otherwise: 'found out after a 429',
       commands: notOfPlan,
       config: 'text',
@@ -42,7 +42,7 @@ export const ratePage = {
     runsyncTimeout: {
       takes: 'D',
       value: (values) => values.duration(1, longestMs),
-      meaning: 'client timeout of /runsync; past it with no id a row is unknown',
+      meaning: 'client timeout of /runsync; a row without an answer by then is unknown',
       fallback: '60s',
       commands: notOfPlan,
       config: 'text',
@@ -50,7 +50,7 @@ export const ratePage = {
     timeout: {
       takes: 'D',
       value: (values) => values.duration(1, longestMs),
-      meaning: 'limit of one row, from when it is taken up to its end; waiting for --rate counts',
+      meaning: 'time limit of one row, from its start to its end, waiting for --rate included',
       fallback: '1h',
       commands: notOfPlan,
       config: 'text',
@@ -58,13 +58,13 @@ export const ratePage = {
     retries: {
       takes: 'N',
       value: (values) => values.wholeNumber(0, 1000),
-      meaning: 'extra tries of what is safe to try again',
+      meaning: 'extra tries of requests that are safe to send again',
       fallback: '4',
       commands: { ...notOfPlan, refetch: { meaning: 'extra tries of each' } },
       config: 'text',
     },
     lowPriority: {
-      meaning: 'async rows wait at the service behind all jobs that do not say so',
+      meaning: 'async rows wait at the service behind all other jobs',
       commands: ofRun,
       config: 'text',
     },
@@ -79,18 +79,18 @@ export const ratePage = {
     webhookListen: {
       takes: 'HOST:PORT',
       value: (values) => values.address(),
-      meaning: 'where callbacks are taken; with --local the emulator calls here',
+      meaning: 'where the run listens for callbacks; with --local the emulator calls it',
       otherwise: '127.0.0.1:8787 with --webhook-url',
       commands: {
         ...notOfPlan,
-        worker: { meaning: 'where this worker takes callbacks about rows of any worker' },
+        worker: { meaning: 'where this worker listens for callbacks, about rows of any worker' },
       },
       config: 'text',
     },
     pollCost: {
       takes: 'D',
       value: (values) => values.duration(1, 3_600_000),
-      meaning: 'how much later an answer may be noticed to save one status call',
+      meaning: 'how much delay in noticing an answer is worth one status call',
       fallback: '190ms',
       commands: notOfPlan,
       config: 'text',

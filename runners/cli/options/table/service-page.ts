@@ -9,7 +9,7 @@ export const servicePage = {
     endpoint: {
       takes: 'ID',
       value: (values) => values.endpoint(),
-      meaning: 'queue or image-edit endpoint; the column "endpoint" of a row wins',
+      meaning: 'queue or image-edit endpoint, for rows without a column "endpoint"',
       commands: ofRun,
       config: 'text',
       isPlanned: true,
@@ -21,7 +21,7 @@ export const servicePage = {
       commands: {
         ...ofRun,
         worker: { meaning: 'host of the queue API: the worker serves runs against this host' },
-        settle: { meaning: 'host of the queue API, to ask for the job' },
+        settle: { meaning: 'host of the queue API, to look the job up' },
       },
       config: 'text',
       variable: 'MILLRACE_BASE_URL',
@@ -44,7 +44,7 @@ export const servicePage = {
       takes: 'FILE',
       value: (values) => values.text(),
       meaning: 'file with the API key',
-      commands: { ...ofRun, worker: true, settle: { meaning: 'file with the API key, to ask for the job' } },
+      commands: { ...ofRun, worker: true, settle: { meaning: 'file with the API key, to look the job up' } },
       config: 'path',
       variableInstead: 'MILLRACE_API_KEY',
       isOfService: true,
@@ -52,7 +52,7 @@ export const servicePage = {
     imagesBase: {
       takes: 'URL',
       value: (values) => values.imagesBase(),
-      meaning: 'where pictures are that rows name by path: sent as URLs below it',
+      meaning: 'the web address of pictures that rows name by path: they are sent as URLs below it',
       commands: ofRun,
       config: 'text',
       isOfService: true,
@@ -120,13 +120,13 @@ export const emulatorPage = {
     rateLimit: {
       takes: 'N',
       value: (values) => values.rateLimit(),
-      meaning: 'emulator: requests a second, beyond which it answers 429',
+      meaning: 'emulator: answer 429 above this many requests a second',
       commands: emulator,
     },
     seed: {
       takes: 'N',
       value: (values) => values.wholeNumber(0, 4_294_967_295),
-      meaning: 'emulator: where its random numbers begin',
+      meaning: 'emulator: seed of its random numbers',
       otherwise: '1',
       commands: emulator,
     },

@@ -8,13 +8,13 @@ export const settlePage = {
     job: {
       takes: 'ID',
       value: (values) => values.jobId(),
-      meaning: 'it was accepted under this job id, which is asked for first: the next start polls it',
+      meaning: 'it was accepted as this job, which is looked up first: the next start polls it',
       commands: { settle: true },
     },
     paid: {
       takes: 'USD',
       value: (values) => values.usd(),
-      meaning: 'it was accepted and cost this, and its result is given up',
+      meaning: 'it was accepted and cost this much; its result is given up',
       commands: { settle: true },
     },
     notSent: {
@@ -22,43 +22,43 @@ export const settlePage = {
       commands: { settle: true },
     },
     undo: {
-      meaning: 'take back --job or --not-sent, before a start has acted on it: the rows are in doubt again',
+      meaning: 'take back --job or --not-sent before the next start: the rows are in doubt again',
       commands: { settle: true },
     },
     attempt: {
       takes: 'N',
       value: (values) => values.wholeNumber(1, 65_535),
-      meaning: 'of a row that was bought again since: what became of its attempt N',
+      meaning: 'settle attempt N of a row that is or was bought again',
       commands: { settle: true },
     },
     statement: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: 'what reconcile proposes by a billing export (CSV), after a question',
+      meaning: 'settle as reconcile proposes by a billing export (CSV), after a question',
       commands: {
         settle: true,
-        reconcile: { required: true, meaning: 'the export: CSV with a line a charge' },
+        reconcile: { required: true, meaning: 'the export: a CSV with a line for each charge' },
       },
     },
     jobColumn: {
       takes: 'NAME',
       value: (values) => values.named('column'),
       meaning: "the export's column with the job id",
-      otherwise: 'by usual names',
+      otherwise: 'found by usual names',
       commands: named,
     },
     amountColumn: {
       takes: 'NAME',
       value: (values) => values.named('column'),
       meaning: 'its column with the amount in USD',
-      otherwise: 'by usual names',
+      otherwise: 'found by usual names',
       commands: named,
     },
     timeColumn: {
       takes: 'NAME',
       value: (values) => values.named('column'),
       meaning: 'its column with the time, if it has one',
-      otherwise: 'by usual names',
+      otherwise: 'found by usual names',
       commands: named,
     },
     yes: {
@@ -68,7 +68,7 @@ export const settlePage = {
     prompt: {
       takes: 'TEXT',
       value: (values) => values.text(),
-      meaning: 'what is to be done with each picture',
+      meaning: 'the prompt for each picture',
       commands: { init: { required: true } },
     },
     out: {
@@ -79,7 +79,7 @@ export const settlePage = {
       commands: { init: true },
     },
     fetchReferences: {
-      meaning: 'save small copies of references that lie on the web, to show them; needs sharp',
+      meaning: 'save small copies of reference pictures on the web, to show them; needs sharp',
       commands: { report: true },
     },
     to: {

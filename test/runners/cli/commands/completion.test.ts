@@ -38,7 +38,7 @@ it('has the meaning of each option for zsh', async () => {
   const script = await scriptFor('zsh');
   expect(script).toMatch(/^#compdef millrace\n/);
   expect(script).toContain(
-    "'*--max-cost[never reserve beyond it, over all starts of the run, which remembers it; none lifts it]:value:_files'",
+    "'*--max-cost[cost cap over all starts of the run, which remembers it; none lifts it]:value:_files'",
   );
 });
 
