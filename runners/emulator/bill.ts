@@ -4,10 +4,10 @@ import { StringDecoder } from 'node:string_decoder';
 import type { MicroDollars } from '../../src/contract/micro-dollars.js';
 import type { TempFolder } from './temp-folder.js';
 
-/** What was accepted once, what became of it, and what it costs. */
+/** One line of the bill: an accepted request, how it ended, and its cost. */
 export interface BillLine {
   id: string;
-  /** The endpoint's id; of a route its method and path. */
+  /** The endpoint's id, or a route's method and path. */
   endpoint: string;
   operation: 'run' | 'runsync' | 'route';
   input: unknown;
@@ -20,7 +20,7 @@ export interface BillLine {
   submittedAt: number;
 }
 
-/** The lines that nothing can change any more. */
+/** The closed lines: nothing can change them any more. */
 export interface Bill {
   close(line: BillLine): void;
   /** All lines so far, as JSON texts. @throws Error when some could not be written */

@@ -1,4 +1,4 @@
-/** Time as the emulator sees it, so that a test can let seven days pass at once. */
+/** The emulator's clock, so that a test can let seven days pass at once. */
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -39,7 +39,7 @@ function reasonOf(signal: AbortSignal | undefined): Error {
   return reason instanceof Error ? reason : new Error('aborted');
 }
 
-/** The same clock until the signal aborts: after that no timer fires, and none keeps the process alive. */
+/** The same clock until the signal aborts. After that no timer fires, and none keeps the process alive. */
 export function closableClock(clock: Clock, closing: AbortSignal): Clock {
   const pending = new Set<() => void>();
   const cancelAll = (): void => {

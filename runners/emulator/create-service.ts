@@ -22,7 +22,7 @@ const maxJobBytes = 256_000_000;
 interface ServiceParts {
   folder: TempFolder;
   closing: AbortSignal;
-  /** Known once the server listens. */
+  /** Set once the server listens. */
   origin: () => string;
 }
 
@@ -83,7 +83,7 @@ export async function createService(options: EmulatorOptions, parts: ServicePart
   };
 }
 
-/** The default functions, then the module's, then those handed in. */
+/** The default functions, then the module's, then those of the options: later ones win. */
 async function gatherFunctions({
   functionsFile,
   functions,
@@ -96,7 +96,7 @@ async function gatherFunctions({
   };
 }
 
-/** Numbers in [0, 1) that look like chance and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { imageUrlLifetimeMs } from '../../src/contract/limits.js';
 import type { TempFolder } from './temp-folder.js';
 
-/** A picture or another file that was made, while it can be downloaded. */
+/** A picture or another file, as long as it can be downloaded. */
 export interface StoredPicture {
   path: string;
   bytes: number;
@@ -22,12 +22,12 @@ const contentTypes = {
   zip: 'application/zip',
 } as const;
 
-/** By the ending of its name. */
+/** By the extension of its name. */
 export type StoredFormat = keyof typeof contentTypes;
 
-/** Edited pictures and sample files as files, for 7 days, and never more bytes than allowed: the oldest go first. (spec 8) */
+/** Keeps edited pictures and sample files on disk for 7 days, up to a number of bytes: the oldest are removed first. (spec 8) */
 export interface PictureStore {
-  /** Resolves to the picture's name in its URL. */
+  /** Resolves to the picture's name, the last part of its URL. */
   add(bytes: Buffer, format: StoredFormat): Promise<string>;
   find(name: string): StoredPicture | undefined;
 }

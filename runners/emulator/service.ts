@@ -9,14 +9,14 @@ import type { PictureStore } from './picture-store.js';
 import type { EndpointQueue } from './queue/endpoint-queue.js';
 import type { JobStore } from './queue/job-store.js';
 
-/** What the calls of the service work on. */
+/** What the handlers of the service share. */
 export interface Service {
   apiKey: string;
   clock: Clock;
   random: () => number;
   latency: Latency;
   coldStartMs: number;
-  /** Waiting jobs of an endpoint beyond which submissions get 429. */
+  /** With more waiting jobs than this, an endpoint answers submissions with 429. */
   maxQueued: number;
   queues: ReadonlyMap<string, EndpointQueue>;
   jobs: JobStore;
@@ -34,5 +34,5 @@ export interface Service {
   closing: AbortSignal;
 }
 
-/** hono's context with Node's request and answer. */
+/** hono's context, with Node's request and response. */
 export type Call = Context<{ Bindings: HttpBindings }>;

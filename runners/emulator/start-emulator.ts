@@ -16,26 +16,26 @@ import { addQueueCalls } from './queue/add-queue-calls.js';
 import { Refusal } from './http/http-answer.js';
 import type { Call, Service } from './service.js';
 
-/** A service that listens. */
+/** A running service. */
 export interface Emulator {
   /** {base_url} of the queue endpoints, without a trailing slash. */
   readonly baseUrl: string;
   /** {lb_base_url} of the load-balanced endpoint. */
   readonly lbBaseUrl: string;
   readonly apiKey: string;
-  /** Everything that was accepted: executions and costs. */
+  /** Everything that was accepted, with executions and costs. */
   bill(): BillLine[];
-  /** The counters of one queue endpoint, or of all together. */
+  /** The counters of one queue endpoint, or the sum of all. */
   health(endpoint?: string): QueueHealth;
   /** The address of a picture in the folder `files`, or what is wrong with it. */
   fileUrl(path: string): string | { problem: string };
-  /** Stops all work, hangs up, and removes the pictures. */
+  /** Stops all work, closes all connections, and removes the pictures. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the service on a port of this machine.
- * @throws EmulatorOptionError for an option that cannot be; the system's error when it cannot listen
+ * @throws EmulatorOptionError for an invalid option; the system's error when it cannot listen
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const folder = createTempFolder();

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder under the system's temporary one that is made when it is first asked for. */
+/** A folder below the system's temporary one, created on first use. */
 export interface TempFolder {
-  /** @throws Error once it was removed */
+  /** @throws Error after it was removed */
   path(): string;
   /** Removes it with all that is in it. */
   remove(): void;

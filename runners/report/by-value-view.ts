@@ -3,14 +3,14 @@ import { dearestValues, type ValueLine } from './messages/dearest-values.js';
 import { formatCount } from './messages/format-amounts.js';
 import type { Survey } from './survey/survey-run.js';
 
-/** A table of what rows have cost by the values of one column; all of it plain text. */
+/** A table of the cost of rows for each value of one column; plain text only. */
 export interface ByValueView {
   readonly column: string;
-  /** The most that a value may cost; empty: no cap. */
+  /** The cap of the value; empty without one. */
   readonly cap: string;
   readonly lines: readonly {
     readonly name: string;
-    /** The value where its name is cut; empty elsewhere. */
+    /** The full value when its name is shortened; else empty. */
     readonly whole: string;
     readonly completed: string;
     readonly failed: string;
@@ -23,7 +23,7 @@ export interface ByValueView {
 const valuesShown = 50;
 const longestName = 60;
 
-/** A table for each column that the run adds up by, where a row has one of its values. */
+/** A table for each `--cost-by` column of the run, if rows have values of it. */
 export function viewByValue({ byValue }: Pick<Survey, 'byValue'>): ByValueView[] {
   return byValue
     .map(({ column, costs, cap }) => ({
@@ -48,7 +48,7 @@ function viewLine(line: ValueLine): ByValueView['lines'][number] {
   };
 }
 
-/** By code points: half an emoji is no text. */
+/** Cuts by code points: half an emoji is not valid text. */
 function shortened(text: string): string {
   const signs = Array.from(text.slice(0, longestName * 3));
   return signs.length > longestName ? `${signs.slice(0, longestName - 1).join('')}…` : text;

@@ -1,11 +1,11 @@
 import type { PageRow } from './page-data.js';
 
-/** What rows are sorted, filtered and laid side by side by: some thousand rows in one block, column by column. The page makes it. */
+/** What rows are sorted, filtered and grouped by: a block of some thousand rows, column by column. The page builds it. */
 export interface FacetBlock {
   readonly count: number;
   /** Micro-dollars, ms and ms since the epoch; `null`: not known. */
   readonly numbers: Readonly<Record<NumberFacet, readonly (number | null)[]>>;
-  /** Each column with its values and, a row each, a place among them; -1: the row has none. Pairs: a name may be `__proto__`. */
+  /** Each column with its values, and for each row the index of its value; -1: none. Pairs, because a name may be `__proto__`. */
   readonly columns: readonly (readonly [
     name: string,
     values: readonly string[],
@@ -15,12 +15,12 @@ export interface FacetBlock {
 
 export type NumberFacet = 'price' | 'time' | 'ended';
 
-/** The first picture that a row was given. */
+/** The first reference picture of a row. */
 export const originalColumn = 'original';
 
 const ownNames = new Set(['id', 'kind', 'images', 'redo', 'redo.attempt']);
 const longestValue = 300;
-/** A column with more values than this is a text of each row's own. */
+/** A column with more values than this holds free text. */
 const mostValues = 2000;
 
 export function facetsOf(rows: readonly PageRow[]): FacetBlock {
@@ -29,7 +29,7 @@ export function facetsOf(rows: readonly PageRow[]): FacetBlock {
   return collector.block();
 }
 
-/** Keeps of each row only what goes into the block. */
+/** Keeps only the part of each row that goes into the block. */
 export class FacetCollector {
   #count = 0;
   readonly #price: (number | null)[] = [];
@@ -40,7 +40,7 @@ export class FacetCollector {
   add(row: PageRow): void {
     for (const [name, value] of Object.entries(row.cells ?? {}))
       if (!ownNames.has(name)) this.#put(name, textOf(value));
-    // A name that was cut may be that of two pictures.
+    // A shortened name may belong to two pictures.
     const original = row.references[0]?.name;
     if (original !== undefined && !original.endsWith('…')) this.#put(originalColumn, original);
     this.#price.push(row.cost ?? null);
@@ -68,7 +68,7 @@ export class FacetCollector {
     const column = this.#columns.get(name) ?? { values: new Map<string, number>(), places: [] };
     this.#columns.set(name, column);
     const place = column.values.get(value) ?? column.values.size;
-    // What a column of texts holds is not kept: it is left out in the end.
+    // The values of a free-text column are not kept: the column is left out in the end.
     if (place <= mostValues || name === originalColumn) column.values.set(value, place);
     column.places[this.#count] = place;
   }
@@ -79,7 +79,7 @@ function textOf(value: unknown): string {
   return text.length > longestValue ? `${text.slice(0, longestValue)}… ${checkOf(text)}` : text;
 }
 
-/** Keeps long values apart that begin alike: 32 bits by FNV-1a, as the page has no other hash that needs no promise. */
+/** Tells long values with the same beginning apart: 32 bits of FNV-1a, because the page's other hashes are asynchronous. */
 function checkOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -30,7 +30,7 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
   };
 }
 
-/** Of the run's first manifest: a later one may hold rejected rows, and lie elsewhere. */
+/** Those of the run's first manifest: a later one may hold rejected rows, and be in another folder. */
 function manifestFolderOf({ folder, story }: Survey): string {
   const path = story.starts[0]?.manifest ?? '';
   const isFile = isAbsolute(path) && dirname(path) !== folder;

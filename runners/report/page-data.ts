@@ -7,40 +7,40 @@ export interface PageData {
   readonly run: RunFacts;
   /** What one more picture costs, by resolution; read from the run, else the service's list. */
   readonly prices: Readonly<Record<string, number>>;
-  /** What a row can be: completed, or a member of one group of failures. */
+  /** The class of a row: completed, or a group of failures. */
   readonly classes: readonly RowClass[];
-  /** Two base-36 digits a row, in the order of the manifest: the row's place in `classes`. */
+  /** Two base-36 digits for each row, in the order of the manifest: the index of its class in `classes`. */
   readonly rows: string;
   /** Row numbers in the same order, as runs of consecutive ones: first number, how many. */
   readonly numbers: readonly (readonly [number, number])[];
   readonly source: RowSource;
-  /** The page is served while the run goes: places in `rows` of those that ended last, the newest first. */
+  /** Only on the live page: indexes in `rows` of those that ended last, the newest first. */
   readonly latest?: readonly number[];
 }
 
-/** What an open page is told when the rows in flight have changed and nothing else has. */
+/** The update for an open page when only the rows in flight have changed. */
 export interface FlightUpdate {
-  /** Written and escaped by the server. */
+  /** HTML from the server, escaped. */
   readonly flight: string;
 }
 
-/** What an open page is told when the run that it watches has gone on. */
+/** The update for an open page when the run has made progress. */
 export interface LiveUpdate {
-  /** The figures above the gallery, written and escaped by the server. */
+  /** The figures above the gallery: HTML from the server, escaped. */
   readonly summary: string;
-  /** Those below it. */
+  /** The figures below the gallery. */
   readonly figures: string;
   readonly data: PageData;
 }
 
 export interface RunFacts {
-  /** The same for every report of one run: marks are kept under it. */
+  /** The same for every report of one run: reviews are stored under it. */
   readonly key: string;
   readonly name: string;
-  /** As a command takes it, with the options that a repeat needs. */
+  /** Its path for a command, with the options that a redo needs. */
   readonly folder: string;
   readonly options: readonly string[];
-  /** The folder of the run's manifest with a separator at its end; empty: it came through stdin. */
+  /** The folder of the run's manifest with a trailing separator; empty for stdin. */
   readonly manifestFolder: string;
   /** Nothing was spent, and a redo spends nothing. */
   readonly isRehearsal: boolean;
@@ -51,24 +51,24 @@ export interface RunFacts {
   readonly hasPictures: boolean;
 }
 
-/** Where the page gets its rows: out of the page itself, or from script files beside it. */
+/** Where the page's rows are: in the page itself, or in script files beside it. */
 export type RowSource =
   | { readonly kind: 'inline' }
   | {
       readonly kind: 'files';
-      /** Of the page, where `page-0001.js` and `search-01.js` lie. */
+      /** The folder of `page-0001.js` and `search-01.js`, relative to the page. */
       readonly folder: string;
-      /** Of this writing: files of another one are not taken. */
+      /** The version of this report: files of another version are not used. */
       readonly version: string;
       readonly rowsPerFile: number;
     };
 
 /**
- * What a file of rows says beside their lines, which stand in it as they stand in the run's files: what follows from a line
- * is worked out by the page that shows it.
+ * What a file of rows holds besides their lines. The lines are copied from the run's files; the page that shows them
+ * derives the rest.
  */
 export interface LineFacts {
-  /** A letter a row: the line of a result or of a failure, or a row that was made already. */
+  /** A letter for each row: the line of a result, the line of a failure, or a finished row. */
   readonly kinds: string;
   /** Row numbers, as runs. */
   readonly numbers: readonly (readonly [number, number])[];
@@ -87,7 +87,7 @@ export interface RowClass {
   readonly count: number;
   /** Number of its group of failures, from 1; 0: completed. */
   readonly cause: number;
-  /** Has earlier pictures behind it. */
+  /** Earlier pictures of the row exist. */
   readonly again?: boolean;
 }
 
@@ -99,13 +99,13 @@ export interface PageRow {
   readonly endpoint?: string;
   readonly jobId?: string;
   readonly status: EndStatus;
-  /** The row as a manifest has it, so that it can be sent again. Absent when it is too long to be kept here. */
+  /** The row as in a manifest, so that it can be sent again. Absent when it is too long to be kept here. */
   readonly cells?: Readonly<Record<string, unknown>>;
   readonly references: readonly PageReference[];
   readonly picture?: PagePicture;
-  /** What `--save-output` has saved of the answer. */
+  /** The files that `--save-output` saved. */
   readonly files?: readonly PageFile[];
-  /** Answers without a picture, as text. */
+  /** An output without a picture, as text. */
   readonly output?: string;
   /** Pictures that were bought before and replaced since, the newest first. */
   readonly earlier?: readonly EarlierPicture[];
@@ -125,17 +125,17 @@ export interface PagePicture {
   /** A data URL, or the path of a file. */
   readonly thumb?: string;
   readonly bytes?: number;
-  /** Where the service keeps it until `expiresAt`; http or https. */
+  /** The service's URL of it until `expiresAt`; http or https. */
   readonly url?: string;
   readonly expiresAt?: string;
 }
 
 export interface PageFile {
-  /** The field of the answer that named it. */
+  /** The path of the output field with its address. */
   readonly field: string;
-  /** Relative to the output folder and encoded as a URL; without one it was not saved. */
+  /** Relative to the output folder, encoded as a URL; absent when it was not saved. */
   readonly path?: string;
-  /** By its bytes, which have given it its ending. */
+  /** Found from its bytes, which decide the extension too. */
   readonly kind?: ArtifactKind;
   readonly bytes?: number;
 }
@@ -159,7 +159,7 @@ export interface PageError {
   readonly paid: Paid;
 }
 
-/** Row numbers in order, as runs of consecutive ones: first number, how many. A number that comes twice begins a run. */
+/** Row numbers in order, as runs of consecutive ones: first number, count. A repeated number begins a new run. */
 export function numberRuns(numbers: Iterable<number>): [number, number][] {
   const runs: [number, number][] = [];
   let last: [number, number] | undefined;

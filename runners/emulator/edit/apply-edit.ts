@@ -17,7 +17,7 @@ export async function applyEdit(
   return toRaster(looks[edit.name](fromRaster(sharp, canvas), edit, scale, canvas));
 }
 
-/** One step of sharp's. */
+/** One sharp operation. */
 type DrawLook = (chain: Sharp, edit: PromptEdit, scale: number, canvas: Raster) => Sharp;
 type Look = Exclude<EditName, Geometry | Arrangement | 'posterize' | 'pixelate'>;
 
@@ -63,7 +63,7 @@ function vignette({ width, height }: Raster): Buffer {
   );
 }
 
-/** Inside the canvas, which keeps its size. */
+/** Draws inside the canvas, which keeps its size. */
 function border(
   chain: Sharp,
   { amount = 24, colour = '#ffffff' }: PromptEdit,
@@ -124,7 +124,7 @@ function drawStrokes(line: string, width: number, band: number): string | undefi
   return `<g transform="translate(${x} ${y}) scale(${scale})" fill="none" stroke="#fff" stroke-width="11" stroke-linecap="round" stroke-linejoin="round">${strokes.paths}</g>`;
 }
 
-/** For scripts that have no strokes: a font of the machine's, if it has one. */
+/** A font of the machine, if it has one, for scripts without built-in strokes. */
 function drawFont(line: string, width: number, band: number): string {
   const size = Math.min((band * capital) / 0.72, (width * widest) / Math.max(1, line.length * 0.62));
   return `<text x="50%" y="${band / 2 + size * 0.34}" font-family="sans-serif" font-size="${size}" fill="#fff" text-anchor="middle">${escaped(line)}</text>`;

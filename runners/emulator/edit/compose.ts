@@ -16,7 +16,7 @@ import { BadEdit, type EditRequest } from './read-edit-request.js';
 import type { SharpModule } from './load-sharp.js';
 import type { EditName, PromptEdit } from './read-prompt.js';
 
-/** Without a ratio, rows are chosen so that the sheet comes close to this one. */
+/** The ratio of the sheet when the request has none. */
 const usualRatio = 3 / 2;
 const maxPixels = 120_000_000;
 /** A reference is first scaled down to this multiple of the result's long edge, which bounds memory. */
@@ -76,7 +76,7 @@ function sheet(
   return pasteRows(sharp, pictures, placeRows(rows, ratios, canvas, gutter), canvas);
 }
 
-/** Keeps a result from being very narrow where the request asks for no ratio. */
+/** Limits how narrow a result can be when the request has no ratio. */
 function withinReason(ratio: number): number {
   return Math.min(4, Math.max(1 / 4, ratio));
 }
@@ -143,7 +143,7 @@ async function frameIn(
   return toRaster(fromRaster(sharp, small).extend({ ...sides, background: '#ffffff' }));
 }
 
-/** What shows between the pictures. */
+/** The colour between the pictures. */
 const paper = '#f7f5f0';
 
 /** Puts each picture into its box on a sheet. */

@@ -11,7 +11,7 @@ import { loadSharp } from './load-sharp.js';
 import { readPrompt } from './read-prompt.js';
 import { maxPictureBytes, headBytes, pictureType } from '../../pictures/find-local-picture.js';
 
-/** References that are downloaded at the same time, over all edits. */
+/** References that are downloaded at the same time, over all edits together. */
 const downloads = 8;
 
 interface EditNeeds {
@@ -48,7 +48,7 @@ async function editPicture(references: readonly Buffer[], request: EditRequest):
     : result.jpeg({ quality: 90 }).toBuffer();
 }
 
-/** Looks as the prompt names them, then captions, then the border around it all. */
+/** Looks in the order of the prompt, then captions, then the border. */
 function inOrder(edits: ReturnType<typeof readPrompt>): ReturnType<typeof readPrompt> {
   const rank = (name: string): number => (name === 'border' ? 2 : name === 'caption' ? 1 : 0);
   return [...edits].sort((one, other) => rank(one.name) - rank(other.name));

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 
-/** What to install where sharp is missing. In a file of its own: a declaration that names sharp needs it installed. */
+/** The package to install when sharp is missing. It has its own file, because a declaration that names sharp needs it installed. */
 export const sharpAdvice = 'image edits need the package sharp: npm i sharp';
 
-/** What to install before the first image edit, or `undefined`. Looks for sharp without loading it. */
+/** The package to install before the first image edit; `undefined` when it is there. Does not load sharp. */
 export function missingSharp(
   find: (name: string) => string = createRequire(import.meta.url).resolve,
 ): string | undefined {

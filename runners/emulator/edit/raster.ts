@@ -6,24 +6,24 @@ export interface Raster extends Size {
   data: Buffer;
 }
 
-/** Ends a chain of sharp's in a raster; transparent parts become white. */
+/** The result of a sharp chain as a raster; transparent parts become white. */
 export async function toRaster(chain: Sharp): Promise<Raster> {
   const flat = chain.flatten({ background: '#ffffff' }).toColourspace('srgb').removeAlpha();
   const { data, info } = await flat.raw().toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height };
 }
 
-/** Begins a chain of sharp's with a raster. */
+/** A sharp chain that begins with a raster. */
 export function fromRaster(sharp: SharpModule, { data, width, height }: Raster): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
-/** A raster as something that sharp lays over another. */
+/** A raster as a layer for sharp. */
 export function layer({ data, width, height }: Raster, left: number, top: number): OverlayOptions {
   return { input: data, raw: { width, height, channels: 3 }, left, top };
 }
 
-/** Scales a picture until it fills a place, and crops what stands out evenly. */
+/** Scales a picture until it fills a box, and crops both overhanging sides equally. */
 export function fillBox(sharp: SharpModule, picture: Raster, { width, height }: Size): Promise<Raster> {
   return toRaster(fromRaster(sharp, picture).resize(width, height, { fit: 'cover' }));
 }
@@ -58,7 +58,7 @@ export interface Box extends Size {
   top: number;
 }
 
-/** Which pictures stand in which row, by their index, and the ratio at which none would be cropped. */
+/** The pictures of each row, by index, and the ratio at which none is cropped. */
 interface Rows {
   rows: number[][];
   ratio: number;

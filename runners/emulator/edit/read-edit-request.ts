@@ -37,7 +37,7 @@ const editRequestSchema: z.ZodType<EditRequest> = z.object({
 });
 
 /**
- * Checks the input of an edit; further fields are ignored, as models that take more or less do.
+ * Checks the input of an edit; unknown fields are ignored, because models differ in their fields.
  * @throws BadEdit that names the field
  */
 export function readEditRequest(input: unknown): EditRequest {
@@ -47,7 +47,7 @@ export function readEditRequest(input: unknown): EditRequest {
   throw new BadEdit(`input.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is invalid'}`);
 }
 
-/** An edit that cannot be made as asked: FAILED, and HTTP 400 on /runsync. (spec 7.2) */
+/** An edit that cannot be made: FAILED, and HTTP 400 on /runsync. (spec 7.2) */
 export class BadEdit extends Error {
   readonly status = 400;
 

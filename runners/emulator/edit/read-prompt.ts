@@ -1,7 +1,7 @@
 /** Text beyond this length is ignored. */
 const maxLength = 10_000;
 
-/** The plain edits that a prompt names, in the order in which it names them. Nothing else in it has any effect. */
+/** Finds the edits that a prompt names, in its order. The rest of the prompt has no effect. */
 export function readPrompt(prompt: string): PromptEdit[] {
   const text = prompt.slice(0, maxLength).replace(/\s+/g, ' ');
   const words = text.replace(quoted, (quote) => '"'.repeat(quote.length));
@@ -76,9 +76,9 @@ export function toHex(colour: string): string {
 export interface Entry {
   name: EditName;
   pattern: RegExp;
-  /** When the prompt does not say. */
+  /** Defaults for what the prompt leaves open. */
   amount?: number;
-  /** Turns the number that was found. */
+  /** Converts the number in the prompt. */
   sign?: 1 | -1;
 }
 
@@ -121,7 +121,7 @@ export const vocabulary: readonly Entry[] = [
   entry('border', `(?<colour>${colourPattern}) (?:border|frame)\\b${number}`, { amount: 24 }),
 ];
 
-/** A few words between two that belong together. */
+/** At most a few words between two that belong together. */
 function gap(): string {
   return String.raw`\s+(?:[\p{L}]+\s+){0,3}?`;
 }
@@ -133,7 +133,7 @@ function entry(name: EditName, words: string, rest: Omit<Entry, 'name' | 'patter
 /** An edit that a prompt names. */
 export interface PromptEdit {
   name: EditName;
-  /** Degrees, per cent, pixels at 1k or levels, as the edit has it. */
+  /** Degrees, per cent, pixels at 1k or levels, depending on the edit. */
   amount?: number | undefined;
   /** A colour as `#rrggbb`. */
   colour?: string | undefined;

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../clock.js';
 import { type Answer, jsonAnswer, sendAnswer } from '../http/http-answer.js';
 import type { Fault } from './fault.js';
 
-/** Applies a fault to an answer (`undefined`: the request was not handled). Resolves when nothing more is sent. */
+/** Applies a fault to an answer (`undefined`: the request was not handled). Resolves when everything is sent. */
 export async function applyFault(
   fault: Fault,
   answer: Answer | undefined,
@@ -91,7 +91,7 @@ async function bytesOf({ body }: Answer): Promise<Buffer> {
   return Buffer.isBuffer(body) ? body : (await readFile(body.path)).subarray(body.start ?? 0);
 }
 
-/** The answer with its content spoiled; as it was for a fault that leaves the content alone. */
+/** The answer with its content changed by the fault; unchanged for a fault of another kind. */
 async function spoilReply(fault: Fault, answer: Answer): Promise<Answer> {
   switch (fault.name) {
     case 'malformed':

@@ -1,6 +1,6 @@
 import { parseMilliseconds } from '../settings/parse-latency.js';
 
-/** What a request is for. `route` is a call of a load-balanced route, `picture` the download of an edited picture. */
+/** The operation of a request. `route` is a call of a load-balanced route, `picture` the download of an edited picture. */
 export const operations = [
   'run',
   'runsync',
@@ -15,21 +15,21 @@ export const operations = [
   'picture',
 ] as const;
 
-/** What a request asks for, as faults name it. */
+/** The operations, by the names that faults use. */
 export type Operation = (typeof operations)[number];
 
 /**
- * When a fault applies: `before` the request has any effect, `after` it (the job runs, the answer is lost or
- * spoiled), or to the `job` itself.
+ * When a fault applies: `before` the request has an effect, `after` it (the job runs, the answer is lost or broken),
+ * or to the `job` itself.
  */
 export type FaultPhase = 'before' | 'after' | 'job';
 
 /** One thing that goes wrong. */
 export interface Fault {
-  /** As in the table of faults, without `-after`: `cut`, `429`, `price`. */
+  /** Its name in the table of faults, without `-after`: `cut`, `429`, `price`. */
   name: string;
   phase: FaultPhase;
-  /** What stands behind the colon. */
+  /** The text after the colon. */
   value?: string;
 }
 
@@ -41,15 +41,15 @@ export interface FaultRule {
   probability: number;
 }
 
-/** What can be said about a fault of this name. */
+/** The definition of a fault. */
 export interface FaultKind {
   name: string;
   phase: FaultPhase;
-  /** Where it can happen. */
+  /** The operations to which it can happen. */
   possible: readonly Operation[];
-  /** Where it happens unless `@` says otherwise. */
+  /** Its operations unless `@` names others. */
   usual: readonly Operation[];
-  /** Checks what stands behind the colon, absent or not: a problem, or `undefined`. */
+  /** Checks the text after the colon, which may be absent: a problem, or `undefined`. */
   check: (value: string | undefined) => string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function faultKind(name: string): FaultKind | undefined {
   return kind && { ...kind, name: name.replace(/-(before|after)$/, '') };
 }
 
-/** The names for a message: HTTP codes stand for all of theirs. */
+/** The names for a message; one entry stands for all HTTP codes. */
 export function faultNames(): string[] {
   return ['<400–599>', '<400–599>-after', ...Object.keys(kinds)];
 }

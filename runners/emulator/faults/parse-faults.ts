@@ -93,21 +93,21 @@ function problem(entry: string, what: string): EmulatorOptionError {
 /** What is known of a request before its body is read. */
 export interface ServiceRequest {
   operation: Operation;
-  /** The endpoint's id; of a route its method and path, `POST /echo`. */
+  /** The endpoint's id, or a route's method and path: `POST /echo`. */
   endpoint?: string;
   jobId?: string;
 }
 
-/** Faults for one request: at most one of its reply, any number of the job that it submits. */
+/** Faults for one request: at most one for its reply, any number for the job that it submits. */
 export interface DrawnFaults {
   reply?: Fault;
   job: readonly Fault[];
 }
 
-/** Picks the faults of a request by hand: `cut`, `429:2`, several with commas, or nothing for the rules to decide. */
+/** Chooses the faults of a request: `cut`, `429:2`, several with commas, or the empty string to let the rules decide. */
 export type FaultOf = (request: ServiceRequest) => string | undefined;
 
-/** Draws each rule in order; the first fault of the reply wins. What `faultOf` picks comes before the rules. */
+/** Draws each rule in order; the first fault for the reply wins. The choice of `faultOf` comes before the rules. */
 export function drawFaults(options: {
   rules: readonly FaultRule[];
   faultOf?: FaultOf | undefined;

@@ -4,7 +4,7 @@ import { EmulatorOptionError } from '../settings/emulator-option-error.js';
 export interface RateLimit {
   /** Requests a second, on average and as a burst. */
   perSecond: number;
-  /** Whether the 429 says when to come back. */
+  /** Whether the 429 has a Retry-After. */
   retryAfter: boolean;
 }
 
@@ -26,7 +26,7 @@ export function parseRateLimit(text: string): RateLimit {
   return { perSecond, retryAfter: flag !== undefined };
 }
 
-/** A bucket of tokens: takes one and answers 0, or the ms until there is one again. */
+/** A token bucket: takes a token and returns 0, or returns the ms until there is one. */
 export function createRateLimiter(limit: RateLimit, now: () => number): () => number {
   const capacity = Math.max(1, limit.perSecond);
   let tokens = capacity;

@@ -21,13 +21,13 @@ function* withLineEnds(texts: Iterable<string>): Iterable<string> {
   for (const text of texts) yield `${text}\n`;
 }
 
-/** All lines of the bill as JSON texts: what is closed, then the jobs that can still change. */
+/** All lines of the bill as JSON texts: the closed ones, then those of jobs that can still change. */
 export function* billTexts({ bill, jobs }: { bill: Bill; jobs: JobStore }): Iterable<string> {
   yield* bill.lines();
   for (const job of jobs.all()) yield JSON.stringify(billLine(job));
 }
 
-/** What a job would cost if it stayed as it is. */
+/** The cost of a job in its present state. */
 export function billLine(job: Job): BillLine {
   const { id, endpoint, operation, input, status, executions, costMicroDollars, submittedAt } = job;
   return { id, endpoint, operation, input, status, executions, costMicroDollars, submittedAt };

@@ -6,11 +6,11 @@ import type { StoredPicture } from '../picture-store.js';
 import type { Service } from '../service.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 
-/** Where edited pictures, and where local ones, lie below the emulator's address. */
+/** The paths of edited pictures and of local ones below the emulator's address. */
 export const picturesPath = '/pictures';
 const filesPath = '/files';
 
-/** Downloads, which need no key: edited pictures, and the local ones that edits refer to. */
+/** Downloads, which need no key: edited pictures, and local references. */
 export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
   app.get(
     `${picturesPath}/:name`,
@@ -34,7 +34,7 @@ export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: 
   );
 }
 
-/** The file, or what follows its first bytes where a range asks for that and names this version. (RFC 9110, 14) */
+/** The file, or the rest of it when the request has a range of this version. (RFC 9110, 14) */
 function partAnswer(
   { path, bytes, contentType }: StoredPicture,
   etag: string,
@@ -52,7 +52,7 @@ function partAnswer(
   return { status: 206, headers: { ...headers, ...part }, body: { path, bytes: bytes - start, start } };
 }
 
-/** Decoded once, unlike the server's own idea of the path. */
+/** Decoded exactly once, unlike the server's own path. */
 function pathIn(url: string): string {
   const path = url.slice(filesPath.length + 1).split('?', 1)[0] ?? '';
   try {
@@ -68,7 +68,7 @@ function localPicture(folder: string | undefined, path: string): Answer {
   return { status: 200, headers: { 'Content-Type': found.contentType }, body: found };
 }
 
-/** The address at which an emulator with a folder `files` serves the picture at a path relative to it. */
+/** The address of a picture below the emulator's folder `files`, by its relative path. */
 export function localImageUrl(baseUrl: string, path: string): string {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.');
   return `${baseUrl}${filesPath}/${segments.map(encodeURIComponent).join('/')}`;

@@ -8,7 +8,7 @@ import type { Call, Service } from '../service.js';
 import type { RouteFunction } from '../settings/user-functions.js';
 import { type Clock, sleep } from '../clock.js';
 
-/** Where the load-balanced endpoint lies below the emulator's address. */
+/** The path of the load-balanced endpoint below the emulator's address. */
 export const lbPath = '/lb';
 
 /** The routes of the load-balanced endpoint; any other path and method stays 404. (spec 4.2) */
@@ -36,7 +36,7 @@ async function readObject(call: Call): Promise<Record<string, unknown>> {
   return value as Record<string, unknown>;
 }
 
-/** A route has no job; on the bill it stands all the same. */
+/** A route has no job, but a line on the bill. */
 function executed(
   { bill, clock }: Service,
   endpoint: string,

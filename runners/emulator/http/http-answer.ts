@@ -12,9 +12,9 @@ export interface Answer {
 /** A body that lies in a file. */
 interface FileBody {
   path: string;
-  /** How many bytes are sent. */
+  /** The number of bytes to send. */
   bytes: number;
-  /** The first of them. @defaultValue 0 */
+  /** The offset of the first byte. @defaultValue 0 */
   start?: number;
 }
 
@@ -23,7 +23,7 @@ export function jsonAnswer(body: string, status = 200, headers: Record<string, s
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body };
 }
 
-/** The answer to an error: a refusal has its own status, anything else is a 500. */
+/** The answer to an error: a `Refusal` has its own status, any other error is a 500. */
 export function errorAnswer(error: unknown): Answer {
   if (error instanceof Refusal) {
     const body = JSON.stringify({ error: error.message, detail: error.detail });
@@ -48,7 +48,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Writes the answer. Never rejects: a connection that breaks meanwhile is the client's problem. */
+/** Writes the answer. Never rejects: a broken connection is the client's problem. */
 export async function sendAnswer(outgoing: ServerResponse, { status, headers, body }: Answer): Promise<void> {
   if (outgoing.destroyed) return;
   const length =
@@ -62,7 +62,7 @@ export async function sendAnswer(outgoing: ServerResponse, { status, headers, bo
     );
 }
 
-/** The JSON of a value that may have none, such as a function or `undefined`: then `undefined`. @throws TypeError for a cycle or a BigInt */
+/** The JSON text of a value; `undefined` for a function or `undefined`. @throws TypeError for a cycle or a BigInt */
 export function jsonText(value: unknown): string | undefined {
   return JSON.stringify(value);
 }

@@ -46,7 +46,7 @@ export function addQueueCalls(app: Hono<{ Bindings: HttpBindings }>, service: Se
 /** The job ends, and its webhook is called, before /run is answered. */
 async function untilCalledBack({ clock }: Service, job: Job): Promise<void> {
   await waitForJob(job, clock, defaultWaitMs, () => hasEnded(job));
-  // Who is called may wait for this answer before its own.
+  // The receiver may wait for this answer before it answers itself.
   await Promise.race([job.calledBack, sleep(clock, calledWaitMs)]);
 }
 
@@ -110,7 +110,7 @@ function readWait(text: string | undefined): number {
 /** How long /stream holds a request while there is nothing to send, in ms. */
 const streamHoldMs = 1_000;
 
-/** The chunks since the last such answer, each delivered once. */
+/** The chunks since the last answer with chunks; each is delivered once. */
 async function streamReply(job: Job, clock: Clock): Promise<Answer> {
   await waitForJob(job, clock, streamHoldMs, () => job.chunks.length > 0 || hasEnded(job));
   const chunks = job.chunks.map((chunk) => `{"output":${chunk}}`).join(',');
@@ -119,9 +119,9 @@ async function streamReply(job: Job, clock: Clock): Promise<Answer> {
 }
 
 /**
- * Makes a job of the request's body and puts it into its queue. Ids are never of the seeded chance: a job of an earlier
- * start must not be taken for one of this.
- * @throws Refusal 404, 400, 429; then there is no job
+ * Makes a job from the request's body and queues it. Ids do not come from the seeded random numbers: a job of an
+ * earlier start must not be mistaken for one of this start.
+ * @throws Refusal 400, 404 or 429; then there is no job
  */
 async function acceptJob(
   service: Service,
@@ -157,7 +157,7 @@ async function acceptJob(
   return job;
 }
 
-/** The body of /run and /runsync; further fields are ignored, as live services do. */
+/** The body of /run and /runsync; unknown fields are ignored, as live services do. */
 interface Submission {
   input: Record<string, unknown>;
   policy?: JobLimits | undefined;

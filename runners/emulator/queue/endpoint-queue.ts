@@ -10,13 +10,13 @@ interface QueueOptions extends ExecutionNeeds {
   id: string;
   work: QueueFunction;
   workers: number;
-  /** From the first job until the workers are there. */
+  /** The time from the first job until there are workers. */
   coldStartMs: number;
   store: JobStore;
   onEnded: (job: Job) => void;
 }
 
-/** One queue-based endpoint: first come, first served by its workers; jobs of low priority come after all others. */
+/** One queue-based endpoint: its workers take jobs in order; low-priority jobs come last. */
 export class EndpointQueue {
   readonly #options: QueueOptions;
   readonly #queues = { normal: createFifo<Job>(), low: createFifo<Job>() };
@@ -137,7 +137,7 @@ export class EndpointQueue {
   }
 }
 
-/** Writes an end into the job: state, output, price. Only what completed costs anything. */
+/** Ends the job: state, output, price. Only a completed job costs anything. */
 function settleJob(job: Job, end: JobEnd, now: number): void {
   job.endedAt = now;
   if (end.status === 'COMPLETED') return complete(job, end.output);
@@ -161,7 +161,7 @@ function complete(job: Job, result: unknown): void {
   }
 }
 
-/** The output, its cost changed by the `price` fault. */
+/** The output, with the cost that the `price` fault dictates. */
 function priced(job: Job, output: unknown): unknown {
   const cost = reportedCostUsd(output);
   const factor = Number(jobFault(job, 'price')?.value ?? 1);
@@ -169,7 +169,7 @@ function priced(job: Job, output: unknown): unknown {
   return { ...(output as object), cost: Math.round(cost * factor * 1e6) / 1e6 };
 }
 
-/** The output as it is sent, which may lack its cost. */
+/** The output as it is sent, which may have no cost. */
 function shown(job: Job, output: unknown): unknown {
   if (reportedCostUsd(output) === null) return output;
   if (jobFault(job, 'null-cost')) return { ...(output as object), cost: null };
@@ -189,7 +189,7 @@ export interface QueueHealth {
   };
 }
 
-/** Several endpoints taken together. */
+/** The sum over several endpoints. */
 export function addHealth(each: readonly QueueHealth[]): QueueHealth {
   const sum = <T extends Record<string, number>>(parts: readonly T[], zero: T): T =>
     Object.fromEntries(

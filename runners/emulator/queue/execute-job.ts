@@ -11,7 +11,7 @@ export interface ExecutionNeeds {
   random: () => number;
 }
 
-/** Runs the function for one job, no faster than the latency drawn for it, until it ends or is stopped. Never rejects. */
+/** Runs the function for one job, for at least the drawn latency, until it ends or is stopped. Never rejects. */
 export async function executeJob(job: Job, work: QueueFunction, needs: ExecutionNeeds): Promise<JobEnd> {
   const controller = new AbortController();
   const stopped = new Promise<JobEnd>((resolve) => {
@@ -86,7 +86,7 @@ async function runFunction(
   }
 }
 
-/** Passes each value to /stream as it comes. */
+/** Passes each yielded value to /stream at once. */
 async function drain(job: Job, chunks: AsyncIterable<unknown>, signal: AbortSignal): Promise<unknown> {
   const all: unknown[] = [];
   const iterator = chunks[Symbol.asyncIterator]();

@@ -1,12 +1,12 @@
 import { retentionMs } from '../../../src/contract/limits.js';
 import { hasEnded, type Job } from './service-job.js';
 
-/** All jobs that can still be asked for. */
+/** All jobs that the service still knows. */
 export interface JobStore {
   add(job: Job): void;
-  /** `undefined` for a job that never was, of another endpoint, or whose time is over. */
+  /** `undefined` for an unknown job, one of another endpoint, or one whose retention is over. */
   find(endpoint: string, id: string): Job | undefined;
-  /** From now on the job's retention counts. */
+  /** Starts the job's retention. */
   ended(job: Job): void;
   forget(job: Job): void;
   all(): Iterable<Job>;
@@ -14,10 +14,10 @@ export interface JobStore {
 
 interface StoreOptions {
   now: () => number;
-  /** Ended jobs, and their bytes of input and output, beyond which the oldest are forgotten early. */
+  /** How many ended jobs, and how many bytes of their input and output, are kept; beyond that the oldest are forgotten early. */
   maxJobs: number;
   maxBytes: number;
-  /** Called before a job is dropped, so that its end can be noted. */
+  /** Called before a job is dropped, to record its end. */
   onForgotten: (job: Job) => void;
 }
 
@@ -27,7 +27,7 @@ interface Ended {
   bytes: number;
 }
 
-/** Forgets by time (30 min after /run, 1 min after /runsync, 24 h in all) and, so that memory stays flat, by count and bytes. */
+/** Forgets jobs by time (30 min after /run, 1 min after /runsync, 24 h in all), and by count and bytes, so that memory stays flat. */
 export function createJobStore({ now, maxJobs, maxBytes, onForgotten }: StoreOptions): JobStore {
   const jobs = new Map<string, Job>();
   const ended = { run: createFifo<Ended>(), runsync: createFifo<Ended>() };
@@ -76,7 +76,7 @@ export function createJobStore({ now, maxJobs, maxBytes, onForgotten }: StoreOpt
   };
 }
 
-/** Retried since, or over. */
+/** The job was retried since, or is gone. */
 function isStale(entry: Ended, now: number): boolean {
   return entry.job.endedAt !== entry.endedAt || isOver(entry.job, now);
 }
@@ -92,15 +92,15 @@ function olderOf(run: Ended | undefined, runsync: Ended | undefined): 'run' | 'r
   return runsync === undefined || run.endedAt <= runsync.endedAt ? 'run' : 'runsync';
 }
 
-/** First in, first out, with a cheap end on both sides. */
+/** A FIFO list that is cheap at both ends. */
 export interface Fifo<T> {
   push(item: T): void;
-  /** The oldest, which stays. */
+  /** The oldest item, without removing it. */
   peek(): T | undefined;
   shift(): T | undefined;
 }
 
-/** An array with a moving head: the array's own `shift` moves every item once there are many. */
+/** An array with a moving head: `Array.shift` moves every item of a long array. */
 export function createFifo<T>(): Fifo<T> {
   let items: (T | undefined)[] = [];
   let head = 0;

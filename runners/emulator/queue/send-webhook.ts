@@ -7,10 +7,10 @@ const pauseMs = 10_000;
 const timeoutMs = 10_000;
 
 /**
- * POSTs the ended job to the URL that it named, up to three times, ten seconds apart, until one answers 2xx; what goes wrong with
- * that, a fault of the job says. Never rejects.
+ * POSTs the ended job to its webhook URL, up to three times, ten seconds apart, until one answer is 2xx. Faults of
+ * the job may change that. Never rejects.
  *
- * @param called after the first try
+ * @param called called after the first try
  */
 export async function sendWebhook(
   job: Job,
@@ -32,7 +32,7 @@ export async function sendWebhook(
   if (jobFault(job, 'callback-twice')) await post(url, body, signal);
 }
 
-/** The URL as somebody would guess it: its last character is another. */
+/** The URL with another last character, as in a forged call. */
 function forged(url: string): string {
   return `${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`;
 }

@@ -5,14 +5,14 @@ import type { Clock } from '../clock.js';
 /** The states of spec section 3 and the two further ends that live services know. */
 type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
 
-/** Limits beside the input; durations in ms. */
+/** Limits sent beside the input; durations in ms. */
 export interface JobLimits {
   executionTimeout?: number | undefined;
   ttl?: number | undefined;
   lowPriority?: boolean | undefined;
 }
 
-/** A job as the service holds it. JSON values are kept as their text: it is sent again and again, and its length is its size. */
+/** A job as the service keeps it. JSON values are kept as text, because they are sent many times, and their length is their size. */
 export interface Job {
   id: string;
   endpoint: string;
@@ -22,7 +22,7 @@ export interface Job {
   bytes: number;
   limits: JobLimits;
   webhook?: string | undefined;
-  /** Resolves when its webhook was called for the first time, or is not called; set at its end. */
+  /** Resolves after the first call of its webhook, or at once when it is not called; set at the job's end. */
   calledBack?: Promise<void>;
   faults: readonly Fault[];
   status: JobStatus;
@@ -39,13 +39,13 @@ export interface Job {
   costMicroDollars: MicroDollars;
   /** JSON texts that /stream has not delivered yet. */
   chunks: string[];
-  /** Called at every change that a request may wait for. */
+  /** Called at every change for which a request may wait. */
   watchers: Set<() => void>;
   /** Stops the function. */
   stop?: ((reason: Error) => void) | undefined;
 }
 
-/** Whether nothing but /retry can change the job any more. */
+/** Whether only /retry can change the job. */
 export function hasEnded(job: Job): boolean {
   return job.status !== 'IN_QUEUE' && job.status !== 'IN_PROGRESS';
 }
@@ -55,7 +55,7 @@ export function jobFault(job: Job, name: string): Fault | undefined {
   return job.faults.find((fault) => fault.name === name);
 }
 
-/** How an execution came to its end. */
+/** How an execution ended. */
 export type JobEnd =
   | { status: 'COMPLETED'; output: unknown }
   | { status: 'FAILED'; error: string; httpStatus?: number }
@@ -84,7 +84,7 @@ export function jobReplyText(job: Job): string {
   return `{${fields.join(',')}}`;
 }
 
-/** Resolves when the condition holds, and after `ms` at the latest. */
+/** Resolves when the condition holds, or after `ms`. */
 export function waitForJob(job: Job, clock: Clock, ms: number, isReady: () => boolean): Promise<void> {
   if (ms <= 0 || isReady()) return Promise.resolve();
   return new Promise((resolve) => {

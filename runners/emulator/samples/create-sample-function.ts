@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { PictureStore, StoredFormat } from '../picture-store.js';
 import type { QueueFunction } from '../settings/user-functions.js';
 
-/** The queue endpoint that answers with files of other kinds than pictures. */
+/** The queue endpoint whose outputs are files other than pictures. */
 export const sampleFilesId = 'sample-files';
 
 interface SampleNeeds {
@@ -15,9 +15,9 @@ const mostSeconds = 600;
 const cost = 0.01;
 
 /**
- * Answers with a video, a sound, a PDF and an archive, all valid and tiny, under `video_url`, `audio_url`, `document_url` and
- * `archive_url`, and with all of them under `files[].url`. `seconds` makes the sound longer (176 kB each), `text` is printed in the PDF
- * and packed into the archive.
+ * Returns a video, a sound, a PDF and an archive, all valid and tiny, under `video_url`, `audio_url`, `document_url`
+ * and `archive_url`, and all of them under `files[].url`. `seconds` makes the sound longer (176 kB each), `text` is
+ * printed in the PDF and packed into the archive.
  */
 export function createSampleFunction({ pictures, urlOf }: SampleNeeds): QueueFunction {
   return async ({ seconds = 1, text = 'millrace' }) => {

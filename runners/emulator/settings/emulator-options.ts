@@ -6,47 +6,47 @@ import type { FaultRule } from '../faults/fault.js';
 import { parseRateLimit, type RateLimit } from '../faults/rate-limit.js';
 import type { UserFunctions } from './user-functions.js';
 
-/** How an emulator is set. Everything has a default. */
+/** Options of an emulator; all have a default. */
 export interface EmulatorOptions {
   /** @defaultValue 0: a free port */
   port?: number | undefined;
   /** The interface to listen on. @defaultValue '127.0.0.1' */
   host?: string | undefined;
-  /** The API key that it takes. @defaultValue 'millrace-emulator-key' */
+  /** The API key that it accepts. @defaultValue 'millrace-emulator-key' */
   key?: string | undefined;
-  /** A module of functions, added to the default ones; the same id or route replaces one of them. */
+  /** Path of a functions module. Its functions are added to the default ones; the same id or route replaces a default. */
   functionsFile?: string | undefined;
-  /** The same as an object; it comes after the module. */
+  /** Functions as an object; they replace those of the module. */
   functions?: UserFunctions | undefined;
-  /** Jobs at once on each queue endpoint, from 1. @defaultValue 4 */
+  /** Jobs that run at once on each queue endpoint, from 1. @defaultValue 4 */
   workers?: number | undefined;
-  /** Working times, as `parseLatency` reads them. @defaultValue 0: as fast as the function is */
+  /** How long a job runs, in the form of `parseLatency`. @defaultValue 0: as long as the function takes */
   latency?: string | Latency | undefined;
-  /** Faults by probability, as `parseFaults` reads them. @defaultValue none */
+  /** Faults by probability, in the form of `parseFaults`. @defaultValue none */
   faults?: string | readonly FaultRule[] | undefined;
-  /** Picks the faults of a request, before `faults` are drawn: `'cut'`, `'429:2'`, `''` for none. */
+  /** Chooses the faults of a request, before `faults` are drawn: `'cut'`, `'429:2'`, `''` for none. */
   faultOf?: FaultOf | undefined;
-  /** The seed of all randomness. @defaultValue 1 */
+  /** The seed of all random numbers. @defaultValue 1 */
   seed?: number | undefined;
-  /** Requests a second, as a number or as `parseRateLimit` reads it. @defaultValue none */
+  /** Requests a second, as a number or in the form of `parseRateLimit`. @defaultValue no limit */
   rateLimit?: number | string | RateLimit | undefined;
-  /** From the first request to an endpoint until it has workers, in ms. @defaultValue 0 */
+  /** The time from the first request to an endpoint until it has workers, in ms. @defaultValue 0 */
   coldStartMs?: number | undefined;
-  /** A folder whose pictures are served to image edits; `fileUrl` names them. @defaultValue none */
+  /** A folder whose pictures image edits can read; `fileUrl` returns their addresses. @defaultValue none */
   files?: string | undefined;
-  /** Ended jobs that are kept; beyond it the oldest are forgotten before their time. @defaultValue 20_000 */
+  /** How many ended jobs are kept; beyond that the oldest are forgotten early. @defaultValue 20_000 */
   maxJobs?: number | undefined;
-  /** Waiting jobs of an endpoint, beyond which a submission gets 429. @defaultValue 100_000 */
+  /** With more waiting jobs than this, an endpoint answers submissions with 429. @defaultValue 100_000 */
   maxQueued?: number | undefined;
-  /** Bytes of edited pictures that are kept; beyond it the oldest go before their time. @defaultValue 500_000_000 */
+  /** How many bytes of edited pictures are kept; beyond that the oldest are removed early. @defaultValue 500_000_000 */
   maxPictureBytes?: number | undefined;
-  /** Time, for tests. @defaultValue the system's */
+  /** The clock, for tests. @defaultValue the system's */
   clock?: Clock | undefined;
-  /** Chance in [0, 1), instead of `seed`. */
+  /** Random numbers in [0, 1), instead of `seed`. */
   random?: (() => number) | undefined;
 }
 
-/** Parses the options that `serve` and `--local` give as text. @throws EmulatorOptionError */
+/** Parses the options that `serve` and `--local` take as text. @throws EmulatorOptionError */
 export function readSettings(options: EmulatorOptions): {
   workers: number;
   latency: Latency;

@@ -21,11 +21,11 @@ async function importModule(file: string): Promise<unknown> {
   }
 }
 
-/** The endpoint that is always there. */
+/** The endpoint that always exists. */
 export const imageEditId = 'image-edit';
 
 /**
- * Checks what a module exports, or what was handed in, against the documented form.
+ * Checks the functions of a module or an option.
  * @throws EmulatorOptionError that names the export and what is wrong with it
  */
 export function checkFunctions(exported: unknown, source: string): UserFunctions {

@@ -1,8 +1,8 @@
 import { EmulatorOptionError } from './emulator-option-error.js';
 
-/** How long the work of a function takes, drawn anew for each execution. */
+/** The run time of a function, drawn for each execution. */
 export interface Latency {
-  /** One draw, in ms, from a source of chance in [0, 1). */
+  /** One draw, in ms, from a source of random numbers in [0, 1). */
   sample(random: () => number): number;
 }
 
@@ -51,13 +51,13 @@ const distributions: Record<string, (parts: string[]) => Latency | undefined> = 
   },
 };
 
-/** All of them, or none when one cannot be read or there are more or fewer. */
+/** All of them, or none when one is invalid or their number is wrong. */
 function times(parts: string[], count: number): number[] {
   const read = parts.map(parseMilliseconds).filter((time) => time !== undefined);
   return read.length === count && parts.length === count ? read : [];
 }
 
-/** Box and Muller. */
+/** The Box–Muller method. */
 function gaussian(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

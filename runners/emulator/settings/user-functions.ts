@@ -1,7 +1,7 @@
-/** What a queue function is given beside its input. */
+/** The context of a queue function. */
 export interface JobContext {
   id: string;
-  /** 1, and more after /retry. */
+  /** 1; higher after /retry. */
   attempt: number;
   /** Aborts when the job is cancelled, times out, or the emulator closes. */
   signal: AbortSignal;
@@ -9,40 +9,40 @@ export interface JobContext {
   sleep(ms: number): Promise<void>;
   /** Shows a partial output while the job is IN_PROGRESS. */
   progress(output: unknown): void;
-  /** The emulator's chance, in [0, 1): the same for the same seed. */
+  /** The emulator's random numbers, in [0, 1): the same for the same seed. */
   random(): number;
 }
 
-/** What a route is given beside its body. */
+/** The context of a route. */
 export interface RouteContext {
   method: string;
   path: string;
-  /** What `:name` in the path stood for. */
+  /** The values of `:name` parts of the path. */
   params: Record<string, string>;
-  /** What stands behind `?`. */
+  /** The query string, without `?`. */
   query: Record<string, string>;
   /** Aborts when the emulator closes. */
   signal: AbortSignal;
   /** Waits `ms` of the emulator's clock. */
   sleep(ms: number): Promise<void>;
-  /** The emulator's chance, in [0, 1): the same for the same seed. */
+  /** The emulator's random numbers, in [0, 1): the same for the same seed. */
   random(): number;
 }
 
 /**
- * A queue function. What it returns is the job's output; what it throws makes the job FAILED with that message, and a
- * `status` of 400–599 on the error is the HTTP code under which /runsync says so. An async generator's values are the
- * chunks of /stream, and together the output unless it returns one.
+ * A queue function. Its result is the job's output. An error makes the job FAILED with its message; a `status` of
+ * 400–599 on the error is the HTTP code of /runsync. The values of an async generator are the chunks of /stream, and
+ * together the output unless the generator returns one.
  */
 export type QueueFunction = (input: Record<string, unknown>, job: JobContext) => unknown;
 
 /**
- * A route of the load-balanced endpoint. What it returns is the answer; what it throws is an answer `{error, detail}`
- * with the error's `status` (500 without one) and `detail`. A GET route has no body.
+ * A route of the load-balanced endpoint. Its result is the answer. An error is answered with `{error, detail}`, with
+ * the error's `status` (default 500) and `detail`. A GET route has no body.
  */
 export type RouteFunction = (body: Record<string, unknown> | undefined, request: RouteContext) => unknown;
 
-/** What a functions module exports. */
+/** The exports of a functions module. */
 export interface UserFunctions {
   /** By endpoint id. */
   queue?: Record<string, QueueFunction>;
@@ -50,13 +50,13 @@ export interface UserFunctions {
   routes?: Record<string, RouteFunction>;
 }
 
-/** What is offered without a functions module: the queue endpoint and the routes named below. */
+/** The default functions: the queue endpoint and the routes below. */
 export const defaultFunctions = {
   queue: { echo },
   routes: { 'POST /echo': echo, 'GET /info': info },
 } as const satisfies UserFunctions;
 
-/** Answers `{echo: input}`; `sleepMs` waits first, `fail` fails with that message. */
+/** Returns `{echo: input}`; `sleepMs` waits first, `fail` fails with that message. */
 async function echo(
   input: Record<string, unknown> | undefined,
   context: Pick<JobContext, 'sleep'>,

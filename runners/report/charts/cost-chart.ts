@@ -12,10 +12,10 @@ interface Point {
   readonly unknown: number;
 }
 
-/** A cap this many times the cost would press the cost flat: it is told in words instead. */
+/** A cap this many times the cost is described in words: drawn to scale it would flatten the cost. */
 const farAbove = 3;
 
-/** What had been spent at each moment, what may have been on top of it, and the cap above both. */
+/** Money over time: spent, possibly spent on top of it, and the cap. */
 export function costChart(survey: Survey): Chart {
   const title = 'Cost';
   const { money, cap } = survey;
@@ -83,7 +83,7 @@ function* pointsOf({ money, spans }: Survey, x: (at: number) => number): Generat
   yield { x: x(spans.at(-1)?.to ?? 0), spent, unknown };
 }
 
-/** The last point of each unit of width: more than that cannot be seen. */
+/** The last point of each unit of width; more could not be seen. */
 function thinned(points: Iterable<Point>): Point[] {
   const kept: Point[] = [];
   for (const point of points) {
@@ -99,7 +99,7 @@ function drawCap(cap: number, at: number): string {
   return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`limit ${formatSum(cap)}`)}</text>`;
 }
 
-/** Cents only where the ticks differ in them. */
+/** Cents only when the ticks need them. */
 function tickWords(ticks: readonly number[]): (value: number) => string {
   const whole = ticks.every((tick) => tick % 1e6 === 0);
   return (value) => (whole ? `$${(value / 1e6).toLocaleString('en-US')}` : formatSum(value));

@@ -4,13 +4,13 @@ import { escapeHtml } from '../messages/escape-html.js';
 
 export interface TimeAxis {
   x(at: number): number;
-  /** The stretches of work as they lie on the page. */
+  /** The stretches of work, placed on the chart. */
   readonly stretches: readonly (Span & { readonly x0: number; readonly x1: number })[];
-  /** Labels, and a mark where time is left out between two stretches. */
+  /** Labels, and a mark at each pause between two stretches. */
   readonly svg: string;
 }
 
-/** Time at work is drawn to scale; the pauses between two starts are a narrow gap, however long they were. */
+/** Time at work is drawn to scale; a pause between two starts is a narrow gap, however long it was. */
 export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAxis {
   const gap = spans.length > 1 ? Math.min(14, ((area.to - area.from) * 0.25) / (spans.length - 1)) : 0;
   const worked = spans.reduce((sum, { from, to }) => sum + Math.max(1, to - from), 0);
@@ -51,12 +51,12 @@ function labels(stretches: TimeAxis['stretches'], area: Area): string[] {
   });
 }
 
-/** The second or the minute that had begun. */
+/** The second or minute that had begun then. */
 function startOf(at: number, inSeconds: boolean): Date {
   return new Date(at - (at % (inSeconds ? 1000 : 60_000)));
 }
 
-/** Two short strokes, and how long the pause was for whoever points at them. */
+/** Two short strokes, with the length of the pause as a tooltip. */
 function breakSign(before: Span & { x1: number }, after: Span & { x0: number }, { base }: Area): string {
   const x = round((before.x1 + after.x0) / 2);
   const title = `<title>nothing ran from ${dated(before.to)} to ${dated(after.from)}</title>`;
@@ -96,7 +96,7 @@ export function timeBins(
   });
 }
 
-/** The drawing area of every chart: drawn at the size at which it is usually seen, so that its text keeps its size. */
+/** The drawing area of every chart. It is drawn at its usual display size, so that its text keeps its size. */
 export interface Area {
   readonly width: number;
   readonly height: number;
@@ -120,7 +120,7 @@ export interface Chart {
   readonly caption: string;
   /** Markup; empty when there is nothing to draw. */
   readonly svg: string;
-  /** The same for a place twice as wide. */
+  /** The markup for a place twice as wide. */
   readonly wide?: string;
   readonly legend?: readonly { readonly name: string; readonly tone: string }[];
 }
@@ -146,14 +146,14 @@ export function valueAxis(
     .join('');
 }
 
-/** Figures under the base line; those at the rims are turned inward, so that nothing is cut off. */
+/** Figures below the base line; those at the edges are shifted inward, so that nothing is cut off. */
 export function labelUnder(x: number, text: string, area: Area = narrow): string {
   const half = text.length * 2.9;
   const anchor = x + half > area.width ? 'end' : x - half < 0 ? 'start' : 'middle';
   return `<text x="${round(anchor === 'end' ? Math.min(x, area.width) : x)}" y="${area.base + 17}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 }
 
-/** Two digits behind the point are more than a screen shows. */
+/** More than two digits after the point cannot be seen. */
 export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

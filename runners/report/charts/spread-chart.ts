@@ -5,10 +5,10 @@ import { type Chart, drawPlot, labelUnder, narrow, round, valueAxis } from './pl
 const binsWanted = 30;
 
 /**
- * How a duration is spread over the jobs. What is far slower than the rest stands in the last, lighter bar, so that it does not
+ * How a duration is distributed over the jobs. Extreme values share the last, lighter bar, so that they do not
  * flatten the others.
  *
- * @param sorted ms, the shortest first.
+ * @param sorted ms, ascending
  */
 export function spreadChart(title: string, sorted: ArrayLike<number>): Chart {
   if (sorted.length < 2) return { title, caption: '', svg: '' };

@@ -3,11 +3,11 @@ import { otherValues } from '../../batch/ledger/value-caps.js';
 import type { ColumnCosts, ValueSummary } from '../../batch/sinks/summary-file.js';
 import { countOf } from './format-amounts.js';
 
-/** What the rows with one value have cost, and what became of them. */
+/** The cost and the outcomes of the rows with one value. */
 export interface ValueLine {
   /** For people. */
   readonly name: string;
-  /** As it stands in the manifest; empty for those that have none, and for several values together. */
+  /** As in the manifest; empty for rows without a value, and for several values together. */
   readonly value: string;
   readonly reported: MicroDollars;
   readonly estimated: MicroDollars;
@@ -20,10 +20,10 @@ export interface ValueLine {
 }
 
 /**
- * A line for each value of a column by which a run adds up, the dearest first; values beyond `most`, and those that the summary does
- * not keep apart, share the last line.
+ * A line for each value of a `--cost-by` column, the highest cost first. Values beyond `most`, and those that the
+ * summary does not list, share the last line.
  *
- * @param show makes text of a manifest fit to stand in a line
+ * @param show makes text of a manifest safe for a line
  */
 export function dearestValues(
   { values, others }: ColumnCosts,
@@ -57,7 +57,7 @@ function amountOf({ reported, estimated, unknown }: ValueSummary): number {
   return reported + estimated + unknown;
 }
 
-/** A value for people. The NUL stands for values that are not kept apart. */
+/** A value for people. The NUL stands for the values that are not listed. */
 export function valueName(value: string, show: (text: string) => string): string {
   if (value === otherValues) return 'others';
   return value === '' ? '(none)' : show(value);

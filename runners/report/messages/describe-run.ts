@@ -45,7 +45,7 @@ function undownloadedWords(count: number, isRehearsal: boolean): string {
   return `${formatCount(count)} ${count === 1 ? 'is' : 'are'} paid and still to be downloaded`;
 }
 
-/** What may have been charged also stands where no row is held for it any more: rows bought again, or of a lost job. */
+/** Money that may have been charged is shown even when no row is held for it: rows that were bought again, or whose job was lost. */
 function heldWords({ heldRows, money, isRehearsal }: Survey): string {
   const { unknown } = money.total;
   const held = heldRows === 0 ? '' : `${formatCount(heldRows)} ${heldRows === 1 ? 'is' : 'are'} in doubt`;

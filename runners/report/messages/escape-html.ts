@@ -6,12 +6,12 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Text for an element or a quoted attribute. Control and direction-changing characters become visible signs. */
+/** Text for an element or a quoted attribute. Control and direction-changing characters become visible. */
 export function escapeHtml(text: string): string {
   return visibleText(text).replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
-/** Control characters and those that turn the reading direction, written out: NUL → `\x00`. Line feeds and tabs stay. */
+/** Makes control characters and direction-changing characters visible: NUL → `\x00`. Line feeds and tabs stay. */
 export function visibleText(text: string): string {
   return text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g,

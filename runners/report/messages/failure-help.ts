@@ -9,11 +9,11 @@ import type { RunCommand } from './run-again.js';
 export type Way = 'again' | 'run' | 'refetch' | 'settle' | 'elsewhere' | 'none';
 
 type Noun = readonly [one: string, many: string];
-/** An advice that ends with a colon stands before a command; without a way that is the plain `run`. */
+/** Advice that ends with a colon is followed by a command: the plain `run` unless a way is named. */
 type Help = readonly [noun: Noun, advice: string, way?: Way];
 const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
 
-/** A code says most of it; rows that were settled by hand, and those of a rehearsal, need other words. */
+/** The code decides the advice, except for rows that were settled by hand and rows of a rehearsal. */
 export function helpFor({ code, paid }: FailureGroup, { isRehearsal }: RunCommand): Help {
   if (code === 'expired' && paid === 'yes') return givenUp;
   return (isRehearsal ? inRehearsal[code] : undefined) ?? help[code];
@@ -26,7 +26,10 @@ const givenUp: Help = [
 ];
 
 export const elsewhere = 'Rehearse all rows again, elsewhere:';
-/** Jobs and pictures end with the emulator, and nothing can be looked up there. A narrow page shows three lines of each. */
+/**
+ * A rehearsal's jobs and pictures end with the emulator, and nothing can be looked up there. A narrow page shows
+ * three lines of each advice.
+ */
 const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   charged: [
     ['job failed and was charged', 'jobs failed and were charged'],

@@ -37,7 +37,7 @@ export function formatSpan(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `0.8%`, `99.3%`, and never `100%` of what is not all. */
+/** `0.8%`, `99.3%`; `100%` only for everything. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0%';
   if (part === whole) return '100%';
@@ -45,7 +45,7 @@ export function formatShare(part: number, whole: number): string {
   return percent >= 99.95 ? 'over 99.9%' : percent < 0.05 ? 'under 0.1%' : `${percent.toFixed(1)}%`;
 }
 
-/** A span of time by its ends in ms since the epoch; what they share stands once. */
+/** A span of time between two ms since the epoch; their common part is printed once. */
 export function formatPeriod(from: number, to: number): string {
   const day = (at: number): string =>
     new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });

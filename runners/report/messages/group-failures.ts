@@ -1,20 +1,20 @@
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 
-/** Causes beyond this many are counted together: a wall of different texts helps nobody, and memory stays flat. */
+/** Further causes are counted together: a long list of different texts helps nobody, and memory stays flat. */
 const maxGroups = 200;
 const idsKept = 60;
 
-/** A row that failed, as far as the file or the event that reports it says. */
+/** A failed row, as far as its file or event describes it. */
 export interface RowFailure {
   readonly id: string;
   readonly code: FailureCode;
   readonly message: string | undefined;
   readonly httpStatus?: number | undefined;
-  /** Where the row says it otherwise than its code, as one that was settled by hand. */
+  /** Set when the row's advice differs from its code's, as for rows that were settled by hand. */
   readonly paid?: Paid | undefined;
   /** When it failed, ms since the epoch. */
   readonly at?: number | undefined;
-  /** Of an edit: what sending it again costs goes by it. */
+  /** For an edit: it decides the price of sending the row again. */
   readonly resolution?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface FailureGroup {
   readonly code: FailureCode;
   readonly httpStatus?: number;
   readonly paid: Paid;
-  /** The message of the first row; `undefined` where the group holds various causes. */
+  /** The message of the first row; `undefined` for a group of different causes. */
   readonly message: string | undefined;
   /** The message with `…` where the rows differ. */
   readonly wording: string;
@@ -38,11 +38,11 @@ export interface FailureGroup {
 }
 
 interface FailureGroups {
-  /** @returns the place of its group among those that `inOrder` has seen, from 0 */
+  /** @returns the index of its group in `inOrder`, from 0 */
   take(failure: RowFailure): number;
   /** The most frequent first. */
   list(): FailureGroup[];
-  /** In the order in which they came up. */
+  /** In the order of their first failure. */
   inOrder(): readonly FailureGroup[];
 }
 
@@ -51,7 +51,7 @@ type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
   resolutions: Map<string, number>;
 };
 
-/** Puts failures together as they come: by code, HTTP status, and message without what differs from row to row. */
+/** Groups failures as they arrive: by code, HTTP status, and message without the parts that differ from row to row. */
 export function groupFailures(): FailureGroups {
   const places = new Map<string, number>();
   const groups: Growing[] = [];
@@ -83,7 +83,7 @@ export function groupFailures(): FailureGroups {
   };
 }
 
-/** `causeOf`, worked out once for messages that are the same for many rows: it takes 25 µs. */
+/** `causeOf` with a cache for messages that many rows share: it takes 25 µs. */
 function rememberedCauses(): (message: string, id: string) => string {
   const known = new Map<string, string>();
   return (message, id) => {
@@ -109,10 +109,10 @@ function add(group: Growing, { id, at, resolution }: RowFailure): void {
 const shortestId = 3;
 
 /**
- * The wording of an error without what differs from row to row: two rows whose errors read the same failed for the same
- * cause. The terminal and the report both group by it.
+ * The wording of an error without the parts that differ from row to row: rows with the same wording failed for the
+ * same cause. The terminal and the report group by it.
  *
- * @param id Of the row: a message may name it.
+ * @param id the row's id, which a message may contain
  */
 export function causeOf(message: string, id = ''): string {
   return withoutId(message.slice(0, 600).replace(placeOfRow, '$1'), id)
@@ -127,13 +127,13 @@ export function causeOf(message: string, id = ''): string {
     .trim();
 }
 
-/** Where an invalid row stands; each of its problems begins with it. */
+/** The place of an invalid row; each of its problems begins with it. */
 const placeOfRow = /(^|; )line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\)[,:] /g;
 
 /** Escape sequences that colour text in a terminal. */
 const colours = /\u001b\[[0-?]*[ -/]*[@-~]/g;
 
-/** Only as a word of its own, and of some length: "a" stands in half of all messages and names no row there. */
+/** Replaced only as a whole word of some length: an id "a" would be found in half of all messages. */
 function withoutId(message: string, id: string): string {
   if (id.length < shortestId || !message.includes(id)) return message;
   const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');

@@ -3,41 +3,41 @@ import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 
-/** What commands about a run have to name. */
+/** What commands about a run must name. */
 export interface RunCommand {
-  /** Path of the run's first manifest; the empty string where rows arrived without one. */
+  /** Path of the run's first manifest; empty when rows arrived without one. */
   readonly manifest: string;
   readonly folder: string;
-  /** What a later start needs to be the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
+  /** The options by which a later start is the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
   readonly options: readonly string[];
   /** A rehearsal against the embedded emulator: nothing was spent. */
   readonly isRehearsal: boolean;
-  /** A folder that is not there yet. */
+  /** The name of a folder that does not exist yet. */
   readonly another: string;
 }
 
-/** What a start went by. */
+/** The manifest and the options of a start. */
 export interface StartFacts {
   /** Path of its manifest. */
   readonly manifest: string;
   readonly local: boolean;
-  /** The empty string where there was none. */
+  /** Empty when there was none. */
   readonly baseUrl: string;
   readonly lbBaseUrl: string;
   /** Options of its command line that a later start needs as well, as the run noted them. */
   readonly repeat: { readonly manifest: readonly string[]; readonly others: readonly string[] };
-  /** USD: the cap that held for it, unless the configuration says it again. */
+  /** USD: the cap of the start, unless the configuration sets it. */
   readonly maxCost: number | undefined;
-  /** USD: the cap that held for it, wherever it was from. */
+  /** USD: the cap of the start, from any source. */
   readonly cap?: number;
 }
 
 /**
- * What names the run in commands: its first manifest, because a later one (of rejected rows, say) may hold but a part of
- * the rows, and what the last start went by.
+ * How commands name the run: by its first manifest, because a later one (of rejected rows, for example) may hold only
+ * some of the rows, and by the options of its last start.
  *
  * @param first the run's first start
- * @param folders as the commands are to show them
+ * @param folders as the commands write them
  */
 export function runAgainCommand(
   first: Pick<StartFacts, 'manifest' | 'repeat'>,
@@ -46,7 +46,7 @@ export function runAgainCommand(
 ): RunCommand {
   const { manifest, repeat } = first.manifest === last.manifest ? last : first;
   return {
-    // Where rows arrived one by one it is no path.
+    // It is not a path when rows arrived one by one.
     manifest: isAbsolute(manifest) ? manifest : '',
     ...folders,
     options: optionsOf(last, repeat.manifest),
@@ -54,7 +54,7 @@ export function runAgainCommand(
   };
 }
 
-/** `out-again`, or the first of `out-again-2`, `out-again-3` … that is not there. */
+/** `out-again`, or the first of `out-again-2`, `out-again-3` … that does not exist. */
 export async function anotherFolder(disk: Pick<Disk, 'stat'>, folder: string): Promise<string> {
   const name = `${folder.replace(/-again(?:-\d+)?$/, '')}-again`;
   let free = name;
@@ -62,7 +62,7 @@ export async function anotherFolder(disk: Pick<Disk, 'stat'>, folder: string): P
   return free;
 }
 
-/** The options of a start with a manifest that the gallery has written: those about the first manifest are left out. */
+/** The options for a manifest that the gallery wrote: options about the first manifest are left out. */
 export function optionsToRedo(last: StartFacts): string[] {
   return optionsOf(last, []);
 }
@@ -78,12 +78,12 @@ function optionsOf(start: StartFacts, ofManifest: readonly string[]): string[] {
   ];
 }
 
-/** The command that goes on with the run, with further words. */
+/** The command that continues the run, with further words. */
 export function runAgain(run: RunCommand, ...more: readonly string[]): string | undefined {
   return commandOn('run', run, more);
 }
 
-/** The command that makes the whole run once more, in a folder of its own. */
+/** The command that runs everything again, in a new folder. */
 export function runElsewhere(run: RunCommand): string | undefined {
   return commandOn('run', run, [], run.another);
 }
@@ -104,7 +104,7 @@ export function priceRest(run: RunCommand, caps: readonly ReachedCap[]): string 
   return commandOn('plan', { ...run, options }, lifted);
 }
 
-/** A manifest that came through stdin goes through it again: its pictures are relative to the working directory. */
+/** A manifest from stdin goes through stdin again, because its pictures are relative to the working directory. */
 function commandOn(
   command: 'run' | 'plan',
   { manifest, folder, options }: RunCommand,
@@ -118,7 +118,7 @@ function commandOn(
   return isKept ? `${words} < ${shellWords(manifest)}` : words;
 }
 
-/** A name that begins like an option is none with a folder before it. */
+/** A name that begins with `-` is safe with a folder before it. */
 function asOperand(path: string): string {
   return path.startsWith('-') ? `./${path}` : path;
 }

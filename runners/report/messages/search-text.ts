@@ -2,7 +2,7 @@ import type { PageRow } from '../page-data.js';
 
 const longest = 600;
 
-/** What the gallery's search looks through. */
+/** The text that the gallery's search looks through. */
 export function searchText(row: PageRow): string {
   const cells = Object.entries(row.cells ?? {}).filter(([name, value]) => name !== 'id' && isPlain(value));
   const parts = [

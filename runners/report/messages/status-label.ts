@@ -30,7 +30,7 @@ export function statusLabel(status: EndStatus): string {
   return labels[status];
 }
 
-/** Of several rows, where it is another word. */
+/** The plural, when it is another word. */
 const labelsOfMany: Partial<Record<EndStatus, string>> = {
   'job-failed': 'jobs failed',
   'job-cancelled': 'jobs cancelled',
@@ -40,7 +40,7 @@ const labelsOfMany: Partial<Record<EndStatus, string>> = {
   'output-mismatch': 'unexpected outputs',
 };
 
-/** Behind a number: `2 jobs failed`. */
+/** After a number: `2 jobs failed`. */
 export function countedLabel(status: EndStatus, count: number): string {
   return (count === 1 ? undefined : labelsOfMany[status]) ?? labels[status];
 }
@@ -50,7 +50,7 @@ export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** How a row stands: what it is coloured by. */
+/** The state that decides a row's colour. */
 export type Tone = 'completed' | 'failed' | 'paid' | 'held';
 
 export function toneOf(status: EndStatus | undefined): Tone {

@@ -12,18 +12,18 @@ import { priceRest, runAgain, runElsewhere, withoutOption, type RunCommand } fro
 export interface ToDo {
   /** `10 rows in doubt`. */
   readonly title: string;
-  /** What the service or the runner said. */
+  /** The message of the service or the runner. */
   readonly cause: string;
-  /** What was charged, and what the command costs. */
+  /** What was charged, and the price of the command. */
   readonly cost: string;
   readonly advice: string;
-  /** To be pasted into a shell as it stands; absent where no command helps. */
+  /** Can be pasted into a shell as it is; absent when no command helps. */
   readonly command?: string;
 }
 
 /**
- * What to do about the rows of each group. The terminal and the report use the same words. A command takes all rows of a
- * code, so it is priced by all of them.
+ * What to do about the rows of each group. The terminal and the report use the same words. A command takes all rows
+ * with a code, so its price is that of all of them.
  */
 export function whatToDo(
   groups: readonly FailureGroup[],
@@ -45,13 +45,13 @@ export function whatToDo(
 }
 
 /**
- * What to do about rows without an outcome, where no process works on them.
+ * What to do about rows without an outcome when no process is running.
  *
- * @param last how the last start ended; without an exit code where it was cut off
+ * @param last how the last start ended; without an exit code when it was cut off
  */
 export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
   const reached = exitCode === cappedCode ? caps : [];
-  // The cap of a day has room again by itself.
+  // A day's cap frees itself with time.
   const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
   const isBroken = run.isRehearsal && run.options.includes('--faults') && faultyCodes.includes(exitCode ?? 0);
   const again = isBroken ? withoutOption(run, '--faults') : run;
@@ -73,7 +73,7 @@ export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: 
   ];
 }
 
-/** What of the end of a start says how to go on. */
+/** The part of a start's end that decides how to continue. */
 export type LastEnd = Partial<Pick<RunEnd, 'exitCode' | 'caps'>>;
 
 function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
@@ -88,7 +88,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
     : `Once the last 24 hours have room again, or with ${more}, continue:`;
 }
 
-/** By exit code: the sentence about the end says what it was. */
+/** By exit code; the sentence about the end already says what happened. */
 const beforeGoingOn: Readonly<Record<number, string>> = {
   3: 'When there is room again under what stopped it, continue:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
@@ -97,17 +97,17 @@ const beforeGoingOn: Readonly<Record<number, string>> = {
 };
 
 const cappedCode = 3;
-/** Of starts that `--faults` may have ended: the same faults would end the next one. */
+/** For starts that `--faults` may have ended: the same faults would end the next one. */
 const faultyCodes = [4, 5, 69];
 
-/** Word for word when there is one row. */
+/** The exact message for a single row. */
 export function messageOf({ code, message, wording, count }: FailureGroup): string {
   const shown = count > 1 ? wording : (message ?? wording);
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 
 function commandOf(way: Way, code: FailureCode, given: RunCommand): string | undefined {
-  // The emulator draws its faults by a seed: the same rows would meet the same faults.
+  // The emulator draws its faults from a seed: the same rows would meet the same faults.
   const run = given.isRehearsal ? withoutOption(given, '--faults') : given;
   if (way === 'again') return runAgain(run, '--retry', code);
   if (way === 'run') return runAgain(run);
@@ -140,7 +140,7 @@ function costOf(
   return `${before}; ${what} costs ${formatMoney(again)}.`;
 }
 
-/** `undefined` where a row has no price that is known. */
+/** `undefined` when a row has no known price. */
 function priceOf(
   groups: readonly FailureGroup[],
   prices: Readonly<Record<string, MicroDollars>>,
@@ -166,7 +166,7 @@ function adviceOf(
   { isRehearsal }: RunCommand,
   command: string | undefined,
 ): string {
-  // Rows that arrived one by one have no manifest that a command could name.
+  // Rows that arrived one by one have no manifest for a command.
   if (command === undefined && advice.endsWith(':')) {
     if (advice.endsWith(elsewhere))
       return advice.replace(elsewhere, 'Feed all rows again, with another --out.');
