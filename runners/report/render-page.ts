@@ -5,7 +5,7 @@ import type { ReportView } from './report-view.js';
 import type { FlightView } from './watch/view-flight.js';
 import { escapeHtml } from './messages/escape-html.js';
 
-/** What the page is made of: templates, style and script, as the package brings them. */
+/** The parts of the page: templates, style and script, as the package contains them. */
 export interface PageParts {
   readonly page: string;
   readonly summary: string;
@@ -15,7 +15,7 @@ export interface PageParts {
   readonly script: string;
 }
 
-/** The page in two halves: the rows go between them. */
+/** The page in two halves; the rows go in between. */
 interface RenderedPage {
   readonly top: string;
   readonly bottom: string;
@@ -44,9 +44,9 @@ export function renderFlight(parts: PageParts, view: FlightView): string {
 }
 
 interface PageExtras {
-  /** Makes it the live page, served over HTTP: its policy goes into a header, and lets it listen to its server. */
+  /** Set for the live page, which is served over HTTP: its policy is a header, and lets it connect to its server. */
   readonly flight?: FlightView;
-  /** What the report tells of, for the next one (`runState`). @defaultValue '', which is not told */
+  /** The state that the report shows (`runState`), for the next report. @defaultValue '', which is not written */
   readonly state?: string;
 }
 
@@ -75,7 +75,7 @@ export function renderPage(
   return { top, bottom, policy };
 }
 
-/** Nothing but the page itself and files beside it: no request leaves, whatever a prompt or an error says. */
+/** Only the page itself and files beside it: no request leaves it, whatever a prompt or an error contains. */
 function policyOf(nonce: string, pictures: string): string {
   return [
     `default-src 'none'`,
@@ -89,7 +89,7 @@ function policyOf(nonce: string, pictures: string): string {
   ].join('; ');
 }
 
-/** The parts as the build left them in dist/runners/report/page, seen from there and from where the command line is bundled. */
+/** The parts in dist/runners/report/page, found from there and from the bundled command line. */
 export async function readPageParts(): Promise<PageParts> {
   const read = (name: string): Promise<string> =>
     readFile(new URL(`../report/page/${name}`, import.meta.url), 'utf8');

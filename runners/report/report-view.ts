@@ -19,7 +19,7 @@ import { viewByValue, type ByValueView } from './by-value-view.js';
 import { viewToDos, type ToDoView } from './to-do-view.js';
 import { countedLabel, toneOf, type Tone } from './messages/status-label.js';
 
-/** What the templates show; all of it plain text but for `svg`. */
+/** What the templates show; plain text except `svg`. */
 export interface ReportView {
   readonly name: string;
   readonly sentence: string;
@@ -35,9 +35,9 @@ export interface ReportView {
   }[];
   readonly charts: readonly Chart[];
   readonly toDos: readonly ToDoView[];
-  /** A process works on the run: no command of these can begin before it has ended. */
+  /** A process works on the run: these commands can only start after it has ended. */
   readonly isRunning: boolean;
-  /** What the gallery has to show: `42 pictures`; empty where it has nothing. */
+  /** What the gallery shows: `42 pictures`; empty for an empty gallery. */
   readonly review: string;
   readonly isRehearsal: boolean;
   readonly leftOut: readonly string[];
@@ -51,7 +51,7 @@ interface OutcomeView {
   /** Percent of the bar. */
   readonly x: number;
   readonly width: number;
-  /** Name of the gallery's filter; empty where there is nothing to see. */
+  /** The name of the gallery's filter; empty when there is nothing to see. */
   readonly filter: string;
 }
 
@@ -108,7 +108,7 @@ function factsOf({ story, folder, spans }: Survey): string[] {
   ].filter((fact) => fact !== '');
 }
 
-/** Of the bar, so that a single row is seen on a phone too. */
+/** A minimum width in the bar, so that a single row can be seen on a phone. */
 const leastShare = 0.015;
 
 function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {

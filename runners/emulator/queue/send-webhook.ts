@@ -10,7 +10,7 @@ const timeoutMs = 10_000;
  * POSTs the ended job to its webhook URL, up to three times, ten seconds apart, until one answer is 2xx. Faults of
  * the job may change that. Never rejects.
  *
- * @param called called after the first try
+ * @param called runs after the first try
  */
 export async function sendWebhook(
   job: Job,

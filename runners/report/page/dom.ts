@@ -28,7 +28,7 @@ function asNode(child: Node | string | number): Node | string {
   return typeof child === 'object' ? child : visibleText(String(child));
 }
 
-/** An address that may be followed: http, https, or a file beside the page. Anything else is left out. */
+/** An address that may be followed: http, https, or a file beside the page. Any other address is dropped. */
 export function setAddress(
   element: HTMLAnchorElement | HTMLImageElement | HTMLMediaElement,
   address: string | undefined,
@@ -56,7 +56,7 @@ function isFile(address: string): boolean {
   return !/^[a-z][a-z\d+.-]*:|^[/\\]/i.test(address);
 }
 
-/** A link where the address may be followed, else its text alone. */
+/** A link if the address may be followed, else plain text. */
 export function link(address: string | undefined, label: string, attributes: Attributes = {}): HTMLElement {
   const anchor = h('a', attributes, label);
   return setAddress(anchor, address) ? anchor : h('span', attributes, label);
@@ -77,7 +77,7 @@ function drawing(className: string, ...paths: readonly string[]): SVGElement {
   return svg;
 }
 
-/** The red grease pencil of whoever goes over a contact sheet. */
+/** The red grease pencil of a reviewer. */
 export function pencilCross(): SVGElement {
   return drawing(
     'pencil',

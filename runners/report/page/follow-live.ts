@@ -1,7 +1,7 @@
 import type { FlightUpdate, LiveUpdate } from '../page-data.js';
 import { formatSpan } from '../messages/format-amounts.js';
 
-/** Takes the updates of a server that watches a run, and says when it is gone. The browser reconnects by itself. */
+/** Applies the updates of the watch server, and shows when it is gone. The browser reconnects by itself. */
 export function followLive(take: (update: LiveUpdate) => void): void {
   const state = document.getElementById('live');
   if (state === null) return;
@@ -22,7 +22,7 @@ export function followLive(take: (update: LiveUpdate) => void): void {
   events.addEventListener('error', () => showState(state, true));
 }
 
-/** Whether a process works on the run, or the server itself is gone; and how far the run is, in the tab's title. */
+/** Shows whether a process works on the run, or the server is gone; and the run's progress, in the tab's title. */
 function showState(place: HTMLElement, isLost = place.classList.contains('lost')): void {
   const { mode, title } = document.querySelector<HTMLElement>('#flight [data-mode]')?.dataset ?? {};
   const words =
@@ -34,7 +34,7 @@ function showState(place: HTMLElement, isLost = place.classList.contains('lost')
   if (title !== undefined && title !== '') document.title = `${title} · millrace`;
 }
 
-/** Lets the clocks of rows in flight go on between two updates. */
+/** Keeps the clocks of rows in flight running between two updates. */
 function tick(): void {
   for (const clock of document.querySelectorAll<HTMLElement>('[data-since]')) {
     const seconds = Math.max(0, Math.round((Date.now() - Number(clock.dataset['since'])) / 1000));
@@ -43,8 +43,8 @@ function tick(): void {
 }
 
 /**
- * Brings a part of the page up to date, section by section: one that says the same stays as it is, one in which text is
- * selected waits for the next update, and the focus stays where it was.
+ * Updates a part of the page, section by section. An unchanged section stays; a section with selected text waits for
+ * the next update; the focus stays in its place.
  */
 export function updatePart(id: string, html: string): void {
   const place = document.getElementById(id);
@@ -70,14 +70,14 @@ export function updatePart(id: string, html: string): void {
   });
 }
 
-/** What the pointer is on, what has the focus, or what is in sight stays where it is, whatever grows or shrinks above it. */
+/** Keeps in place what is under the pointer, what has the focus, or what is in sight, when content above it grows or shrinks. */
 function keepingPlace(change: () => void): void {
   const candidates = [
     ...[...document.querySelectorAll('main :hover')].reverse(),
     document.activeElement,
     document.elementFromPoint(innerWidth / 2, innerHeight / 2),
   ];
-  // What sticks to the window's edge says nothing of the page below it.
+  // A sticky element does not show where the page is scrolled to.
   const held = candidates.find((one) => one?.matches('main :not(.toolbar, .toolbar *)'));
   const top = held?.getBoundingClientRect().top ?? 0;
   change();
@@ -85,7 +85,7 @@ function keepingPlace(change: () => void): void {
     scrollBy({ top: held.getBoundingClientRect().top - top, behavior: 'instant' });
 }
 
-/** The list of rows in progress keeps the room that it took at most: it is longer and shorter from second to second. */
+/** The list of rows in progress keeps its largest height, because its length changes every second. */
 function keepHeight(): void {
   const flight = document.getElementById('flight');
   const isRunning = flight?.querySelector('[data-mode=running]') != null;
@@ -93,7 +93,7 @@ function keepHeight(): void {
   style.setProperty('--flight', isRunning ? `${flight.offsetHeight}px` : '0');
 }
 
-/** The clocks of rows in progress are written here, not by the server. */
+/** The page writes the clocks of rows in progress, not the server. */
 function withoutClocks(element: Element): string {
   return element.outerHTML.replace(/(<time[^>]*>)[^<]*/g, '$1');
 }
@@ -103,7 +103,7 @@ function isSelected(element: Element): boolean {
   return selection !== null && !selection.isCollapsed && selection.containsNode(element, true);
 }
 
-/** Gives the focus to the control in the same place, where the one that had it has been replaced. */
+/** Moves the focus to the control in the same place when the focused one was replaced. */
 function keepingFocus(place: HTMLElement, change: () => void): void {
   const focused = document.activeElement;
   const isInside = focused instanceof HTMLElement && place.contains(focused);

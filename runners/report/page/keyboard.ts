@@ -15,7 +15,7 @@ const moves: Readonly<Record<string, Move>> = {
   End: 'last',
 };
 
-/** What the keys do, as the list of keys shows it. */
+/** The keys and what they do, for the list of keys. */
 export const keyList: readonly (readonly [heading: string, keys: readonly (readonly [string, string])[]])[] =
   [
     [
@@ -68,7 +68,7 @@ export interface KeyTargets {
   readonly undo: () => void;
 }
 
-/** Every key of the page. Fields keep theirs, but for Escape; other dialogs have their own. */
+/** All keys of the page. A text field keeps its keys, except Escape; other dialogs have their own keys. */
 export function listenToKeys(targets: KeyTargets): void {
   const { large } = targets;
   document.addEventListener('keydown', (event) => {
@@ -102,7 +102,7 @@ function leaveField(event: KeyboardEvent, field: HTMLElement): void {
   } else field.blur();
 }
 
-/** The same in the gallery and in the large view. `false`: the key does nothing. */
+/** Keys that work in the gallery and in the large view. `false`: the key does nothing. */
 function sharedKey(key: string, { gallery, large, help }: KeyTargets): boolean {
   const subject = large.isOpen ? large : gallery.cursor;
   if (key === 'p') void subject.decide('kept');
@@ -123,7 +123,7 @@ const pans: Readonly<Record<string, readonly [number, number]>> = {
 
 function largeKey(key: string, event: KeyboardEvent, large: LargeView): boolean {
   const { area } = large;
-  // A slider, and a player, move by the arrows themselves.
+  // A slider or a player uses the arrow keys itself.
   const ofField = event.target instanceof HTMLInputElement || event.target instanceof HTMLMediaElement;
   const step = { ArrowLeft: -1, ArrowRight: 1, k: -1, j: 1 }[key];
   const pan = event.shiftKey ? pans[key] : undefined;

@@ -11,18 +11,18 @@ export interface Page {
   readonly address: PageAddress;
   /** Opens the large view on a row. */
   openLarge(index: number): void;
-  /** Gives rows a verdict where they can have it; `null` takes it away. */
+  /** Gives a verdict to the rows that can have one; `null` removes it. */
   decide(rows: readonly PageRow[], verdict: Verdict | null): void;
 }
 
-/** What a person looks at: kept in the page's address, so that a reload and a colleague find it again. */
+/** What a person looks at. It is kept in the page's address, so that a reload or a colleague finds it again. */
 interface Place {
-  /** Of the filter. */
+  /** The filter's name. */
   readonly name?: string;
   readonly query?: string;
-  /** What the rows are sorted by; `-` in front: the other way round. */
+  /** The sort key; a leading `-` reverses the order. */
   readonly sort?: string;
-  /** The column whose values stand side by side; empty: none. Absent: as the page begins. */
+  /** The column for variants; empty: none. Absent: the page's default. */
   readonly by?: string | undefined;
   /** The first frame of the page, from 0. */
   readonly from?: number;
@@ -63,7 +63,7 @@ export function openAddress(): PageAddress {
         const isUsual = value === '' ? key !== words.by : name === 'from' && value === 0;
         if (value !== undefined && !isUsual) fresh.set(key, String(value));
       }
-      // Not a step back in the browser's history.
+      // Replaces the entry in the browser's history.
       history.replaceState(null, '', `#${fresh.toString()}`);
     },
   };

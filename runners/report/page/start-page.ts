@@ -8,7 +8,7 @@ import { openAddress, type Page } from './page.js';
 import { openRows, readBlock } from './rows/row-store.js';
 import { Tray } from './review/tray.js';
 
-/** Brings the report to life: the figures are there without it. */
+/** Starts the page's script. The figures are shown without it. */
 function start(): void {
   const data = readBlock<PageData>('page-data');
   const [root, largeRoot] = [document.getElementById('rows'), document.getElementById('large')];
@@ -76,7 +76,7 @@ function pageOf(data: PageData, reviews: Reviews, openLarge: Page['openLarge']):
   };
 }
 
-/** The figures above the gallery lead to the rows they count, and "Review" to the first row without a verdict. */
+/** The figures above the gallery link to the rows they count, and "Review" to the first row without a verdict. */
 function followLinks(gallery: Gallery): void {
   document.addEventListener('click', (event) => {
     const anchor = (event.target as Element).closest<HTMLElement>('[data-filter], [data-review], .skip');
@@ -91,7 +91,7 @@ function followLinks(gallery: Gallery): void {
 
 start();
 
-/** Every button with `data-copy` copies that text; where the browser refuses, the text beside it is selected. */
+/** Every button with `data-copy` copies that text; when the browser refuses, the text beside it is selected. */
 function followCopyButtons(): void {
   document.addEventListener('click', (event) => {
     const button = (event.target as Element).closest<HTMLElement>('[data-copy]');

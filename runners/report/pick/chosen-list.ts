@@ -1,21 +1,21 @@
-/** A picture that was kept, as chosen.csv names it. */
+/** A kept picture, as in chosen.csv. */
 export interface ChosenRow {
   readonly id: string;
   readonly row: number;
-  /** The picture, relative to the folder that the list is for; empty where none was saved. */
+  /** The path of the picture, relative to the list's folder; empty when none was saved. */
   readonly file: string;
   readonly stars?: number;
   readonly note?: string;
   readonly prompt?: string;
   /** The job that made it: a row that was bought again has several. */
   readonly jobId?: string;
-  /** The value of each axis that made the row, by the axis' name; in columns behind the others. */
+  /** The row's value of each axis, by the axis' name; in columns after the others. */
   readonly axes?: Readonly<Record<string, string>>;
 }
 
 export const chosenColumns = ['id', 'row', 'file', 'stars', 'note', 'prompt', 'jobId'] as const;
 
-/** chosen.csv: for people with spreadsheets, and for `millrace pick`. */
+/** chosen.csv: for spreadsheets, and for `millrace pick`. */
 export function chosenList(rows: readonly ChosenRow[]): string {
   const axes = [...new Set(rows.flatMap((row) => Object.keys(row.axes ?? {})))];
   const lines = rows.map((row) => [
@@ -28,7 +28,7 @@ export function chosenList(rows: readonly ChosenRow[]): string {
 
 const taken: ReadonlySet<string> = new Set(chosenColumns);
 
-/** An axis whose name is taken stands behind `columns.`, as in results.csv. */
+/** An axis with the name of another column is called `columns.NAME`, as in results.csv. */
 function axisColumn(name: string): string {
   return taken.has(name) ? `columns.${name}` : name;
 }
@@ -58,12 +58,12 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What a spreadsheet would take for a formula stays a text, as in results.csv. */
+/** A text that a spreadsheet would take for a formula is escaped, as in results.csv. */
 function spreadsheetText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
-/** The text that `spreadsheetText` was given. */
+/** The text before `spreadsheetText`. */
 export function plainCell(text: string): string {
   return /^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text;
 }

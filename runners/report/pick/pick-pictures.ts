@@ -9,22 +9,22 @@ import { readJsonl } from '../read/read-jsonl.js';
 import { safeImagePath } from '../rows/picture-facts.js';
 import { earlierFile } from '../survey/survey-run.js';
 
-/** What `pick` has done. Names are those in the folder of copies. */
+/** The result of `pick`. Names are those in the folder of copies. */
 export interface Picked {
   readonly copied: readonly string[];
   /** Copies of an earlier call, with the same bytes. */
   readonly present: readonly string[];
   /** Ids of rows whose picture is not on this disk. */
   readonly missing: readonly string[];
-  /** The list as it was written beside the copies. */
+  /** The list, written beside the copies. */
   readonly list: string;
   /** How many other files lie in the folder. */
   readonly others: number;
 }
 
 /**
- * Copies the pictures of a list into a folder of their own, with a list beside them. A file that lies there with
- * other bytes stays, and the copy gets the next free name: `mug-2.png`.
+ * Copies the pictures of a list into a new folder, with a list beside them. A file there with other bytes stays, and
+ * the copy gets the next free name: `mug-2.png`.
  */
 export async function pickPictures(
   disk: Disk,
@@ -58,7 +58,7 @@ function textsOf(cells: Readonly<Record<string, string>>): Partial<ChosenRow> {
   return Object.fromEntries(texts) as Partial<ChosenRow>;
 }
 
-/** A list that an earlier call wrote is replaced; another file of that name stays. */
+/** A list of an earlier call is replaced; another file of that name stays. */
 async function writeList(disk: Disk, to: string, rows: readonly ChosenRow[]): Promise<string> {
   const head = chosenColumns.join(',');
   const isOurs = (there: Uint8Array): boolean =>
@@ -68,7 +68,7 @@ async function writeList(disk: Disk, to: string, rows: readonly ChosenRow[]): Pr
   return name;
 }
 
-/** The first of `mug.png`, `mug-2.png` … that is free, or has what belongs there. */
+/** The first of `mug.png`, `mug-2.png` … that is free or already has these bytes. */
 async function placeFor(
   disk: Disk,
   to: string,
@@ -95,7 +95,7 @@ interface ChosenPicture {
 
 export interface ChosenPictures {
   readonly found: readonly ChosenPicture[];
-  /** Ids of lines that name no result of the run. */
+  /** Ids of lines that match no result of the run. */
   readonly unknown: readonly string[];
 }
 
@@ -107,8 +107,8 @@ interface Wanted {
 }
 
 /**
- * Reads a list of kept pictures against the results of a run. A line has an `id`; its `jobId`, where it has one, says which
- * version of a row that was bought again: an earlier picture stays the one that was kept.
+ * Matches a list of kept pictures with the results of a run. A line has an `id`; an optional `jobId` chooses the
+ * version of a row that was bought again, so that an earlier picture can be the kept one.
  */
 export async function readChosen(disk: Disk, folder: string, list: string): Promise<ChosenPictures> {
   const wanted: Wanted[] = [];

@@ -4,9 +4,9 @@ import { plainNumber, Texts } from './values-in-bytes.js';
 const quote = 0x22;
 const carriageReturn = 0x0d;
 
-/** A record of a CSV file as it stands in the file's bytes. A cell is made when it is asked for; one that the record lacks is empty. */
+/** A record of a CSV file, in the file's bytes. A cell is created when it is read; a missing cell is empty. */
 export class CsvRecord {
-  /** Where it begins, from 1; the header counts. */
+  /** The line where it begins, from 1; the header counts. */
   line = 0;
   count = 0;
   private bytes: Buffer = Buffer.alloc(0);
@@ -19,12 +19,12 @@ export class CsvRecord {
     this.separatorByte = sign.charCodeAt(0);
   }
 
-  /** Nothing stands in its line. */
+  /** The line is empty. */
   get isEmpty(): boolean {
     return this.count === 1 && this.starts[0] === this.ends[0];
   }
 
-  /** Takes `bytes[start, end)`. False: a quote in it is open. */
+  /** Reads the record in `bytes[start, end)`. False: a quote is open at its end. */
   split(bytes: Buffer, start: number, end: number): boolean {
     const { separatorByte } = this;
     this.bytes = bytes;
@@ -49,7 +49,7 @@ export class CsvRecord {
     return isQuoted ? text.replaceAll('""', '"') : text;
   }
 
-  /** As `Number` has it: an empty cell is 0. NaN where there is no such column. */
+  /** The cell as a `Number`: an empty cell is 0, a missing column NaN. */
   number(place: number): number {
     if (place < 0) return Number.NaN;
     const [start, end] = this.extentOf(place);
@@ -57,14 +57,14 @@ export class CsvRecord {
     return Number.isNaN(plain) ? Number(this.text(place)) : plain;
   }
 
-  /** In ms since the epoch; NaN where it is no time. */
+  /** The cell's time in ms since the epoch; NaN when it is not a time. */
   time(place: number, times: IsoTimes): number {
     const [start, end] = this.extentOf(place);
     const plain = times.plain(this.bytes, start, end);
     return Number.isNaN(plain) ? Date.parse(this.text(place)) : plain;
   }
 
-  /** The same number for the same cell, and for few others. */
+  /** A hash of the cell. */
   hash(place: number): number {
     const [start, end] = this.extentOf(place);
     let hash = 0;
@@ -83,7 +83,7 @@ export class CsvRecord {
   }
 }
 
-/** -1: there is none. Two of them are one in the text. */
+/** The position of a quote; -1: none. Two quotes stand for one in the text. */
 function closingQuote(bytes: Buffer, from: number, end: number): number {
   for (let at = from; at < end; at++) {
     if (bytes[at] !== quote) continue;

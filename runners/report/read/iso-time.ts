@@ -4,14 +4,14 @@ const [hourMs, minuteMs, secondMs] = [3_600_000, 60_000, 1_000];
 const [letterT, colon, point, letterZ] = Buffer.from('T:.Z');
 
 /**
- * Times of a run's files in ms since the epoch. The same as `Date.parse`, in a tenth of its time where one follows another of the same
- * day, as `toISOString` writes them.
+ * Times of a run's files in ms since the epoch, as `Date.parse` returns them. For times that `toISOString` wrote,
+ * several of the same day in a row, it takes a tenth of the time.
  */
 export class IsoTimes {
   private readonly day = Buffer.alloc(dayLength);
   private dayMs = Number.NaN;
 
-  /** The time that stands in `bytes[start, end)`; NaN where `toISOString` would not write it so: `Date.parse` may know it. */
+  /** The time in `bytes[start, end)`; NaN when `toISOString` would not write it like this (`Date.parse` may still read it). */
   plain(bytes: Buffer, start: number, end: number): number {
     if (end - start !== whole || !hasSigns(bytes, start)) return Number.NaN;
     const hour = digits(bytes, start + 11, 2);

@@ -1,6 +1,6 @@
 export type JsonObject = Record<string, unknown>;
 
-/** `undefined` for anything but one JSON object. */
+/** The value if it is a JSON object, else `undefined`. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -14,12 +14,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A finite number, or what stands in for it. */
+/** A finite number, or the default. */
 export function numberOr<T>(value: unknown, other: T): number | T {
   return typeof value === 'number' && Number.isFinite(value) ? value : other;
 }
 
-/** The object under a name; an empty one where there is none. */
+/** The object under a name; an empty object without one. */
 export function objectIn(line: JsonObject, name: string): JsonObject {
   const value = line[name];
   return isObject(value) ? value : {};

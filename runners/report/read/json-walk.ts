@@ -21,21 +21,21 @@ const words: ReadonlyMap<number, Buffer> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
 );
 
-/** Bytes that stand for themselves in a string. */
+/** Bytes without a special meaning in a string. */
 const isPlain = new Uint8Array(256).fill(1, blank);
 isPlain[quote] = isPlain[backslash] = 0;
 
 /**
- * Walks over values of JSON in bytes and makes nothing of them. It takes and refuses what `JSON.parse` takes and refuses. Each method is
- * given where something begins, and returns the place behind it; -1: it is wrong.
+ * Walks over JSON values in bytes without creating them. It accepts and refuses exactly what `JSON.parse` does. Each
+ * method takes the position where something begins, and returns the position after it; -1: invalid.
  */
 export class JsonWalk {
   protected bytes: Buffer = Buffer.alloc(0);
   /** Where the text ends. */
   protected end = 0;
-  /** The last string has a backslash. */
+  /** Whether the last string had a backslash. */
   protected isEscaped = false;
-  /** What closes each container that is open while a value is passed over. */
+  /** The closing bytes of the containers that are open. */
   private closers = new Uint8Array(64);
   private depth = 0;
   /** The last container is open, and its first value is next. */
@@ -96,7 +96,7 @@ export class JsonWalk {
     return closer === closeBrace ? this.key(next) : next;
   }
 
-  /** Before the first value of a container, or behind the next one of what is left of it. */
+  /** Before the first value of a container, or after a value of an open one. */
   private leave(at: number): number {
     const { bytes } = this;
     let next = at;
@@ -130,7 +130,7 @@ export class JsonWalk {
     return word !== undefined && isSame(this.bytes, at, at + word.length, word) ? at + word.length : -1;
   }
 
-  /** Where the escape is wrong, a place at which no string goes on. */
+  /** Returned for an invalid escape: a position at which no string can go on. */
   private escape(at: number): number {
     const { bytes } = this;
     const sign = bytes[at + 1] ?? 0;

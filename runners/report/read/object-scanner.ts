@@ -2,17 +2,17 @@ import type { IsoTimes } from './iso-time.js';
 import { isSame, JsonWalk } from './json-walk.js';
 import { isDigit, plainNumber, Texts } from './values-in-bytes.js';
 
-/** A key that is looked for. */
+/** A wanted key. */
 interface Wanted {
   readonly name: Buffer;
-  /** Its place among the paths; -1: only keys below it are looked for. */
+  /** The index of its path; -1: only keys below it are wanted. */
   place: number;
   readonly below: Level;
-  /** The scan in which it was found last. */
+  /** The last scan in which it was found. */
   foundIn: number;
 }
 
-/** Keys of one object, by the length of their names: most keys are refused by that. */
+/** Wanted keys of one object, by the length of their names: the length alone excludes most keys. */
 type Level = Wanted[][];
 
 const quote = 0x22;
@@ -23,8 +23,8 @@ const closeBrace = 0x7d;
 const minus = 0x2d;
 
 /**
- * Finds the values of some keys in the bytes of a JSON object, and makes no object and no string: it takes half of the time of
- * `JSON.parse`. It takes and refuses what `JSON.parse` takes and refuses. One scanner is used for millions of lines.
+ * Finds the values of some keys in the bytes of a JSON object, without creating objects or strings: half the time of
+ * `JSON.parse`. It accepts and refuses exactly what `JSON.parse` does. One scanner serves millions of lines.
  */
 export class ObjectScanner extends JsonWalk {
   private readonly root: Level = [];
@@ -34,7 +34,7 @@ export class ObjectScanner extends JsonWalk {
   private start = 0;
   private scans = 0;
 
-  /** @param paths Keys from the outermost object down; a value is asked for by its path's place. */
+  /** @param paths keys from the outermost object down; a value is read by the index of its path */
   constructor(paths: readonly (readonly string[])[]) {
     super();
     for (const [place, path] of paths.entries()) this.want(path, place);
@@ -42,7 +42,7 @@ export class ObjectScanner extends JsonWalk {
     this.ends = new Int32Array(paths.length);
   }
 
-  /** Reads `bytes[start, end)`. False: it is not one JSON object. Of a key that comes twice the last value counts. */
+  /** Reads `bytes[start, end)`. False: it is not exactly one JSON object. The last value of a repeated key counts. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
     this.start = start;
@@ -63,18 +63,18 @@ export class ObjectScanner extends JsonWalk {
     return this.has(place) && this.bytes[this.starts[place] ?? 0] === openBrace;
   }
 
-  /** The value as it stands; the empty text where there is none. */
+  /** The bytes of the value as text; empty without a value. */
   raw(place: number): string {
     return this.has(place) ? this.bytes.toString('utf8', this.starts[place], this.ends[place]) : '';
   }
 
-  /** Where the value stands, from the front of what was scanned. A length of 0: there is none. */
+  /** The value's position, relative to the scanned range. A length of 0: no value. */
   extentOf(place: number): { readonly at: number; readonly length: number } {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     return end === 0 ? { at: 0, length: 0 } : { at: start - this.start, length: end - start };
   }
 
-  /** `undefined` where the value is no text. */
+  /** The value if it is a string, else `undefined`. */
   text(place: number): string | undefined {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     if (end === 0 || this.bytes[start] !== quote) return undefined;
@@ -82,7 +82,7 @@ export class ObjectScanner extends JsonWalk {
     return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
-  /** `undefined` where the value is no finite number. */
+  /** The value if it is a finite number, else `undefined`. */
   number(place: number): number | undefined {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     const first = this.bytes[start] ?? 0;
@@ -93,7 +93,7 @@ export class ObjectScanner extends JsonWalk {
     return Number.isFinite(value) ? value : undefined;
   }
 
-  /** In ms since the epoch; NaN where it is no time. */
+  /** The value's time in ms since the epoch; NaN when it is not a time. */
   time(place: number, times: IsoTimes): number {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     const plain = times.plain(this.bytes, start + 1, end - 1);
@@ -114,7 +114,7 @@ export class ObjectScanner extends JsonWalk {
     if (key !== undefined) key.place = place;
   }
 
-  /** Behind the object that opens at `at`, some of whose keys are wanted; -1: it is wrong. */
+  /** The position after the object that opens at `at`, some of whose keys are wanted; -1: invalid. */
   private object(at: number, level: Level): number {
     const { bytes } = this;
     let next = this.space(at + 1);
@@ -149,7 +149,7 @@ export class ObjectScanner extends JsonWalk {
     return end;
   }
 
-  /** What stands below a key that comes again is no longer that of the first. */
+  /** Values below an earlier occurrence of a repeated key no longer count. */
   private forget(level: Level): void {
     for (const keys of level)
       for (const { place, below } of keys) {

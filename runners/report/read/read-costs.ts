@@ -14,22 +14,22 @@ export interface Purchase {
   readonly id: string;
   readonly row: number;
   readonly attempt: number;
-  /** The empty string where no id came back. */
+  /** Empty when no id came back. */
   readonly jobId: string;
-  /** The empty string where a purchase has none. */
+  /** Empty when the purchase has none. */
   readonly resolution: string;
-  /** 0 where no price is known. */
+  /** 0 without a known price. */
   readonly cost: MicroDollars;
   readonly source: PurchaseSource;
-  /** ms since the epoch; NaN where the line does not say. */
+  /** ms since the epoch; NaN when the line has no time. */
   readonly at: number;
 }
 
 /**
- * The purchases of a run, each once: earlier versions left a line `unknown` in costs.csv beside the one that says later
- * what became of it, and it is left out here. Those that are unknown still come last.
+ * The purchases of a run, each once. Earlier versions kept an `unknown` line in costs.csv beside the later line of
+ * the same purchase; such a line is left out here. Purchases that are still unknown come last.
  *
- * @param take Called with one object for all of them: who keeps one takes a copy.
+ * @param take called with the same object for every purchase: copy it to keep it
  */
 export async function takePurchases(
   disk: Disk,
@@ -37,7 +37,7 @@ export async function takePurchases(
   take: (purchase: Purchase) => void,
 ): Promise<void> {
   const open = new Map<string, Purchase>();
-  // Nearly all lines are of ids that are not open, and their hashes say so.
+  // Nearly all lines have ids that are not open, as their hashes show.
   const openIds = new Set<number>();
   const times = new IsoTimes();
   let line: PurchaseLine | undefined;
@@ -59,14 +59,14 @@ function keyOf({ attempt, id }: Purchase): string {
   return `${attempt} ${id}`;
 }
 
-/** One that stays. */
+/** A copy to keep. */
 export function copyOf({ id, row, attempt, jobId, resolution, cost, source, at }: Purchase): Purchase {
   return { id, row, attempt, jobId, resolution, cost, source, at };
 }
 
 const columns = ['id', 'row', 'attempt', 'jobId', 'resolution', 'cost', 'source', 'settledAt'] as const;
 
-/** The record that is read just now; of its cells only those that are asked for are made. */
+/** The present record; only cells that are read are created. */
 class PurchaseLine implements Purchase {
   source: PurchaseSource = 'unknown';
   cost = 0;
@@ -81,7 +81,7 @@ class PurchaseLine implements Purchase {
     this.places = Object.fromEntries(places) as typeof this.places;
   }
 
-  /** False: it has no source or no amount. Asked before all else. */
+  /** False: the line has no source or no amount. Checked first. */
   isPurchase(): boolean {
     const name = this.record.text(this.places.source);
     const source = sources.find((one) => one === name);
@@ -121,12 +121,13 @@ class PurchaseLine implements Purchase {
   }
 }
 
-/** More ids than this are not looked for in the bytes of a line: it is parsed. */
+/** With more ids than this, a line is parsed instead of searched. */
 const mostNeedles = 20;
 
 /**
- * When the requests of these purchases left, ms since the epoch, as the journal's intents say: a request without an answer
- * is settled much later where its run was killed. One pass over the journal; a purchase that it does not know is missing.
+ * When the requests of these purchases were sent, ms since the epoch, from the journal's intents: after a kill, a
+ * request without an answer is settled much later. One pass over the journal; a purchase that it does not have is
+ * missing.
  */
 export async function readSentTimes(
   disk: Disk,

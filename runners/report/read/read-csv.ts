@@ -11,11 +11,11 @@ export interface CsvRow {
 }
 
 /**
- * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. Takes comma, semicolon or
- * tab, whichever the first line has most of, and quoted cells with line breaks.
+ * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. The separator is the
+ * comma, semicolon or tab that the first line has most. Quoted cells may hold line breaks.
  *
- * @param unended Told of the line where a quote is opened that nothing closes; what stands from there on is left out: a
- * run may be writing it just now.
+ * @param unended called with the line of a quote that nothing closes; the rest of the file is left out, because a run
+ *   may be writing it
  */
 export async function* readCsv(
   disk: Disk,
@@ -30,9 +30,10 @@ export async function* readCsv(
 }
 
 /**
- * The same for millions of rows: nothing is made of a cell that nobody asks for.
+ * As above, for millions of rows: a cell that nobody reads is not created.
  *
- * @param take Called with one object for all records: each is good until the next one. The names of the columns never change.
+ * @param take called with the same object for all records, which is valid until the next call. Column names never
+ *   change.
  */
 export async function scanCsv(disk: Disk, path: string, take: TakeRecord): Promise<void> {
   for await (const reader of csvBlocks(disk, path)) reader.take(take);
@@ -67,7 +68,7 @@ class RecordReader {
   private names: readonly string[] | undefined;
   private readonly record = new CsvRecord();
   private bytes: Buffer = Buffer.alloc(0);
-  /** The front of a record that the block did not end. */
+  /** The start of a record that continues in the next block. */
   private open: Buffer = Buffer.alloc(0);
 
   get isOpen(): boolean {
@@ -80,14 +81,14 @@ class RecordReader {
     this.open = Buffer.alloc(0);
   }
 
-  /** Its records, but for one that it does not end. */
+  /** Its records, except an unfinished last one. */
   take(take: TakeRecord): void {
     const { record, bytes } = this;
     for (let start = 0; start < bytes.length;) {
       let end = lineEnd(bytes, start);
       let lines = 1;
       while (!this.split(bytes, start, end)) {
-        // A quote is open: the record goes on in the next line.
+        // A quote is open: the record continues in the next line.
         if (end === bytes.length) {
           this.open = Buffer.from(bytes.subarray(start));
           return;

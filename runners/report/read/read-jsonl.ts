@@ -3,7 +3,7 @@ import { readLineBlocks, readLines } from '../../batch/disk/read-file.js';
 import { parseObject, type JsonObject } from './json-object.js';
 import type { ObjectScanner } from './object-scanner.js';
 
-/** One line of a JSONL file, and where it stands. */
+/** One line of a JSONL file, and its position. */
 export interface PlacedObject {
   readonly value: JsonObject;
   readonly offset: number;
@@ -11,10 +11,10 @@ export interface PlacedObject {
 }
 
 /**
- * The objects of a JSONL file in flat memory; nothing when the file is missing. A line that does not parse is told to
- * `skipped` and left out, but for an unended last one: a run may be writing it just now.
+ * The objects of a JSONL file in flat memory; nothing when the file is missing. A line that does not parse is passed
+ * to `skipped` and left out; an unended last line is only left out, because a run may be writing it.
  *
- * @param wanted Looks at a line before it is parsed; what it refuses is not parsed.
+ * @param wanted called before a line is parsed; false skips the line
  */
 export async function* readJsonl(
   disk: Disk,
@@ -43,9 +43,9 @@ interface LineTaker<T> {
 }
 
 /**
- * The same for millions of lines of which little is wanted: no object is made of a line.
+ * As above, for millions of lines of which little is read: no object is created for a line.
  *
- * @param into.take Called with the scanner as it stands on the line.
+ * @param into.take called with the scanner at the line
  */
 export function scanJsonl(
   disk: Disk,
@@ -58,7 +58,7 @@ export function scanJsonl(
   );
 }
 
-/** The same for lines that are wanted whole: no promise is made of a line. */
+/** As above, for lines that are read whole: no promise is created for a line. */
 export function parseJsonl(disk: Disk, path: string, into: LineTaker<JsonObject>): Promise<void> {
   return takeLines(disk, path, into, (bytes, start, end) => parseObject(bytes.toString('utf8', start, end)));
 }
@@ -88,14 +88,14 @@ async function takeLines<T>(
   }
 }
 
-/** Each read is a way to another thread and back. */
+/** Each read costs a round trip to another thread. */
 const chunkBytes = 4 << 20;
 
 /**
- * The objects of those lines that hold one of the texts, of millions that do not: nothing is made of the others. What does not
- * parse is left out.
+ * The objects of the few lines, among millions, that contain one of the texts; other lines are not parsed. Lines that
+ * do not parse are left out.
  *
- * @param texts Asked for before each text is searched; the lines of the first one come first.
+ * @param texts called before each text is searched; the lines of the first one come first
  */
 export async function* objectsWith(
   disk: Disk,
@@ -135,7 +135,7 @@ const headBytes = 64;
 const key = [...Buffer.from('"k":"')];
 const quote = 0x22;
 
-/** What kind of record a line of the journal is, without parsing it; `undefined` where its head does not say. */
+/** The kind of a journal record from the head of its line, without parsing; `undefined` when the head does not show it. */
 export function recordKind(line: Buffer): string | undefined {
   const end = Math.min(line.length, headBytes);
   let at = 0;

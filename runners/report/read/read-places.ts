@@ -12,12 +12,12 @@ export interface Place {
 }
 
 export interface PlaceReader {
-  /** The objects at these places, in their order; `undefined` where a line has changed since it was surveyed. */
+  /** The objects at these places, in their order; `undefined` for a line that has changed since the survey. */
   read(places: readonly Place[]): Promise<(JsonObject | undefined)[]>;
   /**
-   * The same as bytes; empty where the file has become too short.
+   * The lines as bytes; empty when the file has become too short.
    *
-   * @param room What holds them, until it is used again. @defaultValue new memory
+   * @param room memory that holds them until it is used again. @defaultValue new memory
    */
   readBytes(places: readonly Place[], room?: Room): Promise<Buffer[]>;
   close(): Promise<void>;
@@ -25,15 +25,15 @@ export interface PlaceReader {
 
 const mostKeptBytes = 4 << 20;
 
-/** Memory that is used again and again: large buffers that come and go make the collector look at the whole heap each time. */
+/** Memory for reuse: large buffers that come and go make the collector scan the whole heap each time. */
 export class Room {
   private bytes = Buffer.alloc(0);
   private used = 0;
 
-  /** So many bytes, with any content. What was taken before `clear` stays as it is. */
+  /** A buffer of this many bytes, with any content. Buffers taken before `clear` stay unchanged. */
   take(length: number): Buffer {
     if (this.used + length > this.bytes.length) {
-      // What is asked for next may be a little longer.
+      // The next request may be a little larger.
       this.bytes = Buffer.allocUnsafeSlow(Math.max(length + (length >>> 3), this.bytes.length));
       this.used = 0;
     }
@@ -50,7 +50,7 @@ export class Room {
 const nearBytes = 64 * 1024;
 const maxReadBytes = 8 * 2 ** 20;
 
-/** Reads lines by where they stand: a run writes them as they end, the report shows them in the order of the manifest. */
+/** Reads lines by their positions: a run writes them as rows end, the report shows them in manifest order. */
 export async function openPlaces(disk: Disk, folder: string, names: readonly string[]): Promise<PlaceReader> {
   const files = await openAll(disk, folder, names);
   const readBytes = async (places: readonly Place[], room?: Room): Promise<Buffer[]> => {
@@ -89,7 +89,7 @@ async function openAll(disk: Disk, folder: string, names: readonly string[]): Pr
 
 const nothing = Buffer.alloc(0);
 
-/** A place, and which of those asked for it is. */
+/** A place, and its index among the requested ones. */
 interface AskedPlace {
   readonly place: Place;
   readonly index: number;

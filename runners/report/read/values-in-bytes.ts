@@ -1,14 +1,17 @@
 const mostBytes = 4;
 const mostTexts = 256;
 
-/** Makes texts of bytes. Kinds and resolutions are the same in many lines: making such a text takes ten times as long as finding it. */
+/**
+ * Texts from bytes, with a cache: kinds and resolutions are the same in many lines, and creating such a text takes
+ * ten times as long as finding it.
+ */
 export class Texts {
   private readonly known = new Map<number, string>();
 
   /** The text of `bytes[start, end)`. */
   of(bytes: Buffer, start: number, end: number): string {
     if (end - start > mostBytes) return bytes.toString('utf8', start, end);
-    // Up to four bytes are one number, with their count before them where they are fewer.
+    // Up to four bytes are packed into one number, with their count in front when there are fewer.
     let key = end - start === mostBytes ? 0 : end - start + 1;
     for (let at = start; at < end; at++) key = (key << 8) | (bytes[at] ?? 0);
     const known = this.known.get(key);
@@ -22,10 +25,10 @@ export class Texts {
 
 const point = 0x2e;
 const zero = 0x30;
-/** Longer numbers are not added up digit by digit: that would not be exact. */
+/** Longer numbers are not added up digit by digit, which would not be exact. */
 const exactDigits = 15;
 
-/** The number that stands in `bytes[start, end)`; NaN where it is none of digits with a point at most, or a long one. */
+/** The number in `bytes[start, end)`; NaN unless it is a short number of digits and at most one point. */
 export function plainNumber(bytes: Buffer, start: number, end: number): number {
   if (end - start > exactDigits || !isDigit(bytes[start] ?? 0)) return Number.NaN;
   let value = 0;
@@ -40,7 +43,7 @@ export function plainNumber(bytes: Buffer, start: number, end: number): number {
       scale *= 10;
     }
   }
-  // Both are whole and exact, so that the quotient is the number nearest to what is written.
+  // Both are exact integers, so the quotient is the double nearest to the written number.
   return scale === 0 ? value : value / scale;
 }
 

@@ -4,10 +4,10 @@ import type { Charge } from './read-charges.js';
 import type { Purchase } from '../read/read-costs.js';
 import type { Reconciliation } from './reconcile-run.js';
 
-/** Of each kind. */
+/** The most lines of each section. */
 const shown = 200;
 
-/** What came of it, line by line, for people. Ids stand as they are: whoever prints them makes them safe for a terminal. */
+/** A reconciliation line by line, for people. Ids are not escaped: the caller makes them safe for a terminal. */
 export function describeReconciliation(found: Reconciliation): string[] {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [

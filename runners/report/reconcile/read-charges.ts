@@ -3,22 +3,23 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readCsv } from '../read/read-csv.js';
 
-/** What a billing export charges for one job; several lines of one job are one charge. */
+/** A charge of a billing export for one job; several lines of one job are one charge. */
 export interface Charge {
   readonly jobId: string;
-  /** Of the export, from 1; the header counts. */
+  /** Line numbers in the export, from 1; the header counts. */
   readonly lines: readonly number[];
   readonly amount: MicroDollars;
-  /** Of its first line that has one, ms since the epoch. */
+  /** The time of its first line that has one, ms since the epoch. */
   readonly at?: number;
-  /** How far the real time may lie from `at`, in ms: a time without a zone may be of any. @defaultValue 0 */
+  /** How far the real time may be from `at`, in ms: a time without a zone may be in any zone. @defaultValue 0 */
   readonly slackMs?: number;
 }
 
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` where it is empty, or a line has no amount in USD, `statement-columns` where a column is missing
+ * @throws {MillraceError} `statement` when it is empty, or a line has no amount in USD, `statement-columns` when a
+ *   column is missing
  */
 export async function readCharges(
   disk: Disk,
@@ -58,7 +59,7 @@ function noAmount(path: string, line: number, column: string, cell: string): Mil
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
-/** A sum in euros that is read as dollars would settle rows at a wrong price. */
+/** Euros that are read as dollars would settle rows at a wrong price. */
 function otherCurrency(path: string, line: number, column: string, cell: string): MillraceError {
   return new MillraceError(
     'statement',
@@ -69,11 +70,11 @@ function otherCurrency(path: string, line: number, column: string, cell: string)
 /** A currency beside the digits: `1.50 EUR`, `€ 1.50`, `CHF1`; not the exponent of `1e-3`. */
 const foreign = /(?!\$)\p{Sc}|^\s*[a-z]{3}\s*[-(\d]|\d\)?\s*[a-z]{3}\s*$/iu;
 const hourMs = 3_600_000;
-/** Zones lie up to 14 hours apart from UTC. */
+/** Zones differ from UTC by at most 14 hours. */
 const zoneSlackMs = 14 * hourMs;
 const daySlackMs = 24 * hourMs + zoneSlackMs;
 
-/** Also of bare seconds or milliseconds since the epoch. A time without a zone, and a day, may be far from the real time. */
+/** Also reads seconds or milliseconds since the epoch. A time without a zone, and a day, may be far from the real time. */
 function timeOf(cell: string): Required<Pick<Charge, 'at' | 'slackMs'>> | undefined {
   const text = cell.trim();
   if (/^\d{10}(?:\.\d+)?$/.test(text)) return { at: Number(text) * 1000, slackMs: 0 };
@@ -85,8 +86,9 @@ function timeOf(cell: string): Required<Pick<Charge, 'at' | 'slackMs'>> | undefi
 }
 
 /**
- * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it is none, or one of another currency.
- * A comma before the last three digits is one of thousands, unless a zero stands before it.
+ * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it
+ * is not an amount, or has another currency. A comma before the last three digits separates thousands, unless a zero
+ * is before it.
  */
 export function parseAmount(cell: string): MicroDollars | undefined {
   const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
@@ -95,7 +97,7 @@ export function parseAmount(cell: string): MicroDollars | undefined {
   return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;
 }
 
-/** The separator that comes last, once, is the decimal one. */
+/** The last separator, if it occurs once, is the decimal point. */
 function withDecimalPoint(text: string): string {
   const last = Math.max(text.lastIndexOf('.'), text.lastIndexOf(','));
   if (last < 0) return text;
@@ -105,13 +107,13 @@ function withDecimalPoint(text: string): string {
   return `${text.slice(0, last).replace(/[.,]/g, '')}.${text.slice(last + 1)}`;
 }
 
-/** Which column of a billing export says what; a name left out is looked for among usual ones. */
+/** The columns of a billing export; a name that is left out is found among usual names. */
 export interface StatementColumns {
   /** The id of the job or request. */
   readonly job?: string;
   /** What was charged, in USD. */
   readonly amount?: string;
-  /** When. Without such a column, charges of other times cannot be given from those of the run. */
+  /** The time. Without such a column, charges of other times cannot be told from those of the run. */
   readonly time?: string;
 }
 
@@ -140,9 +142,9 @@ interface FoundColumns {
 }
 
 /**
- * @param path Of the export, for what is said of it.
- * @param present The names of the export's first line.
- * @throws {MillraceError} `statement-columns` where a column is missing: it names those that are there
+ * @param path the export's path, for messages
+ * @param present the names in the export's first line
+ * @throws {MillraceError} `statement-columns` when a column is missing; the message names those that exist
  */
 function statementColumns(path: string, present: readonly string[], given: StatementColumns): FoundColumns {
   const find = (meaning: keyof typeof usual): string | undefined => {

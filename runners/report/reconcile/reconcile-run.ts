@@ -4,29 +4,29 @@ import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
-/** The purchases of a run held against a billing export. */
+/** The purchases of a run compared with a billing export. */
 export interface Reconciliation {
-  /** What the run has booked, without what is unknown; what is unknown; what the export charges for the run. */
+  /** Money: booked by the run (without unknown), unknown, and charged by the export for the run. */
   readonly totals: {
     readonly booked: MicroDollars;
     readonly unknown: MicroDollars;
     readonly charged: MicroDollars;
   };
-  /** Purchases and charges of the same amount. */
+  /** How many purchases have a charge of the same amount. */
   readonly matched: number;
-  /** Purchases without a job id, as a person has settled them, with a charge of their price that no job claims. */
+  /** Purchases without a job id, which a person settled, with a charge of their price that belongs to no job of the run. */
   readonly byHand: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
-  /** Charged, but not what was booked. */
+  /** Charged with another amount than booked. */
   readonly differing: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
-  /** Booked and not charged; those that are unknown are not among them. */
+  /** Booked and not charged, without unknown purchases. */
   readonly onlyInRun: readonly Purchase[];
-  /** Charged in the time of the run and not booked; those that could be of a held row are not among them. */
+  /** Charged during the run and not booked, without charges that may belong to a held row. */
   readonly onlyInStatement: readonly Charge[];
-  /** Held rows, each with the charge of its job, else with those that could be it: unbooked, of its time and price. */
+  /** Held rows. Each has the charge of its job, or the charges that may be its own: not booked, of its time and price. */
   readonly held: readonly HeldPurchase[];
-  /** Charges of other times: of other runs, most likely. */
+  /** Charges of other times: most likely of other runs. */
   readonly elsewhere: { readonly count: number; readonly amount: MicroDollars };
-  /** Nothing stands in one and not in the other, and nothing is in doubt. */
+  /** Run and export have the same purchases at the same prices, and nothing is in doubt. */
   readonly isEven: boolean;
 }
 
@@ -34,11 +34,11 @@ export interface Reconciliation {
 export interface HeldPurchase {
   readonly purchase: Purchase;
   readonly charges: readonly Charge[];
-  /** Its row was bought again since: it is settled by its attempt, and its job can be polled no more. */
+  /** Its row was bought again since: it is settled by its attempt, and its job can no longer be polled. */
   readonly isEarlier: boolean;
-  /** When its request left, ms since the epoch; absent where the journal does not know it. */
+  /** When its request was sent, ms since the epoch; absent when the journal does not have it. */
   readonly sentAt?: number;
-  /** The export ends before its request left: that no charge is like it says nothing. */
+  /** The export ends before its request was sent: a missing charge proves nothing. */
   readonly isBeyond: boolean;
 }
 
@@ -48,15 +48,15 @@ export interface ReconcileOptions {
   readonly disk?: Disk;
 }
 
-/** How far a clock or a booking may lie outside the time of the run. */
+/** How far a clock or a booking may be off, before and after the run. */
 const marginMs = 3_600_000;
 
 /**
- * Holds the purchases of a run (costs.csv) against a billing export (CSV) and names what stands in one and not in the
- * other. Sends nothing and changes nothing.
+ * Compares the purchases of a run (costs.csv) with a billing export (CSV) and names what only one of them has. Sends
+ * nothing and changes nothing.
  *
- * @param statement Path of the export.
- * @throws {MillraceError} `statement` where the export cannot be read as one, `statement-columns` where a column is missing
+ * @param statement path of the export
+ * @throws {MillraceError} `statement` when the export cannot be read, `statement-columns` when a column is missing
  */
 export async function reconcileRun(
   folder: string,
@@ -85,7 +85,7 @@ export async function reconcileRun(
   });
 }
 
-/** What the export says beside the charges of the run. */
+/** The parts of the export besides the run's own charges. */
 interface Surroundings {
   readonly others: readonly Charge[];
   readonly sentTimes: ReadonlyMap<Purchase, number>;
@@ -133,7 +133,7 @@ function conclude(
   };
 }
 
-/** Whether a charge can be of the run by its time; one without a time can. */
+/** Whether a charge can be of the run by its time; a charge without a time can. */
 function timeTest(purchases: readonly Purchase[], sent: readonly number[]): (charge: Charge) => boolean {
   const times = [...purchases.map(({ at }) => at), ...sent].filter((at) => !Number.isNaN(at));
   const from = times.reduce((least, at) => Math.min(least, at), Infinity);
@@ -146,7 +146,7 @@ function isWithin({ at, slackMs = 0 }: Charge, from: number, to: number): boolea
   return at === undefined || (at >= from - margin && at <= to + margin);
 }
 
-/** Each purchase with a charge of its own; which of those of one price it is, nobody can say. */
+/** Gives each purchase a charge of its price; among equal prices the choice is arbitrary. */
 function pairByPrice(purchases: readonly Purchase[], charges: readonly Charge[]): Pair[] {
   const free = new Set(charges);
   return purchases.flatMap((purchase) => {
@@ -169,8 +169,8 @@ interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
 }
 
 /**
- * For each purchase in doubt the charge of its job; else the unbooked charges that could be it: of its price, or of one
- * like it where there is none, and made between its request and the time at which it was given up. A run that was killed
+ * For each purchase in doubt, the charge of its job, or the unbooked charges that may be its own: of its price (or a
+ * similar price, if there is none), and made between its request and the time when it was given up. A killed run
  * gives it up at its next start, perhaps a day later.
  */
 function suspectCharges(
@@ -195,7 +195,7 @@ function suspectCharges(
   });
 }
 
-/** Prices change: a charge of somewhat more or less may be it, and any where no price was known. */
+/** Prices change: a somewhat different charge may match, and any charge when no price was known. */
 function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
   return cost === 0 || (amount > cost / 2 && amount < cost * 2);
 }

@@ -12,7 +12,7 @@ export interface Filter {
   readonly sort: string;
 }
 
-/** The rows that follow a person's verdicts. */
+/** The filters that depend on a person's verdicts. */
 export const verdictFilters: ReadonlySet<string> = new Set(['undecided', 'kept', 'rejections']);
 
 type Known = Pick<Parts, 'data' | 'store' | 'reviews'>;
@@ -22,7 +22,7 @@ interface Parts {
   readonly reviews: Reviews;
 }
 
-/** The places of the rows that pass, in the order of the manifest or as sorted; of the latest, the newest first. */
+/** The indexes of the rows that pass, in manifest order or as sorted; for `latest`, the newest first. */
 export async function filterRows(filter: Filter, known: Known): Promise<number[]> {
   const places = placesOf(filter.name, known);
   const { words, tests } = parseQuery(filter.query);
@@ -57,7 +57,7 @@ export function placesOf(name: string, known: Known): number[] {
   );
 }
 
-/** Rows that have a verdict. */
+/** Rows with a verdict. */
 export function decidedPlaces(reviews: Reviews, store: RowStore): Set<number> {
   const rows = [...reviews.all.values()].filter(({ verdict }) => verdict !== undefined);
   return new Set(rows.flatMap(({ row }) => store.placeOf(row) ?? []));
@@ -79,7 +79,7 @@ function reviewsByPlace({ reviews, store }: Known): Map<number, Review> {
   );
 }
 
-/** Which classes of rows a filter lets through. */
+/** The classes of rows that a filter selects. */
 function classTest(name: string, data: PageData): boolean[] {
   return data.classes.map((one, place) => {
     if (name === 'all') return true;
@@ -89,7 +89,7 @@ function classTest(name: string, data: PageData): boolean[] {
   });
 }
 
-/** The filters that would show something, and not the same as another, beside the one that is chosen. */
+/** The filters besides the current one that would show something, and not the same as another filter. */
 export function countFilters(
   data: PageData,
   reviews: Reviews,
@@ -130,23 +130,23 @@ function countVerdicts(
   return choices.filter(({ count }) => count > 0);
 }
 
-/** The rows that are shown, and those that would be now. Places in the manifest's order, as it is now. */
+/** The rows on the page, and those that the filter finds now; indexes in the present manifest order. */
 interface NewRows {
-  /** Those that were found, where they stand now. */
+  /** The rows found before, at their present indexes. */
   readonly standing: readonly number[];
-  /** How many of them end before the end of the page that is drawn. */
+  /** How many of them are before the end of the drawn page. */
   readonly drawn: number;
   /** What the filter finds now, in its order. */
   readonly fresh: readonly number[];
-  /** The newest come first: those that have come meanwhile may stand behind the others, as long as there is room. */
+  /** The newest come first: rows that ended since may be placed after the others while there is room. */
   readonly isLatest: boolean;
   /** Frames of a page. */
   readonly room: number;
 }
 
 /**
- * Rows have ended while somebody looks: what stands stays where it is. `undefined` where the new rows move nothing that is
- * drawn, or rows are gone: then the page is drawn by what was found.
+ * The list to show when rows have ended while somebody looks: rows on the page stay in place. `undefined` when the
+ * new rows move nothing on the page, or when rows have gone: then the page is drawn from what the filter found.
  */
 export function holdRows(rows: NewRows): { found: number[]; waiting: number } | undefined {
   const { standing, drawn, fresh, isLatest, room } = rows;

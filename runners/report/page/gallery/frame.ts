@@ -13,7 +13,7 @@ export interface FrameActions {
   /** The row was clicked on; with Shift or Ctrl it is selected. */
   open(event: MouseEvent): void;
   decide(verdict: Verdict | null): void;
-  /** Nothing was spent: no price stands at a frame. */
+  /** A rehearsal: frames show no price. */
   readonly isRehearsal: boolean;
 }
 
@@ -26,8 +26,8 @@ const drawings = {
 const referencesShown = 3;
 
 /**
- * One frame of the contact sheet: the references beside the result, its number, id, cost and prompt. Its pictures stay as
- * they are, whatever a person decides.
+ * One frame of the contact sheet: the references beside the result, with number, id, cost and prompt. A verdict does
+ * not redraw its pictures.
  */
 export class Frame {
   readonly element: HTMLElement;
@@ -61,12 +61,12 @@ export class Frame {
     this.#draw(review);
   }
 
-  /** What a person has decided of the row. */
+  /** Shows the verdict of the row. */
   show(review: Review | undefined): void {
     if (review !== this.#review) this.#draw(review);
   }
 
-  /** The only frame of the page that Tab reaches. */
+  /** Makes it the only frame that Tab reaches. */
   makeCurrent(isCurrent: boolean): void {
     this.element.classList.toggle('current', isCurrent);
     for (const control of this.element.querySelectorAll<HTMLElement>('button, a'))
@@ -80,7 +80,7 @@ export class Frame {
     else this.result.removeAttribute('aria-current');
   }
 
-  /** Most frames of a page have no verdict, and need no drawing of one. */
+  /** Drawn only when needed: most frames of a page have no verdict. */
   #showVerdict(verdict: Verdict | undefined): void {
     for (const one of verdicts) this.element.classList.toggle(one, verdict === one);
     if (verdict === undefined || this.result.querySelector(`.${drawings[verdict].name}`) !== null) return;

@@ -23,11 +23,11 @@ export interface GalleryNeeds {
   readonly page: Page;
   /** Shows which keys there are. */
   help(): void;
-  /** The rows that are selected, or how many, have changed. */
+  /** The selection, or its size, has changed. */
   selected(): void;
-  /** While the large view is open, the rows that were found stay. */
+  /** Whether the large view is open: then the list of found rows does not change. */
   isLargeOpen(): boolean;
-  /** The first rows are found, and none is drawn: keys are for the row that is opened now. */
+  /** The first rows are found and not yet drawn: from now on keys act on the opened row. */
   begun(): Promise<void>;
 }
 
@@ -44,13 +44,13 @@ export class Gallery {
   readonly #variants: VariantGrid;
   #filter: Filter;
   #by = '';
-  /** The column that the page begins with: the first axis of the run that tells variants apart. */
+  /** The column for variants at first: the run's first axis that has variants. */
   #usualBy = '';
-  /** By what the rows that are shown were found. */
+  /** The query of the rows on the page. */
   #drawn: Filter | undefined;
   #shown: FoundPage = { found: [], first: 0, rows: [] };
   #hasBegun = false;
-  /** Counts the updates: one that has been overtaken draws nothing. */
+  /** Counts the updates: an update that was overtaken draws nothing. */
   #turn = 0;
 
   constructor(root: HTMLElement, needs: GalleryNeeds) {
@@ -61,7 +61,7 @@ export class Gallery {
     this.selection = new Selection(() => this.#showSelection());
     this.#toolbar = createToolbar({
       search: (text) => this.show({ query: text }),
-      // What it looks through is read while the first word is typed; a fault shows when it is searched.
+      // The search text is loaded while the first word is typed; an error shows when it is searched.
       beforeSearch: () => void page.store.texts().catch(() => undefined),
       filter: (chosen) => this.show({ name: chosen }),
       addTerm: (term) => {
@@ -107,7 +107,7 @@ export class Gallery {
     void this.#begin(by, from);
   }
 
-  /** The rows of a run with axes begin side by side, where all of them are in the page. */
+  /** Starts a run with axes as variants side by side, if all its rows are in the page. */
   async #begin(by: string | undefined, from: number): Promise<void> {
     const { run, source, latest } = this.#page.data;
     if (run.axes.length > 0 && source.kind === 'inline' && latest === undefined) {
@@ -147,7 +147,7 @@ export class Gallery {
     if (index !== undefined) this.#page.openLarge(index);
   }
 
-  /** Of the rows found, the places of those that completed and have no verdict. */
+  /** Found rows that completed and have no verdict, by index. */
   undecided(): number[] {
     const { data, store, reviews } = this.#page;
     const decided = decidedPlaces(reviews, store);
@@ -164,7 +164,7 @@ export class Gallery {
     this.#variants.showReviews();
   }
 
-  /** The filter or the rows have changed, or the page: it begins at the place `from` among the rows that are found. */
+  /** The filter, the rows or the page changed: the page begins at index `from` of the found rows. */
   async update(from = this.#shown.first): Promise<void> {
     const turn = ++this.#turn;
     this.#drawFilters();
@@ -202,7 +202,7 @@ export class Gallery {
     this.#showSelection();
   }
 
-  /** Rows have ended since the store `before`: among the latest, and wherever somebody is at work, nothing that stands moves. */
+  /** Rows have ended since the store `before`. Among the latest, and wherever somebody is working, rows on the page stay in place. */
   async rowsChanged(before: RowStore): Promise<void> {
     const { found, first, rows } = this.#shown;
     const placeNow = (place: number): number | undefined =>

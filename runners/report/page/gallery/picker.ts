@@ -7,7 +7,7 @@ import { queryTerm } from './query-rows.js';
 export interface Choice {
   readonly value: string;
   readonly label: string;
-  /** Choices of one group stand together under its name. */
+  /** Choices with the same group are listed under its name. */
   readonly group?: string;
 }
 
@@ -16,7 +16,7 @@ export interface Picker {
   set(value: string): void;
 }
 
-/** A list to choose from; what it holds is read when somebody first touches it, since it needs the columns of all rows. */
+/** A drop-down list. Its choices are loaded on first use, because they need the columns of all rows. */
 export function picker(
   label: string,
   first: string,
@@ -29,7 +29,7 @@ export function picker(
   let shown = '';
   const fill = async (): Promise<void> => {
     const choices = await read();
-    // A list that is open must not be replaced without need.
+    // An open list is replaced only when needed.
     if (shown === (shown = JSON.stringify(choices))) return;
     if (choices.length === 0) none.textContent = `${first}: none`;
     select.replaceChildren(none, ...optionsOf(choices));
@@ -60,7 +60,7 @@ function optionsOf(choices: readonly Choice[]): HTMLElement[] {
 
 const shown = 48;
 
-/** What the pickers of the toolbar offer for the columns of a run. */
+/** The choices of the toolbar's lists for the columns of a run. */
 export function columnChoices(
   facets: RowFacets,
   axesOfRun: readonly string[],
@@ -96,7 +96,7 @@ function inFront<C extends { readonly name: string }>(columns: readonly C[], nam
   return [...columns.filter(isFirst), ...columns.filter((column) => !isFirst(column))];
 }
 
-/** A choice in a list is a text that the page's own functions do not draw. */
+/** An `option` element holds only text, which `dom.ts` does not draw. */
 function short(text: string): string {
   const visible = visibleText(text);
   return visible.length > shown ? `${visible.slice(0, shown)}…` : visible;

@@ -3,7 +3,7 @@ import { loadThumbnail } from '../rows/draw-thumbnail.js';
 import type { FoundPage } from './row-cursor.js';
 import type { Sheet } from './sheet.js';
 
-/** A browser that is asked to lay out more takes minutes. */
+/** Laying out more rows would take a browser minutes. */
 const mostPrinted = 5000;
 
 interface PrintNeeds {
@@ -14,8 +14,8 @@ interface PrintNeeds {
 }
 
 /**
- * Prints every row that was found, not the page of them that is drawn: as the browser begins to print where the rows stand
- * in the page, and by the key for it where they have to be loaded first.
+ * Prints every found row, not only the drawn page: at `beforeprint` when the rows are in the page, and by the print
+ * key when they have to be loaded first.
  */
 export function printAllRows({ page, sheet, shown, whenEmpty }: PrintNeeds): void {
   const putBack = (): void => sheet.draw(shown().rows, whenEmpty());

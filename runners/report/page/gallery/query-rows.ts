@@ -4,7 +4,7 @@ import type { RowFacets } from '../rows/row-facets.js';
 interface Candidate {
   readonly facets: RowFacets;
   readonly place: number;
-  /** What the search looks through. */
+  /** The text that the search looks through. */
   readonly text: string;
   readonly review: Review | undefined;
 }
@@ -43,7 +43,7 @@ function testOf(name: string, value: string, whole: string): Test {
   if (name === 'note') return ({ review }) => review?.note?.toLowerCase().includes(value) === true;
   return ({ facets, place, text }) => {
     const column = facets.columnLike(name);
-    // `https://…` is no column: a text that looks like one is searched for.
+    // `https://…` names no column: it is searched for as text.
     if (column === undefined) return text.includes(whole);
     return facets.text(column, place)?.toLowerCase().replaceAll('"', '') === value;
   };
@@ -62,7 +62,7 @@ function holds(value: number | undefined, sign: string, bound: number): boolean 
   return sign === '>=' ? value >= bound : sign === '<=' ? value <= bound : value === bound;
 }
 
-/** Sorts by a column, `price`, `time`, `ended` or `stars`; what has no value comes last, and equals stay in order. */
+/** Sorts by a column, `price`, `time`, `ended` or `stars`. Rows without a value come last; equal rows keep their order. */
 export function sortPlaces(
   places: readonly number[],
   sort: string,

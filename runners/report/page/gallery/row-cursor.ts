@@ -5,11 +5,11 @@ import type { Sheet } from './sheet.js';
 
 export type Move = 'left' | 'right' | 'up' | 'down' | 'first' | 'last';
 
-/** What the gallery has found, and the page of it that is drawn. */
+/** The rows that the gallery has found, and the page that is drawn. */
 export interface FoundPage {
-  /** Places of the rows that pass the filter, in order. */
+  /** Indexes of the rows that pass the filter, in order. */
   readonly found: readonly number[];
-  /** Where the page begins among them. */
+  /** Where the page begins in `found`. */
   readonly first: number;
   readonly rows: readonly PageRow[];
 }
@@ -19,13 +19,13 @@ export interface RowCursorNeeds {
   readonly sheet: Sheet;
   readonly selection: Selection;
   readonly shown: () => FoundPage;
-  /** Draws the page with the row at this place among those found. */
+  /** Draws the page with the row at this index of `found`. */
   readonly turnTo: (place: number) => Promise<void>;
-  /** A row that gets a verdict leaves the rows that are found. */
+  /** Whether a row leaves `found` when it gets a verdict. */
   readonly followsVerdicts: () => boolean;
 }
 
-/** The row that the keys are for: it moves through all that were found, over pages. */
+/** The row on which keys act. It moves through all found rows, across pages. */
 export class RowCursor {
   readonly #needs: RowCursorNeeds;
 
@@ -58,7 +58,7 @@ export class RowCursor {
     const { shown, sheet, turnTo } = this.#needs;
     const place = shown().found.indexOf(index);
     const { first, rows } = shown();
-    // In the grid of variants no row of the sheet is current.
+    // In the grid of variants no row of the contact sheet is current.
     if (place < 0 || rows.length === 0) return;
     if (place < first || place >= first + rows.length) await turnTo(place);
     sheet.makeCurrent(place - shown().first, true);
@@ -80,7 +80,7 @@ export class RowCursor {
     void this.goTo(index);
   }
 
-  /** The selected rows get the verdict; without any, the current one gets it, and the next one becomes current. */
+  /** Gives the selected rows the verdict; without a selection, the current row gets it, and the next row becomes current. */
   async decide(verdict: Verdict | null): Promise<void> {
     const { page, selection, shown, followsVerdicts } = this.#needs;
     const selected = [...selection.places].sort((a, b) => a - b);
@@ -103,7 +103,7 @@ export class RowCursor {
   }
 }
 
-/** Rows that the next verdict is for, by their places; empty: the current row alone. */
+/** The selected rows, by index; empty: the next verdict is for the current row. */
 export class Selection {
   readonly #places = new Set<number>();
   readonly #onChange: () => void;
@@ -123,7 +123,7 @@ export class Selection {
     this.#onChange();
   }
 
-  /** From the last one that was selected, or from `start`, to this one, in the order of `found`. */
+  /** From the last selected row, or from `start`, to this one, in the order of `found`. */
   extend(found: readonly number[], start: number, to: number): void {
     this.#anchor ??= start;
     const [one, other] = [found.indexOf(this.#anchor), found.indexOf(to)];
@@ -137,7 +137,7 @@ export class Selection {
     this.#onChange();
   }
 
-  /** The same rows stand at other places now; `undefined`: a row is gone. */
+  /** The same rows at their new indexes; `undefined`: a row is gone. */
   move(placeNow: (place: number) => number | undefined): void {
     const places = [...this.#places].flatMap((place) => placeNow(place) ?? []);
     this.#anchor = this.#anchor === undefined ? undefined : placeNow(this.#anchor);

@@ -11,16 +11,16 @@ export interface SheetActions {
   reviewOf(row: PageRow): Review | undefined;
 }
 
-/** As many as most windows show at once. */
+/** About as many as a window shows at once. */
 const framesInSight = 12;
 
-/** One page of frames. One of them is the current one: the only one that Tab reaches. */
+/** One page of frames. Tab reaches only the current one. */
 export class Sheet {
   readonly element = h('ul', { class: 'sheet' });
   readonly #actions: SheetActions;
   #frames: readonly Frame[] = [];
   #current = 0;
-  /** Makes the frames that a first step has left out. */
+  /** Creates the frames that the first step left out. */
   #drawRest: (() => void) | undefined;
 
   constructor(actions: SheetActions) {
@@ -49,7 +49,7 @@ export class Sheet {
     if (focused !== null) this.#focusLike(focused);
   }
 
-  /** Draws a page that is new in two steps, where none has the focus: the first frames are painted before the others are made. */
+  /** Draws a new page in two steps when no frame has the focus: the first frames are painted before the others are created. */
   async drawInSteps(
     rows: readonly PageRow[],
     whenEmpty: string | HTMLElement,
@@ -62,13 +62,13 @@ export class Sheet {
       this.draw(inSight, whenEmpty);
       this.#drawRest = drawRest;
       await painted();
-      // All rows may have been drawn meanwhile, to be printed.
+      // Printing may have drawn all rows in between.
       if (isOvertaken() || this.#drawRest !== drawRest) return;
     }
     this.draw(rows, whenEmpty);
   }
 
-  /** What a person has decided is shown in the frames that stand. */
+  /** Shows the verdicts in the existing frames. */
   showReviews(): void {
     for (const frame of this.#frames) frame.show(this.#actions.reviewOf(frame.row));
   }
@@ -104,7 +104,7 @@ export class Sheet {
     });
   }
 
-  /** What had the focus may have been drawn anew. */
+  /** The focused element may have been drawn again. */
   #focusLike(element: Element): void {
     const again = this.#frame()?.element.querySelector<HTMLElement>(
       `.${element.classList.item(0) ?? 'result'}`,
@@ -117,7 +117,7 @@ export class Sheet {
   }
 }
 
-/** Only what has changed is put in: one row that ended must not lay out a hundred frames anew. */
+/** Inserts only what has changed: one row that ended must not lay out a hundred frames again. */
 function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
   const standing = [...sheet.children];
   const isLonger = frames.length > standing.length && standing.every((one, place) => one === frames[place]);
@@ -127,17 +127,17 @@ function showFrames(sheet: HTMLElement, frames: readonly HTMLElement[]): void {
   for (const [place, old] of standing.entries()) {
     const frame = frames[place];
     if (frame === undefined || frame === old) continue;
-    // They have moved: one by one they would push each other out.
+    // The frames have moved: inserting them one by one would push each other out.
     if (known.has(frame)) return sheet.replaceChildren(...frames);
     old.replaceWith(frame);
   }
 }
 
-/** The next frame of the page is in sight, and nothing else is to be done; a page that nobody sees paints none. */
+/** Called when the next frame of the page is in sight and the browser is idle; a hidden page paints none. */
 function painted(): Promise<void> {
   return new Promise((done) => {
     requestAnimationFrame(() => {
-      // Safari has none.
+      // Safari does not have `requestIdleCallback`.
       if ('requestIdleCallback' in window) requestIdleCallback(() => done(), { timeout: 100 });
       else setTimeout(done, 30);
     });

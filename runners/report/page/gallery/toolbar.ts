@@ -10,7 +10,7 @@ export interface FilterChoice {
 
 export interface Toolbar {
   readonly element: HTMLElement;
-  /** The same pager once more, for the end of the sheet. */
+  /** The pager, once more, for the end of the contact sheet. */
   readonly pagerBelow: HTMLElement;
   setFilters(choices: readonly FilterChoice[], chosen: string): void;
   setPlace(first: number, count: number, found: number): void;
@@ -23,7 +23,7 @@ export interface Toolbar {
 
 export interface ToolbarActions {
   readonly search: (query: string) => void;
-  /** Somebody is about to search. */
+  /** The search field got the focus. */
   readonly beforeSearch: () => void;
   readonly filter: (name: string) => void;
   /** A value of a column was chosen, as a term of the search. */
@@ -35,11 +35,11 @@ export interface ToolbarActions {
   readonly showNew: () => void;
   readonly selectAll: () => void;
   readonly help: () => void;
-  /** What the pickers offer, read when one of them is first touched. */
+  /** The choices of the lists, loaded on first use. */
   readonly columns: () => Promise<{ terms: Choice[]; sorts: Choice[]; axes: Choice[] }>;
 }
 
-/** Search, filters, and where one is; it stays in sight while the sheet is scrolled. */
+/** Search, filters and pager; they stay in sight while the contact sheet scrolls. */
 export function createToolbar(actions: ToolbarActions): Toolbar {
   const search = h('input', {
     type: 'search',

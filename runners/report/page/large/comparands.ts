@@ -1,14 +1,14 @@
 import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import type { PageRow } from '../../page-data.js';
 
-/** A picture to hold the result against. */
+/** A picture to compare the result with. */
 export interface Comparand {
   readonly label: string;
   readonly path: string | undefined;
   readonly thumb: string | undefined;
 }
 
-/** The original, the versions that were bought before, the newest first, and the other references. */
+/** The original, earlier versions (the newest first), and the other references. */
 export function comparandsOf(row: PageRow): Comparand[] {
   const references = row.references
     .filter(({ thumb, path }) => (thumb ?? path) !== undefined)

@@ -23,7 +23,7 @@ export function drawStatus(row: PageRow, isRehearsal: boolean): HTMLElement {
   );
 }
 
-/** What was asked for, and what is known of the job. */
+/** The request, and what is known of the job. */
 export function drawFacts(row: PageRow, isRehearsal: boolean): HTMLElement {
   const parameters = Object.entries(row.cells ?? {}).filter(([name]) => !shownElsewhere.has(name));
   const facts: [string, string | HTMLElement | undefined][] = [
@@ -44,7 +44,7 @@ export function drawFacts(row: PageRow, isRehearsal: boolean): HTMLElement {
         ? undefined
         : link(row.picture.path, decodeURIComponent(row.picture.path)),
     ],
-    // What a rehearsal was given ended with its emulator.
+    // The references of a rehearsal were served by its emulator, which is gone.
     ['at the service', isRehearsal ? undefined : serviceLink(row)],
   ];
   const shown = facts.flatMap(([name, value]) =>
@@ -81,7 +81,7 @@ export function drawWhyNot(row: PageRow, run: RunFacts): HTMLElement {
   );
 }
 
-/** Jobs and pictures have ended with the emulator, and nothing can be looked up there. */
+/** Jobs and pictures of a rehearsal end with its emulator, and nothing can be looked up there. */
 const whyNotInRehearsal: Readonly<Record<string, string>> = {
   download: 'The download failed. In a real run the picture would wait at the service for 7 days.',
   deadline:

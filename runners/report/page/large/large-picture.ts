@@ -1,6 +1,6 @@
 import { h, setAddress } from '../dom.js';
 
-/** The file itself, and its thumbnail where the page has been moved away from it. */
+/** The file itself, and its thumbnail when the page was moved away from the file. */
 export function largePicture(
   path: string | undefined,
   thumb: string | undefined,
@@ -14,7 +14,7 @@ export function largePicture(
 
 const kept = 5;
 
-/** Pictures that are decoded before they are asked for; the oldest give their memory back. */
+/** Pictures that are decoded in advance; the oldest are released. */
 export class DecodedPictures {
   readonly #pictures = new Map<string, HTMLImageElement>();
 
@@ -28,7 +28,7 @@ export class DecodedPictures {
     return picture;
   }
 
-  /** A small one to choose it by. */
+  /** A small version to choose it by. */
   small(thumb: string, alt: string): HTMLImageElement {
     return largePicture(thumb, undefined, alt);
   }
@@ -55,13 +55,13 @@ export class DecodedPictures {
 const step = 1.5;
 const most = 8;
 
-/** How close one looks, and where: the same for the pictures that are compared, and kept from row to row. */
+/** Zoom and position: shared by the compared pictures, and kept from row to row. */
 export class Zoom {
   readonly #place: HTMLElement;
   readonly #onChange: (words: string) => void;
   /** 1: the whole picture fits. */
   #scale = 1;
-  /** The middle of what is seen, as a part of the picture's box. */
+  /** The centre of the visible part, as fractions of the picture's box. */
   #x = 0.5;
   #y = 0.5;
 
@@ -76,7 +76,7 @@ export class Zoom {
     return this.#scale > 1;
   }
 
-  /** One pixel of the picture on one of the screen; from there, the whole picture. */
+  /** Switches between one picture pixel per screen pixel and the whole picture. */
   toggle(x = this.#x, y = this.#y): void {
     this.#set(this.isClose ? 1 : this.#oneToOne(), x, y);
   }
@@ -85,18 +85,18 @@ export class Zoom {
     this.#set(this.#scale * step ** by, this.#x, this.#y);
   }
 
-  /** By parts of what is seen. */
+  /** Moves by fractions of the visible part. */
   pan(x: number, y: number): void {
     this.#set(this.#scale, this.#x + x / this.#scale, this.#y + y / this.#scale);
   }
 
-  /** Of a picture that has just come. */
+  /** Applies zoom and position to a picture that has just loaded. */
   apply(): void {
     this.#set(this.#scale, this.#x, this.#y);
   }
 
   #oneToOne(): number {
-    // Pictures stand in boxes of one size while one looks closely.
+    // All pictures have boxes of the same size while zoomed in.
     this.#place.classList.add('close');
     const picture = this.#place.querySelector<HTMLImageElement>('.now img');
     if (picture === null || picture.naturalWidth === 0) return 2;
@@ -122,7 +122,7 @@ export class Zoom {
     event.preventDefault();
     const [x, y] = this.#at(event);
     const scale = Math.max(1, this.#scale * Math.exp(-event.deltaY / 400));
-    // What is under the pointer stays there.
+    // The point under the pointer stays there.
     const keep = 1 - this.#scale / scale;
     this.#set(scale, this.#x + (x - this.#x) * keep, this.#y + (y - this.#y) * keep);
   }
@@ -149,7 +149,7 @@ export class Zoom {
     return pane.getBoundingClientRect();
   }
 
-  /** The place of the pointer in the picture, as parts of its box. */
+  /** The pointer's position in the picture, as fractions of its box. */
   #at(event: MouseEvent): [number, number] {
     const { left, top, width, height } = this.#boxAt(event);
     const seen = 1 / this.#scale;

@@ -10,16 +10,16 @@ import { drawSavedFiles } from './saved-files.js';
 import { ReviewForm } from './review-form.js';
 
 export interface LargeViewNeeds {
-  /** The rows that the view goes through, by their places. */
+  /** The rows that the view goes through, by index. */
   found(): readonly number[];
-  /** Those of them without a verdict. */
+  /** The rows without a verdict. */
   undecided(): readonly number[];
   closed(index: number): void;
   /** By its number in the manifest. */
   opened(row: number): void;
 }
 
-/** One row at full size: what it was made from, what was asked for, what it cost, and the verdict. */
+/** One row at full size: its references, request, cost and verdict. */
 export class LargeView {
   readonly area = new PictureArea();
   readonly #dialog: HTMLDialogElement;
@@ -50,7 +50,7 @@ export class LargeView {
     return this.#dialog.open;
   }
 
-  /** The row is in sight once this has resolved. */
+  /** Resolves once the row is in sight. */
   async open(index: number): Promise<void> {
     this.#index = index;
     const [row] = await this.#page.store.load([index]);
@@ -61,7 +61,7 @@ export class LargeView {
     this.#dialog.setAttribute('aria-label', `Row ${row.row}, ${row.id}`);
     if (!this.#dialog.open) this.#dialog.showModal();
     this.showReview();
-    // A dialog that has the focus is announced by its row, and no button in it has a ring.
+    // A screen reader announces a focused dialog by its row, and no button has a focus ring.
     this.#dialog.focus();
     this.#needs.opened(row.row);
     void this.#prepareNeighbours(index);
@@ -78,7 +78,7 @@ export class LargeView {
     if (to !== undefined) void this.open(to);
   }
 
-  /** Gives the verdict and goes on: to the next row, and at the end to one that was left out. */
+  /** Gives the verdict and goes to the next row; after the last one, to a row that was left out. */
   decide(verdict: Verdict | null): void {
     const row = this.#inSight();
     if (row === undefined || (verdict !== null && !canDecide(row, verdict))) return;
@@ -97,13 +97,13 @@ export class LargeView {
     this.#dialog.querySelector<HTMLElement>(`#${name}`)?.focus();
   }
 
-  /** Goes to the row of a change that was taken back. */
+  /** Goes to the row of an undone change. */
   goTo(row: number): void {
     const index = this.#page.store.placeOf(row);
     if (this.isOpen && index !== undefined && row !== this.#row?.row) void this.open(index);
   }
 
-  /** Rows that ended meanwhile have moved it. */
+  /** Rows that ended in between have moved it. */
   rowsChanged(): void {
     if (this.#row !== undefined) this.#index = this.#page.store.placeOf(this.#row.row) ?? this.#index;
   }
@@ -117,7 +117,7 @@ export class LargeView {
     this.#showProgress();
   }
 
-  /** The row that was gone to; `undefined` until it is there: no verdict is for the one before it. */
+  /** The row to which the view goes; `undefined` until it is loaded, so that no verdict is given to the row before. */
   #inSight(): PageRow | undefined {
     return this.#page.store.numberAt(this.#index) === this.#row?.row ? this.#row : undefined;
   }

@@ -14,7 +14,7 @@ type Mode = (typeof modes)[number][0];
 
 const heldMs = 350;
 
-/** The result at full size, with the original, an earlier version or any reference to hold it against. */
+/** The result at full size, with the original, an earlier version or another reference for comparison. */
 export class PictureArea {
   readonly element = h('div', { class: 'view' });
   readonly pictures = new DecodedPictures();
@@ -31,7 +31,7 @@ export class PictureArea {
   });
   #row: PageRow | undefined;
   #comparands: readonly Comparand[] = [];
-  /** Of the comparands: the one that was chosen stays chosen from row to row, where the next row has it. */
+  /** The chosen comparand; it stays chosen from row to row if the next row has it. */
   #chosen = 0;
   #mode: Mode = 'beside';
   #isFlipped = false;
@@ -53,14 +53,14 @@ export class PictureArea {
     this.#draw();
   }
 
-  /** Shows the comparand in the place of the result, and back again. */
+  /** Shows the comparand instead of the result, and back. */
   flip(isFlipped = !this.#isFlipped): void {
     if (this.#comparand === undefined) return;
     this.#isFlipped = isFlipped;
     this.#showMode();
   }
 
-  /** A key that is held shows it as long as it is held; one that is struck, until it is struck again. */
+  /** While the key is held, the comparand is shown; a short press shows it until the next press. */
   press(event: KeyboardEvent): void {
     if (event.repeat) return;
     if (event.type === 'keydown') {
@@ -76,7 +76,7 @@ export class PictureArea {
     this.#showMode();
   }
 
-  /** The next reference or version to compare with. */
+  /** Chooses the next reference or version for comparison. */
   nextComparand(): void {
     const count = this.#comparands.length;
     if (count === 0) return;
@@ -84,7 +84,7 @@ export class PictureArea {
     this.#draw();
   }
 
-  /** Moves the slider, or how much of the other picture is seen through. */
+  /** Moves the slider, or changes the opacity of the other picture. */
   shift(by: number): void {
     this.#at.value = String(Number(this.#at.value) + by);
     this.#showAt();

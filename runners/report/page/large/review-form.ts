@@ -11,7 +11,7 @@ const verdicts = [
   ['rejected', 'reject', 'Reject', 'Rejected', 'X'],
 ] as const;
 
-/** A person's verdict, stars and note, and what to ask for next time: a changed prompt or resolution rejects the picture. */
+/** Verdict, stars and note of a person, and changes for a redo: a changed prompt or resolution rejects the picture. */
 export class ReviewForm {
   readonly element: HTMLElement;
   readonly #row: PageRow;
@@ -117,7 +117,7 @@ export class ReviewForm {
   }
 }
 
-/** The cursor stays where it is in a field that already has the text. */
+/** The cursor stays in place in a field that already has this text. */
 function showText(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
   if (field.value !== text) field.value = text;
 }

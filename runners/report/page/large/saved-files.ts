@@ -20,7 +20,7 @@ const kindNames = {
   file: 'File',
 } as const;
 
-/** The files of an answer: what a browser plays has a player, the rest a link. Nothing is loaded before it is asked for. */
+/** The files of an answer: a player for what a browser can play, a link for others. Nothing loads before somebody asks for it. */
 export function drawSavedFiles(row: PageRow): HTMLElement | undefined {
   if (row.files === undefined) return undefined;
   const drawn = row.files.map((file) => h('li', {}, player(file, row), fileLink(file)));
@@ -35,7 +35,7 @@ function player(file: PageFile, { picture }: PageRow): HTMLElement | undefined {
   if (file.kind !== 'video' && file.kind !== 'audio') return undefined;
   const media = h(file.kind, { controls: true, preload: 'metadata', 'aria-label': fileWords(file) });
   const poster = picture?.thumb ?? picture?.path;
-  // The picture of the row stands for it; without one, its own first frame does.
+  // The poster is the row's picture; without one, the video's first frame.
   if (media instanceof HTMLVideoElement && poster !== undefined) {
     media.poster = poster;
     media.preload = 'none';

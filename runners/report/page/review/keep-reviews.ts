@@ -2,20 +2,20 @@ import type { Review } from './redo-manifest.js';
 
 type Entries = readonly (readonly [string, Review])[];
 
-/** Where reviews outlast the page. */
+/** The storage of reviews. */
 export interface ReviewKeeper {
   readonly isLost: boolean;
-  /** `undefined`: nothing has been kept yet. */
+  /** `undefined` when nothing is stored yet. */
   read(): Entries | undefined;
-  /** Soon: in a large run it takes longer than a key may. */
+  /** Stores them a little later: in a large run it takes longer than a key press may. */
   write(all: ReadonlyMap<string, Review>): void;
-  /** The same report in another tab has changed them. */
+  /** Another tab with the same report has changed them. */
   onOther(take: (entries: Entries) => void): void;
 }
 
 const writeAfterMs = 300;
 
-/** The browser's own storage, by the run's key. */
+/** The browser's local storage, under the run's key. */
 export function openKeeper(key: string): ReviewKeeper {
   let isLost = false;
   let due: ReadonlyMap<string, Review> | undefined;
@@ -25,7 +25,7 @@ export function openKeeper(key: string): ReviewKeeper {
       localStorage.setItem(key, JSON.stringify([...due]));
       isLost = false;
     } catch {
-      // Refused for a file, or full.
+      // Storage is refused for a file, or full.
       isLost = true;
     }
     due = undefined;
@@ -48,7 +48,7 @@ export function openKeeper(key: string): ReviewKeeper {
   };
 }
 
-/** What 0.1.0 kept: rejections alone. */
+/** What 0.1.0 stored: only rejections. */
 export function readRejections(key: string): Entries {
   return (readEntries(key) ?? []).map(([id, review]) => [id, { ...review, verdict: 'rejected' }]);
 }
@@ -62,7 +62,7 @@ function readEntries(key: string): Entries | undefined {
   }
 }
 
-/** Another page of the same browser could have written there. */
+/** The stored value is checked: another page of the browser may have written it. */
 function isEntry(entry: unknown): entry is [string, Review] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
   const { row, of, cost, verdict, stars, note, prompt, resolution } = (entry[1] ?? {}) as Record<

@@ -5,21 +5,21 @@ import { csvText } from '../../pick/chosen-list.js';
 
 export type Verdict = 'kept' | 'rejected';
 
-/** What a person has decided of a row. */
+/** A person's review of a row. */
 export interface Review {
-  /** Its number in the manifest: its place in the gallery changes as other rows end. */
+  /** Its number in the manifest; its index in the gallery changes as other rows end. */
   readonly row: number;
-  /** The purchase that was looked at: once it has been replaced, the review is of the past. */
+  /** The purchase that was reviewed: once it was replaced, the review no longer counts. */
   readonly of: string;
   readonly failed: boolean;
   readonly verdict?: Verdict;
   /** 1 to 5. */
   readonly stars?: number;
   readonly note?: string;
-  /** What is to be different next time. */
+  /** The changes for a redo. */
   readonly prompt?: string;
   readonly resolution?: string;
-  /** What a redo would cost in micro-dollars; `null`: not known. */
+  /** The price of a redo in micro-dollars; `null`: not known. */
   readonly cost: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface RejectedRow {
 /**
  * The rejected rows as a manifest, each with its changes.
  *
- * @param axes Those of the run: what such a row is made of stays known, though no option multiplies it.
+ * @param axes The axes of the run: the row's values of them are kept as columns.
  */
 export function redoManifest(
   rejected: readonly RejectedRow[],
@@ -47,8 +47,8 @@ export function redoManifest(
 }
 
 /**
- * Whether a CSV says the same as the rows do. A text that a spreadsheet would take for a formula cannot stand in one
- * unchanged, and a manifest must not change what it repeats.
+ * Whether a CSV can hold the rows unchanged. It cannot hold a text that a spreadsheet would take for a formula, and a
+ * redo must repeat a row exactly.
  */
 export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   return rejected.every(
@@ -58,8 +58,8 @@ export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
 }
 
 /**
- * The command that takes the manifest into the same folder. It names the file beside the run's own manifest, because its pictures
- * are relative to it; where none lies there, the one that the browser has saved is taken.
+ * The command that runs the manifest in the same folder. It names the file beside the run's own manifest, because
+ * pictures are relative to it; if the file is not there, `run` takes the one in Downloads.
  */
 export function redoCommand(file: string, rejected: Iterable<Review>, run: RunFacts): string {
   const failed = [...rejected].some((review) => review.failed);
@@ -90,7 +90,7 @@ function cellsOf(row: PageRow, review: Review): Record<string, unknown> {
   };
 }
 
-/** An axis such as `input.seed` stands in the input that was sent, too, and a value can be given once. */
+/** An axis such as `input.seed` is also in the input that was sent, and a value can be given only once. */
 function withoutTwice(cells: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isTwice = (name: string): boolean =>
     (name.startsWith('input.') && 'input' in cells) || (name.startsWith('body.') && 'body' in cells);
@@ -107,7 +107,7 @@ function cellText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The value of each axis of the run that made a row. */
+/** The row's value of each axis of the run. */
 export function axesOf(
   { cells = {} }: Pick<PageRow, 'cells'>,
   { axes }: Pick<RunFacts, 'axes'>,

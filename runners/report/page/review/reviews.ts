@@ -3,7 +3,7 @@ import { promptOf } from '../rows/row-store.js';
 import { openKeeper, readRejections } from './keep-reviews.js';
 import type { Review, Verdict } from './redo-manifest.js';
 
-/** `null` takes a value away. A changed prompt or resolution rejects the picture as well. */
+/** `null` removes a value. A changed prompt or resolution also rejects the picture. */
 export interface ReviewChange {
   readonly verdict?: Verdict | null;
   readonly stars?: number | null;
@@ -12,18 +12,18 @@ export interface ReviewChange {
   readonly resolution?: string;
 }
 
-/** The reviews by row id; the browser keeps them under the run's key where it lets us. */
+/** The reviews by row id; the browser stores them under the run's key, if it can. */
 export interface Reviews {
   readonly all: ReadonlyMap<string, Review>;
-  /** The browser refuses to keep anything: what is decided lasts as long as the page. */
+  /** The browser cannot store anything: reviews last as long as the page. */
   readonly isLost: boolean;
-  /** The review of a row as it is now: one of an earlier picture is dropped. */
+  /** The review of a row's present picture: a review of an earlier picture is dropped. */
   of(row: PageRow): Review | undefined;
   withVerdict(verdict: Verdict): Review[];
-  /** One step for `undo`, however many rows it changes. Typing on in one field is one step. */
+  /** One step for `undo`, however many rows it changes. Further typing in the same field belongs to the same step. */
   change(rows: readonly PageRow[], change: ReviewChange): void;
   clear(): void;
-  /** Takes the latest change back; the number of its first row, `undefined` where there is none. */
+  /** Undoes the latest change; returns the number of its first row, or `undefined`. */
   undo(): number | undefined;
   onChange(listener: () => void): void;
 }
@@ -91,7 +91,7 @@ export function openReviews(data: PageData, kept = openKeeper(`millrace review $
   };
 }
 
-/** `undefined` where nothing is left of it. */
+/** `undefined` when the review is empty. */
 function changedReview(
   row: PageRow,
   before: Review | undefined,
@@ -119,7 +119,7 @@ function changedReview(
   };
 }
 
-/** Only what the report holds in full, and nobody may be charged for already, can be sent again. */
+/** A row can be redone if the report holds all of it, and no charge for it is in doubt. */
 export function canRepeat(row: PageRow): boolean {
   return row.cells !== undefined && (row.error === undefined || row.error.paid === 'no');
 }
@@ -146,7 +146,7 @@ function purchaseOf(row: PageRow): string {
   return row.jobId ?? row.settledAt ?? '';
 }
 
-/** `undefined` changes nothing, `null` takes away. */
+/** `undefined` changes nothing, `null` removes. */
 function latest<T>(change: T | null | undefined, before: T | undefined): T | undefined {
   return change === undefined ? before : (change ?? undefined);
 }

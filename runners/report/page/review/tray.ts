@@ -21,16 +21,16 @@ export interface TrayNeeds {
   undo(): void;
 }
 
-/** What has been kept and rejected, what a redo costs, and the files to go on with. Hidden as long as there is nothing. */
+/** How many pictures are kept and rejected, the price of the redo, and the files to save. Hidden while there is no review. */
 export class Tray {
   readonly #needs: TrayNeeds;
   readonly #sum = h('p', { role: 'status' });
   readonly #buttons = h('div', { class: 'ways' });
-  /** What to do with each file that was saved: the latest of its kind. */
+  /** What to do with the saved files: the latest of each kind. */
   readonly #saved = h('div', { class: 'saved' });
   readonly #tray: HTMLElement;
   #isAsked = false;
-  /** All have just been cleared: that can be taken back. */
+  /** All reviews were just cleared: this can be undone. */
   #isCleared = false;
 
   constructor(root: HTMLElement, needs: TrayNeeds) {
@@ -87,7 +87,7 @@ export class Tray {
     ]);
   }
 
-  /** Buttons that say the same stay, and keep the focus. */
+  /** Unchanged buttons stay, and keep the focus. */
   #setButtons(wanted: readonly (HTMLButtonElement | false)[]): void {
     const next = wanted.filter((one) => one !== false);
     const now = [...this.#buttons.children].map(
@@ -100,7 +100,7 @@ export class Tray {
     if (hadFocus) next[0]?.focus({ preventScroll: true });
   }
 
-  /** The first click asks, the second clears. */
+  /** The first click asks for confirmation, the second clears. */
   #askToClear(asked: HTMLElement): void {
     const { reviews } = this.#needs.page;
     if (!this.#isAsked) {
@@ -170,7 +170,7 @@ export class Tray {
     );
   }
 
-  /** Takes the place of what was said of the file of this kind before. */
+  /** Replaces the advice for the earlier file of this kind. */
   #show(kind: 'chosen' | 'redo', words: string, command?: string): void {
     const copy = { type: 'button', 'data-copy': command, 'aria-label': 'Copy the command' };
     const how = h(
@@ -182,7 +182,7 @@ export class Tray {
     );
     this.#saved.querySelector(`.${kind}`)?.remove();
     this.#saved.prepend(how);
-    // In a small window the tray shows a part of it alone.
+    // In a small window the tray shows only a part of it.
     this.#tray.scrollTop = how.offsetTop + how.offsetHeight - this.#tray.clientHeight;
   }
 
@@ -204,7 +204,7 @@ function button(label: string, act: (event: MouseEvent) => void, name = ''): HTM
   return h('button', { type: 'button', class: name, onclick: act }, label);
 }
 
-/** What the command that the tray gives costs. */
+/** The price of the command in the tray. */
 function redoWords(rejected: readonly Review[], isRehearsal: boolean): string {
   if (isRehearsal) return 'Redo: rehearsal, nothing spent.';
   const known = rejected.reduce((total, { cost }) => total + (cost ?? 0), 0);

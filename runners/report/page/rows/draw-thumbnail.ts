@@ -1,11 +1,11 @@
 import { h, isPictureAddress, setAddress } from '../dom.js';
 
 /**
- * A small picture. What stands in the page itself is an image, and is printed also where nobody has scrolled to it. A file is
- * loaded once it is near to what is in sight. Of it only the pixels are kept, and only as long as it is shown: a browser keeps
- * the decoded pictures of images for a long time.
+ * A small picture. A picture inside the page is an `img`, which is printed even where nobody has scrolled. A file is
+ * loaded when it is nearly in sight. Only its pixels are kept, and only while it is shown, because a browser keeps
+ * the decoded pictures of `img` elements for a long time.
  *
- * @param missing What stands in its place where the file is not there.
+ * @param missing what is shown when the file does not exist
  */
 export function thumbnail(
   address: string | undefined,
@@ -14,7 +14,7 @@ export function thumbnail(
 ): HTMLImageElement | undefined {
   if (!isPictureAddress(address)) return undefined;
   const isEmbedded = address.startsWith('data:');
-  // One that is loading is never painted: it is replaced before.
+  // An `img` that is still loading is never painted: it is replaced before.
   const picture = h('img', { alt, decoding: 'async', class: isEmbedded ? undefined : 'loading' });
   if (isEmbedded) setAddress(picture, address);
   else {
@@ -30,7 +30,7 @@ export function thumbnail(
   return picture;
 }
 
-/** Loads a thumbnail's file, wherever it stands. */
+/** Loads the file of a thumbnail. */
 export function loadThumbnail(picture: HTMLImageElement): void {
   const { file } = picture.dataset;
   nearby.unobserve(picture);
@@ -38,7 +38,7 @@ export function loadThumbnail(picture: HTMLImageElement): void {
   if (file !== undefined) setAddress(picture, file);
 }
 
-/** Unlike the browser's own lazy loading it asks for a picture once, after the frames around it have been painted. */
+/** Unlike the browser's lazy loading, it asks for a picture once, after the frames around it were painted. */
 const nearby = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries)

@@ -4,22 +4,22 @@ import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
 import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
 
-/** Script files hand over what they hold by calling this; a browser refuses to fetch files. */
+/** Script files call this to pass their rows on, because a browser refuses to fetch local files. */
 declare global {
   interface Window {
     millraceRows?: TakeRows;
   }
 }
 
-/** Takes rows as JSON; or what a file says of its rows, and their lines. */
+/** Receives rows as JSON, or the header of a file and its lines. */
 type TakeRows = (version: string, file: number, json: string, lines?: string) => void;
 
 const filesKept = 12;
 
 /**
- * Loads rows out of script files beside the page as they are needed.
+ * Loads rows from script files beside the page when they are needed.
  *
- * @param isLocal The run was a rehearsal.
+ * @param isLocal the run was a rehearsal
  */
 export function fileLoader(source: FileSource, count: number, isLocal: boolean): RowSupply {
   const rows = new Map<number, Promise<RowsOfFile>>();
@@ -53,13 +53,13 @@ export function fileLoader(source: FileSource, count: number, isLocal: boolean):
   };
 }
 
-/** What the search and the sorting go by. */
+/** What search and sorting use. */
 interface AllRows {
   readonly texts: readonly string[];
   readonly facets: RowFacets;
 }
 
-/** Reads all files once, one after the other, when somebody first searches or sorts. */
+/** Reads all files once, one after the other, at the first search or sort. */
 async function readThrough(files: number, rowsOf: (file: number) => Promise<RowsOfFile>): Promise<AllRows> {
   const texts: string[] = [];
   const blocks: FacetBlock[] = [];
@@ -87,7 +87,7 @@ const waiting = new Map<string, (json: string, lines?: string) => void>();
 function loadRows({ folder, version }: FileSource, file: number, isLocal: boolean): Promise<RowsOfFile> {
   window.millraceRows ??= (from, number, ...content) => waiting.get(`${from} ${number}`)?.(...content);
   const path = `${folder}/page-${String(file + 1).padStart(4, '0')}.js`;
-  // The version keeps the browser from taking the file of an earlier report out of its cache.
+  // With the version in the URL, the browser does not use a cached file of an earlier report.
   return new Promise((resolve, reject) => {
     const key = `${version} ${file}`;
     const script = document.createElement('script');
@@ -118,10 +118,10 @@ function batches<T>(items: readonly T[], size: number): T[][] {
   );
 }
 
-/** Hands out rows by their place in the manifest's order. */
+/** Returns rows by their index in manifest order. */
 export interface RowSupply {
   load(indexes: readonly number[]): Promise<PageRow[]>;
-  /** What the search looks through: lower-case text of every row. */
+  /** The lower-case search text of every row. */
   texts(): Promise<readonly string[]>;
   facets(): Promise<RowFacets>;
 }

@@ -1,6 +1,6 @@
 import { type FacetBlock, type NumberFacet, originalColumn } from '../../facets.js';
 
-/** The columns of all rows, by their place in the manifest's order. */
+/** The columns of all rows, by index in manifest order. */
 export class RowFacets {
   readonly #numbers: Record<NumberFacet, (number | null)[]> = { price: [], time: [], ended: [] };
   readonly #columns = new Map<string, (string | undefined)[]>();
@@ -27,12 +27,12 @@ export class RowFacets {
     return this.#columns.get(column)?.[place];
   }
 
-  /** The column of this name, however its letters are cased. */
+  /** The column with this name, ignoring case. */
   columnLike(name: string): string | undefined {
     return [...this.#columns.keys()].find((column) => column.toLowerCase() === name);
   }
 
-  /** Columns that tell rows apart, each with its values, the most frequent first. */
+  /** Columns that distinguish rows, each with its values, the most frequent first. */
   columns(most = 60): { name: string; values: { value: string; count: number }[] }[] {
     return [...this.#columns.keys()].flatMap((name) => {
       const values = [...this.#count(name)].map(([value, count]) => ({ value, count }));
@@ -43,9 +43,9 @@ export class RowFacets {
   }
 
   /**
-   * Columns of which some original has two values or more: its rows are variants.
+   * Columns with two or more values for some original: its rows are variants.
    *
-   * @param first Those that come first, however many values they have.
+   * @param first columns to list first, however many values they have
    */
   axes(first: readonly string[] = []): string[] {
     const originals = this.#columns.get(originalColumn) ?? [];

@@ -4,16 +4,16 @@ import { facetsOf } from '../../facets.js';
 import { RowFacets } from './row-facets.js';
 import { fileLoader, type RowSupply } from './file-loader.js';
 
-/** The rows of the run by their place in the manifest's order, wherever they come from. */
+/** The rows of the run by index in manifest order, from the page or from files. */
 export interface RowStore extends RowSupply {
   readonly count: number;
-  /** Place of the row's class in the page's classes. */
+  /** The index of the row's class in the page's classes. */
   classOf(index: number): number;
-  /** The place of a row by its number in the manifest. */
+  /** The index of a row from its number in the manifest. */
   placeOf(row: number): number | undefined;
-  /** The number in the manifest of the row at a place. */
+  /** The number in the manifest of the row at an index. */
   numberAt(place: number): number | undefined;
-  /** The same as `load`, at once; `undefined` where rows lie in files beside the page. */
+  /** Synchronous `load`; `undefined` when rows are in files beside the page. */
   loadNow(indexes: readonly number[]): readonly PageRow[] | undefined;
 }
 
@@ -45,7 +45,7 @@ function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
   };
 }
 
-/** Thumbnails stand once in the page, however many rows show them: a row names them as `#place`. */
+/** The page holds each thumbnail once, however many rows show it: a row refers to it as `#index`. */
 function withThumbs(row: PageRow, thumbs: readonly string[]): PageRow {
   const resolve = <T extends { readonly thumb?: string }>(picture: T): T =>
     picture.thumb?.startsWith('#') === true
@@ -64,7 +64,7 @@ export function readBlock<T>(id: string): T | undefined {
   return text === undefined || text === '' ? undefined : (JSON.parse(text) as T);
 }
 
-/** What the row asks for, in a line: its prompt, else its input. */
+/** The row's request in a line: its prompt, else its input. */
 export function requestText(row: PageRow): string {
   const { route, method, ...cells } = row.cells ?? {};
   const fields = Object.entries(cells).filter(([name]) => /^(input|body)(\.|$)/.test(name));

@@ -5,13 +5,13 @@ import { largePicture } from '../large/large-picture.js';
 import type { Page } from '../page.js';
 import { shuffledPairs, type VariantGroups, type VariantPair } from './variant-groups.js';
 
-/** The place of the row that won; -1: neither. */
+/** The index of the row that won; -1: neither. */
 interface Vote {
   readonly pair: VariantPair;
   readonly winner: number;
 }
 
-/** Two variants of one original at a time, without their names: 1 and 2 choose, and the end names what was chosen. */
+/** Shows two variants of one original at a time, without their names. 1 and 2 choose one; the result at the end names the values. */
 export class BlindComparison {
   readonly #page: Page;
   readonly #by: string;

@@ -11,10 +11,10 @@ import type { Page } from '../page.js';
 import { BlindComparison } from './blind-comparison.js';
 import { variantGroups, type VariantGroup, type VariantGroups } from './variant-groups.js';
 
-/** A page of the grid ends with the original that reaches so many rows. */
+/** A page of the grid ends with the original that reaches this number of rows. */
 const cellsAPage = 144;
 const mostValues = 12;
-/** Rows that differ in another column as well share a place: so many are shown, the others are counted. */
+/** Rows that differ in another column too share a cell: this many are shown, the others are counted. */
 const mostInPlace = 4;
 
 interface Shown {
@@ -23,7 +23,7 @@ interface Shown {
   readonly by: string;
 }
 
-/** Originals down, the values of one column across: what was made of each picture stands side by side. */
+/** Originals down, the values of one column across: all results of an original are in one line. */
 export class VariantGrid {
   readonly element = h('div', { class: 'variants', hidden: true });
   readonly #page: Page;
@@ -38,10 +38,10 @@ export class VariantGrid {
   #shown: Shown | undefined;
   /** How many originals are drawn. */
   #drawn = 0;
-  /** An update that has been overtaken draws nothing. */
+  /** An update that was overtaken draws nothing. */
   #turn = 0;
 
-  /** @param find Shows the rows of a query in the gallery. */
+  /** @param find shows the rows of a query in the gallery */
   constructor(page: Page, find: (query: string) => void) {
     [this.#page, this.#find] = [page, find];
   }
@@ -62,13 +62,13 @@ export class VariantGrid {
       document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  /** A verdict changes the cells of its rows, and nothing else. */
+  /** A verdict redraws only the cells of its rows. */
   showReviews(): void {
     if (this.element.hidden) return;
     for (const cell of this.#cells) cell.show(this.#page.reviews.of(cell.row));
   }
 
-  /** Draws the next originals below those that stand. */
+  /** Draws the next originals below the others. */
   async #add(): Promise<void> {
     const shown = this.#shown;
     if (shown === undefined) return;
@@ -144,7 +144,7 @@ function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: ()
   ];
 }
 
-/** The axes that are not across, with how many values each has: a line of the grid has one of each. */
+/** The axes that are not across, with their numbers of values: a line of the grid has one value of each. */
 function otherAxes(groups: readonly VariantGroup[]): [name: string, count: number][] {
   const axes = new Map<string, Set<string>>();
   for (const [name, value] of groups.flatMap(({ others }) => others))
@@ -168,7 +168,7 @@ function inPlace({ byValue }: VariantGroup, value: string): readonly number[] {
   return byValue.get(value)?.slice(0, mostInPlace) ?? [];
 }
 
-/** One row in the grid of variants. Its picture stays as it is, whatever a person decides. */
+/** One row in the grid of variants. A verdict does not redraw its picture. */
 class VariantCell {
   readonly element: HTMLElement;
   readonly row: PageRow;

@@ -1,26 +1,26 @@
 import { originalColumn } from '../../facets.js';
 import type { RowFacets } from '../rows/row-facets.js';
 
-/** The rows that were made of one original, by the value that one column has. */
+/** The rows made from one original, by their value of one column. */
 export interface VariantGroup {
   readonly original: string;
-  /** The values of the run's other axes, by name: rows of one group differ in nothing else. */
+  /** The values of the run's other axes, by name; they are the same for all rows of a group. */
   readonly others: readonly (readonly [name: string, value: string])[];
-  /** Places of rows; several where rows differ in another column as well. */
+  /** Row indexes; several when rows differ in another column too. */
   readonly byValue: ReadonlyMap<string, readonly number[]>;
 }
 
 export interface VariantGroups {
-  /** The values, in the order in which they first come. */
+  /** The values, in the order of their first row. */
   readonly values: readonly string[];
-  /** Those with the most variants first. */
+  /** The groups, those with the most variants first. */
   readonly groups: readonly VariantGroup[];
 }
 
-/** The rows of an axis that only repeats a row stand in one place. */
+/** Rows of an axis that only repeats a row share a cell. */
 const repeats = 'repeat';
 
-/** @param axes Those of the run: like is laid beside like. */
+/** @param axes the axes of the run: only rows with the same other axes are compared */
 export function variantGroups(
   found: readonly number[],
   by: string,
@@ -50,20 +50,20 @@ export function variantGroups(
   return { values: [...values], groups: sorted };
 }
 
-/** Two variants of one original, in the order in which they are shown. */
+/** Two variants of one original, in display order. */
 export interface VariantPair {
   readonly left: { readonly value: string; readonly place: number };
   readonly right: { readonly value: string; readonly place: number };
 }
 
-/** More than anybody compares in a day. */
+/** More pairs than anybody compares in a day. */
 const mostPairs = 5000;
 
 /**
- * Each two variants of each original once, in an order and on sides that say nothing; of more pairs than anybody compares, as
- * many of each original.
+ * Each pair of variants of each original once, in random order and on random sides; with too many pairs, the same
+ * number for each original.
  *
- * @param canShow Whether the row at a place has something to compare.
+ * @param canShow whether the row at an index has something to compare
  */
 export function shuffledPairs(
   { groups }: VariantGroups,
