@@ -4,14 +4,8 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
-import { requestHash } from '../request-hash.js';
-import {
-  HashedRow,
-  type ColumnUse,
-  type ManifestItem,
-  type RowMode,
-  type RowProblem,
-} from '../manifest-row.js';
+import { HashedRow, requestHash } from '../request-hash.js';
+import { type ColumnUse, type ManifestItem, type RowMode, type RowProblem } from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
