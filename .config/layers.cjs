@@ -90,7 +90,7 @@ const rooms = {
   ],
   'runners/batch/end': [
     ...['src/contract', 'src/operators'],
-    ...batch('manifest', 'ledger', 'journal', 'sinks', 'row', 'stop', 'context'),
+    ...batch('manifest', 'ledger', 'journal', 'sinks', 'row', 'stop', 'context', 'settle'),
   ],
   'runners/batch/settle': ['src/contract', ...batch('journal', 'row')],
   'runners/distributed/embedded': [

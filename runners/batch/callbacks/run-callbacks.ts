@@ -1,5 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  finalize,
+  of,
+  startWith,
+  Subject,
+  take,
+  type Observable,
+} from 'rxjs';
 import * as z from 'zod';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
@@ -10,6 +22,7 @@ import {
   jobIdIn,
   type CallbackAddress,
   type CallbackCounts,
+  type FoundJob,
   type HandOn,
   type HeldPost,
   type NamedJob,
@@ -51,6 +64,9 @@ class CallbacksOfRun implements RunCallbacks {
   private readonly held = new Map<string, HeldPost>();
   /** Rows of earlier starts that are in work in this one, or were. */
   private readonly begun = new Set<string>();
+  /** Those of them that wait to be sent again. */
+  private readonly waiting = new Set<string>();
+  private readonly found$ = new Subject<string>();
   /** The job that each of these rows was warned of last. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
@@ -99,6 +115,30 @@ class CallbacksOfRun implements RunCallbacks {
     return this.rows.row(row);
   }
 
+  found({ id, task: { attempts } }: RowInFlight): Observable<unknown> {
+    return defer(() => {
+      this.waiting.add(id);
+      return this.found$.pipe(
+        startWith(id),
+        filter((named) => named === id && this.foundOf(id, attempts) !== undefined),
+        take(1),
+        finalize(() => this.waiting.delete(id)),
+      );
+    });
+  }
+
+  takeFound({ id, task: { attempts } }: RowInFlight): FoundJob | undefined {
+    const job = this.foundOf(id, attempts);
+    if (job !== undefined) this.named.set(id, { ...job, isTaken: true });
+    return job;
+  }
+
+  private foundOf(id: string, attempts: number): (NamedJob & FoundJob) | undefined {
+    const job = this.named.get(id);
+    const again = job?.attempt === attempts ? job.again : undefined;
+    return job && again && { ...job, again };
+  }
+
   hold(id: string, post: HeldPost): void {
     this.held.set(id, post);
     // Of an earlier purchase.
@@ -113,12 +153,13 @@ class CallbacksOfRun implements RunCallbacks {
   private meaningOf({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
-    if (this.begun.has(id)) return EMPTY;
+    if (this.begun.has(id) && !this.waiting.has(id)) return EMPTY;
     return defer(() => this.parts.journal.find(id)).pipe(
       concatMap((row): Observable<CallbackResult> => {
+        const post = { attempt, endpoint: row?.intent?.endpoint ?? '' };
+        if (isToBeSentAgain(row, attempt)) return this.name(id, post, jobId, row);
         const meaning = meaningOf(row, { attempt, jobId }, this.parts.options.onUnknown);
-        if (meaning === 'held')
-          return this.name(id, { attempt, endpoint: row?.intent?.endpoint ?? '' }, jobId);
+        if (meaning === 'held') return this.name(id, post, jobId);
         if (meaning === 'foreign' && attempt === row?.attempts) return this.doubled(id, jobId);
         return meaning === undefined ? EMPTY : of(meaning);
       }),
@@ -129,17 +170,29 @@ class CallbacksOfRun implements RunCallbacks {
     return jobId === undefined ? of('unreadable') : this.orphan({ ...post, jobId });
   }
 
-  /** It is noted in the journal at the end of this start: till then the service is answered that it is to try again. */
-  private name(id: string, { attempt, endpoint }: HeldPost, jobId: string): Observable<CallbackResult> {
+  /** It is noted in the journal at the end of this start, or when its row is begun: till then the service is answered that it is to try again. */
+  private name(
+    id: string,
+    { attempt, endpoint }: HeldPost,
+    jobId: string,
+    again?: FoundJob['again'],
+  ): Observable<CallbackResult> {
     const { named, parts, jobIds } = this;
     const known = named.get(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
     return defer(() => Promise.resolve(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
-        named.set(id, { attempt, jobId });
-        const message = `The service called back about row "${id}", which is held as unknown: it was accepted. The next start asks for its job.`;
+        // It has left meanwhile.
+        if (again !== undefined && this.begun.has(id) && !this.waiting.has(id))
+          return this.doubled(id, jobId);
+        named.set(id, { attempt, jobId, ...(again && { again }) });
+        const message =
+          again === undefined
+            ? `The service called back about row "${id}", which is held as unknown: it was accepted. The next start asks for its job.`
+            : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is asked for instead.`;
         parts.events.next({ type: 'warning', code: 'held', message });
+        if (again !== undefined) this.found$.next(id);
         return EMPTY;
       }),
     );
@@ -183,6 +236,11 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
+}
+
+/** Whether the latest POST of a row had no good answer, and nothing has been sent of the row since. */
+function isToBeSentAgain(row: RowRecords | undefined, attempt: number): row is FoundJob['again'] {
+  return row?.intent !== undefined && row.status === 'open' && attempt === row.attempts;
 }
 
 const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });

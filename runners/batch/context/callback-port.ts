@@ -4,6 +4,8 @@ import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import type { CalledPost } from '../../../src/webhooks/callback-tokens.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
+import type { RowRecords } from '../journal/journal.js';
+import type { IntentRecord } from '../journal/record.js';
 
 /** A server that callbacks come to. It answers 503 while nobody takes them. */
 export interface CallbackPort {
@@ -44,8 +46,15 @@ export interface HeldPost {
 /** A POST, and the job that a callback says it has made. */
 export type NamedPost = Pick<CalledPost, 'row' | 'attempt'> & { readonly jobId: string };
 
-/** What a callback has said of a POST that is held. */
-export type NamedJob = Pick<NamedPost, 'attempt' | 'jobId'>;
+/** A row that was to be sent again, and the job that its latest POST has made after all. */
+export interface FoundJob {
+  readonly jobId: string;
+  readonly again: RowRecords & { readonly intent: IntentRecord };
+}
+
+/** What a callback has said of a POST that is held, or of one that this start was to send `again`; `isTaken`: its job is asked for by now. */
+export type NamedJob = Pick<NamedPost, 'attempt' | 'jobId'> &
+  Partial<Pick<FoundJob, 'again'>> & { readonly isTaken?: boolean };
 
 /** Calls of this start that came to this process. */
 export interface CallbackCounts {

@@ -6,7 +6,14 @@ import type { RunLog } from '../log/open-log.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import type { TaskOf } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
-import type { CallbackAddress, CallbackCounts, HeldPost, NamedJob, NamedPost } from './callback-port.js';
+import type {
+  CallbackAddress,
+  CallbackCounts,
+  FoundJob,
+  HeldPost,
+  NamedJob,
+  NamedPost,
+} from './callback-port.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
@@ -36,6 +43,10 @@ export interface RunCallbacks {
   readonly address: CallbackAddress;
   /** Those of a row's next job, or of the one that it has. */
   row(row: RowInFlight): JobWebhook;
+  /** Emits once a callback has named the job of a row's latest POST, while the row waits to be sent again. */
+  found(row: RowInFlight): Observable<unknown>;
+  /** That job, which is asked for from now on. `undefined`: no callback has named any. */
+  takeFound(row: RowInFlight): FoundJob | undefined;
   /** Polls that are rare while callbacks come. */
   poll(schedule: PollSchedule): PollSchedule;
   /** The row is in work from now on, here or elsewhere: what earlier starts left of it holds no more. */

@@ -38,7 +38,8 @@ export interface PurchaseContext {
   readonly service: RunService;
   readonly pictures: PictureRules;
   /** Where the service calls back about rows; absent where it does not. */
-  readonly callbacks?: Pick<RunCallbacks, 'row'> | undefined;
+  readonly callbacks?:
+    (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'found' | 'takeFound'>>) | undefined;
   readonly stops: Stops;
   /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. @defaultValue it always does */
   readonly whyHalted?: () => StopCause | undefined;

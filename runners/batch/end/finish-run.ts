@@ -1,4 +1,8 @@
-import { lastValueFrom, merge } from 'rxjs';
+import { lastValueFrom, merge, of } from 'rxjs';
+import type { Journal } from '../journal/journal.js';
+import type { JournalRecord } from '../journal/record.js';
+import { goingOnWith } from '../row/left-rows.js';
+import { freedRecord, heldAttempts } from '../settle/settlement-records.js';
 import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
@@ -16,12 +20,6 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
   const { edits } = run.pictures.pictureless;
-  if (edits > 1)
-    run.events.next({
-      type: 'warning',
-      code: 'picture',
-      message: `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
-    });
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   let end = error === undefined ? undefined : exitOf(error);
@@ -62,16 +60,31 @@ const unusedCallbacks =
  */
 async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
   let taken = 0;
-  for (const [id, { attempt, jobId }] of callbacks?.named ?? []) {
-    if (journal.tally.statusOf(id) !== 'unknown') continue;
+  const append = (records: readonly JournalRecord[]) =>
+    lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+  for (const [id, job] of callbacks?.named ?? []) {
+    const { attempt, jobId, again } = job;
     const at = options.scheduler.now();
-    const accepted = journal.append({ k: 'accepted', at, id, jobId });
-    const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;
-    await lastValueFrom(merge(accepted, journal.append(reopened)));
-    toDo.rows += 1;
+    if (again !== undefined) {
+      if (job.isTaken !== true) await append(goingOnWith(again, { jobId, at }).records);
+      await append(await freedOf(journal.journal, { id, attempt, at }));
+    } else if (journal.tally.statusOf(id) === 'unknown') {
+      const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;
+      await append([{ k: 'accepted', at, id, jobId }, reopened]);
+      toDo.rows += 1;
+    } else continue;
     taken += 1;
   }
   return taken > 0;
+}
+
+/** What was held for a POST when its row was to be bought again is held no more: it is that of the row again. */
+async function freedOf(
+  journal: Pick<Journal, 'records'>,
+  { id, attempt, at }: { readonly id: string; readonly attempt: number; readonly at: number },
+): Promise<readonly JournalRecord[]> {
+  const held = (await heldAttempts(journal, id)).get(attempt);
+  return held === undefined || held.freed !== undefined ? [] : [freedRecord(held, { at, cost: undefined })];
 }
 
 /** Of this start, and of earlier ones where nothing has become of them since. */

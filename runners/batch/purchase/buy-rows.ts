@@ -8,10 +8,11 @@ import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
 import { intentRecord, failedRecord, failedRow, purchaseFacts, rowError } from '../row/records-of.js';
 import { RowInFlight } from '../row/row-in-flight.js';
-import { type PaidRow, type RowFacts, type Task, type TaskOf, isRead } from '../row/task.js';
+import { type PaidRow, type RowFacts, type RowTask, type Task, type TaskOf, isRead } from '../row/task.js';
+import { goingOnWith } from '../row/left-rows.js';
 import { noteFault } from '../stop/exit-of.js';
 import { buyRow } from './buy-row.js';
-import { whileInFlight } from './while-in-flight.js';
+import { isUnsent, whileInFlight } from './while-in-flight.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import type { InvalidRow } from '../manifest/manifest-row.js';
@@ -54,8 +55,13 @@ interface Doing {
 function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
   try {
     if (task.what === 'send' || task.what === 'poll') {
-      const row = new RowInFlight(task);
+      let row = new RowInFlight(task);
       yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
+      const found = yield* foundJob(context, row);
+      if (found !== undefined) {
+        row = new RowInFlight(found);
+        yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
+      }
       const reply = toSave(row);
       if (reply !== undefined) yield handOver(reply, paid);
     } else if (task.what === 'fetch') yield handOver(yield* toFetch(context, task), paid);
@@ -68,6 +74,21 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
     }
     noteFault(context, task.what === 'refuse' ? task.invalid.key : task.row.id, error);
   }
+}
+
+/**
+ * A row that was to be sent again, and whose earlier POST was accepted after all: its job is asked for. What was held for that POST stands
+ * in the ledger beside this reservation until the end of the start frees it.
+ */
+function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
+  if (row.task.what !== 'send' || !isUnsent(row)) return undefined;
+  const found = context.callbacks?.takeFound?.(row);
+  if (found === undefined) return undefined;
+  const { journal, money, options } = context;
+  const { records, task } = goingOnWith(found.again, { jobId: found.jobId, at: options.scheduler.now() });
+  yield* lastOf(merge(...records.map((record) => journal.append(record))));
+  money.ledger.reserve(row.id, found.again.intent.price, found.again.intent);
+  return task;
 }
 
 type HandedOver = Omit<PaidRow, 'free'>;

@@ -1,4 +1,4 @@
-import { filter, Observable, switchMap, takeUntil } from 'rxjs';
+import { distinctUntilChanged, filter, map, merge, NEVER, Observable, switchMap, takeUntil } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
@@ -45,7 +45,7 @@ export function whileInFlight(
       const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
       going.add(isDone.subscribe(() => going.unsubscribe()));
     };
-  }).pipe(takeUntil(isLeft(row, context.stops)));
+  }).pipe(takeUntil(merge(isLeft(row, context.stops), isFound(context, row))));
 }
 
 function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number | undefined): boolean {
@@ -69,6 +69,22 @@ function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
   return stopping$.pipe(
     switchMap((leaving) => row.progress$.pipe(filter((progress) => isLeftIn(progress, leaving)))),
   );
+}
+
+/** Emits where the row need not be sent again: a callback names the job that its earlier POST has made. */
+function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> {
+  if (row.task.what !== 'send' || row.task.attempts === 0 || callbacks?.found === undefined) return NEVER;
+  const found$ = callbacks.found(row);
+  return row.progress$.pipe(
+    map(() => isUnsent(row)),
+    distinctUntilChanged(),
+    switchMap((isWaiting) => (isWaiting ? found$ : NEVER)),
+  );
+}
+
+/** Nothing of the row has left in this start. */
+export function isUnsent({ progress, task }: RowInFlight): boolean {
+  return progress.status === 'open' && progress.attempts === task.attempts;
 }
 
 function isLeftIn({ status, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {

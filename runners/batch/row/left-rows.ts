@@ -1,12 +1,12 @@
 import { failedRecord, isBookedPurchase, purchaseFacts, reopenRecord, rowError } from './records-of.js';
-import type { OutcomeRecord } from '../journal/record.js';
+import type { IntentRecord, OutcomeRecord } from '../journal/record.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
 import type { Row } from '../manifest/manifest-row.js';
 import type { RowRecord } from './record-head.js';
 import type { RowStatus } from './row-status.js';
 import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
-import { isRead, type Task } from './task.js';
+import { isRead, type RowTask, type Task } from './task.js';
 
 /** By which a start decides on rows that earlier starts left. */
 export interface StartRules {
@@ -97,6 +97,18 @@ export function recordsOfSent(
 ): readonly [OutcomeRecord, ...RowRecord[]] {
   const outcome = unknownOutcome(row, at);
   return isSentAgain ? [outcome, reopenRecord({ id: row.id }, { at, why: 'retry', to: 'buy' })] : [outcome];
+}
+
+/** The latest POST of a row that was to be sent again has made a job after all: it stands for the row once more, under its own number. */
+export function goingOnWith(
+  again: RowRecords & { readonly intent: IntentRecord },
+  { jobId, at }: { readonly jobId: string; readonly at: number },
+): { readonly records: readonly RowRecord[]; readonly task: RowTask } {
+  const { id, intent, attempts } = again;
+  return {
+    records: [intent, { k: 'accepted', at, id, jobId }],
+    task: { what: 'poll', row: intent, jobId, intent, submittedAt: intent.at, attempts },
+  };
 }
 
 /** A job that was given up before: it is asked for once more, and not for a minute. */

@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lastValueFrom, Subject, tap } from 'rxjs';
+import { expect, it, onTestFinished } from 'vitest';
+import { runBatch } from '../../../../runners/batch/run-batch.js';
+import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/context/run-options.js';
+import { freePort, serveHttp } from '../../../support/loopback-server.js';
+
+/** A service that makes a job of each POST; the first one about row "a" gets no answer, and its job is named by a callback alone. */
+async function openShop() {
+  const folder = await mkdtemp(join(tmpdir(), 'found-job-'));
+  const posts: string[] = [];
+  const state = { address: '', isOpen: false, onPost: (): unknown => undefined };
+  const callBack = async () => {
+    const body = JSON.stringify({ id: 'job-a', status: 'COMPLETED', output: { of: 'a', cost: 0.01 } });
+    const { status } = await fetch(state.address, { method: 'POST', body });
+    state.isOpen = true;
+    return status;
+  };
+  const server = await serveHttp((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const answer = (body: unknown) => response.end(JSON.stringify(body));
+      if (request.method === 'GET') {
+        const id = (request.url ?? '').split('/').at(-1) ?? '';
+        const isOver = id === 'job-a' || state.isOpen;
+        return answer({
+          id,
+          status: isOver ? 'COMPLETED' : 'IN_PROGRESS',
+          output: { of: id.slice(4), cost: 0.01 },
+        });
+      }
+      const { input, webhook } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        input: { of: string };
+        webhook: string;
+      };
+      posts.push(input.of);
+      if (input.of === 'a' && state.address === '') {
+        state.address = webhook;
+        return request.socket.destroy();
+      }
+      answer({ id: `job-${input.of}`, status: 'IN_QUEUE' });
+      return input.of === 'z' && state.onPost();
+    });
+  });
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+  const webhooks = { port: await freePort() };
+  const run = async (ids: string[], more: Partial<RunBatchOptions> = {}) => {
+    const rows = ids.map((id) => `${JSON.stringify({ id, endpoint: 'e', input: { of: id } })}\n`);
+    const path = join(folder, 'rows.jsonl');
+    await writeFile(path, rows.join(''));
+    const last = await lastValueFrom(
+      runBatch({
+        ...{ manifest: { path }, out: join(folder, 'out'), baseUrl: server.url, apiKey: 'k', webhooks },
+        ...{ concurrency: 1, assumePriceUsd: 0.01 },
+        ...more,
+      }).pipe(
+        tap((event) => {
+          if (event.type === 'row' && event.event.type === 'waiting' && event.event.why === 'callback')
+            lost.next('now');
+        }),
+      ),
+    );
+    if (last.type !== 'finished') throw new Error('it has not finished');
+    return last;
+  };
+  const lost = new Subject<StopOrder>();
+  const file = (name: string) => readFile(join(folder, 'out', name), 'utf8');
+  const loseOne = async () => expect((await run(['a'], { stop: lost })).exitCode).toBe(130);
+  return { run, posts, state, callBack, file, loseOne };
+}
+
+it.each<[string, Partial<RunBatchOptions>]>([
+  ['waits for a slot', { concurrency: 1 }],
+  ['waits for its turn', { concurrency: 2, rate: 1 }],
+])('a row that %s to be sent again is polled instead, once a callback has named its job', async (_, more) => {
+  const again: Partial<RunBatchOptions> = { ...more, retry: ['unknown'] };
+  const { run, posts, state, callBack, file, loseOne } = await openShop();
+  await loseOne();
+  expect((await run(['a'])).exitCode).toBe(6);
+  const answers: Promise<number>[] = [];
+  state.onPost = () => answers.push(callBack());
+  const { exitCode, summary } = await run(['z', 'a'], again);
+  expect(await Promise.all(answers)).toEqual([503]);
+  expect(posts).toStrictEqual(['a', 'z']);
+  expect([exitCode, summary?.rows]).toMatchObject([0, { completed: 2, failed: 0, toDo: 0 }]);
+  expect(summary?.cost).toMatchObject({ reported: 0.02, unknown: 0 });
+  const { summary: after } = await run(['z', 'a'], again);
+  expect(after?.cost).toMatchObject({ reported: 0.02, unknown: 0 });
+  expect((await file('costs.csv')).split('\n').filter((line) => line.startsWith('a,'))).toEqual([
+    expect.stringMatching(/^a,\d+,1,job-a,e,,0.01,reported/),
+  ]);
+  expect(
+    JSON.parse((await file('results.jsonl')).split('\n').find((line) => line.includes('"id":"a"')) ?? ''),
+  ).toMatchObject({
+    ...{ id: 'a', jobId: 'job-a', output: { of: 'a' } },
+  });
+  expect(posts).toStrictEqual(['a', 'z']);
+});
+
+it('a row that was to be sent again, and that a stop has left, is polled by the next start', async () => {
+  const { run, posts, state, callBack, file, loseOne } = await openShop();
+  await loseOne();
+  expect((await run(['a'])).exitCode).toBe(6);
+  const stop = new Subject<StopOrder>();
+  state.onPost = () => void callBack().then(() => stop.next('graceful'));
+  expect((await run(['z', 'a'], { retry: ['unknown'], stop })).exitCode).toBe(130);
+  const { exitCode, summary } = await run(['z', 'a']);
+  expect([exitCode, summary?.rows, summary?.cost]).toMatchObject([
+    0,
+    { completed: 2 },
+    { reported: 0.02, unknown: 0 },
+  ]);
+  expect(posts).toStrictEqual(['a', 'z']);
+  expect(await file('costs.csv')).not.toContain('unknown');
+});
