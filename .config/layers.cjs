@@ -85,7 +85,7 @@ const rooms = {
     ...batch('row', 'stop', 'context', 'pictures', 'end'),
   ],
   'runners/batch/pictures': [
-    'src/contract',
+    ...['src/contract', 'src/policy'],
     ...batch('disk', 'journal', 'artifacts', 'sinks', 'row', 'stop', 'context', 'end'),
   ],
   'runners/batch/end': [

@@ -17,6 +17,7 @@ import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { BesidePolls, Slots } from './beside-polls.js';
+import type { RecentJobs } from '../../../src/policy/job-ids.js';
 import type { RunCallbacks } from './called-back.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
@@ -136,4 +137,6 @@ export interface PictureRules {
   readonly warned: Set<string>;
   /** Edits of this start that completed without a picture. */
   readonly pictureless: { edits: number };
+  /** Which of the last edits has a picture's address, and how many were answered with that of another row. */
+  readonly addresses: Pick<RecentJobs, 'ownerOf' | 'keep'> & { shared: number };
 }

@@ -20,6 +20,19 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
   const { edits } = run.pictures.pictureless;
+  const { shared } = run.pictures.addresses;
+  if (shared > 1)
+    run.events.next({
+      type: 'warning',
+      code: 'picture',
+      message: `${shared} edits of this start were answered with the address of another row's picture, and are paid: look at "image" in results.jsonl before more of them are sent.`,
+    });
+  if (edits > 1)
+    run.events.next({
+      type: 'warning',
+      code: 'picture',
+      message: `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
+    });
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   let end = error === undefined ? undefined : exitOf(error);

@@ -1,9 +1,19 @@
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
+import { RecentJobs } from '../../../src/policy/job-ids.js';
 import type { ArtifactFile } from '../artifacts/save-artifact.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { OutputFile, SavedImage } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowFacts } from '../row/task.js';
+
+/** Addresses of pictures are known of at least so many edits. */
+const mostAddresses = 10_000;
+
+/** What is warned of once in a start, while nothing has been. */
+export function nothingNoted(): Pick<PurchaseContext['pictures'], 'warned' | 'pictureless' | 'addresses'> {
+  const addresses = Object.assign(new RecentJobs(mostAddresses), { shared: 0 });
+  return { warned: new Set(), pictureless: { edits: 0 }, addresses };
+}
 
 /** Makes the thumbnail of a saved picture, and reports what was saved. */
 export async function keepOutput(
@@ -48,6 +58,21 @@ export function noteNoPicture({ pictures, events }: PurchaseContext, { id, reque
   if (request.kind !== 'edit') return;
   if (pictures.pictureless.edits++ > 0) return;
   const message = `Row "${id}" completed, and no picture is in its reply: what came stands as "output" in results.jsonl. Others like it are counted at the end.`;
+  events.next({ type: 'warning', code: 'picture', message });
+}
+
+/** Warns, once a start, of an edit that is answered with the picture of another one: a service may have mixed them up. */
+export function noteAddress(
+  { pictures: { addresses }, events }: PurchaseContext,
+  { id: key, endpoint, request }: RowFacts,
+  url: string,
+): void {
+  if (request.kind !== 'edit') return;
+  const answered = { endpoint, jobId: url, key };
+  const owner = addresses.ownerOf(answered);
+  if (owner === undefined) return addresses.keep(answered);
+  if (owner === key || addresses.shared++ > 0) return;
+  const message = `Row "${key}" was answered with the address of the picture of row "${owner}": one of them has the other's picture, or both were paid for one. Look at both before more is sent. Others like it are counted at the end.`;
   events.next({ type: 'warning', code: 'picture', message });
 }
 

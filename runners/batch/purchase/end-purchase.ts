@@ -19,7 +19,7 @@ import { unwritable } from '../sinks/line-text.js';
 import type { ArtifactFile } from '../artifacts/save-artifact.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { OutputFile, SavedOutputs } from '../journal/record.js';
-import { noteNoPicture, noteOutput, noteProblems } from '../pictures/note-picture.js';
+import { noteAddress, noteNoPicture, noteOutput, noteProblems } from '../pictures/note-picture.js';
 import { saveOutputs } from '../pictures/save-outputs.js';
 import { leftFile, wantedOutputs, type WantedOutputs } from '../pictures/wanted-outputs.js';
 import { noteDiskFault } from '../stop/exit-of.js';
@@ -118,6 +118,7 @@ function* takeOutputs(
   const wanted = wantedOutputs({ output }, { kind: facts.kind, paths });
   const { picture, files } = wanted;
   if (picture === undefined && files.length === 0) noteNoPicture(context, facts);
+  if (picture?.url !== undefined) noteAddress(context, facts, picture.url);
   const left = { output, imageUrl: picture?.url, saved: {}, files: files.map(leftFile), made: [] };
   noteProblems(context, facts, left.files);
   const isEncoded = [picture, ...files.map(({ found }) => found)].some((one) => one?.bytes !== undefined);

@@ -16,6 +16,7 @@ import type { PeekJournal } from './check/bought-before.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
+import { nothingNoted } from '../pictures/note-picture.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay, type DayMoney } from './money/day-money.js';
@@ -192,7 +193,7 @@ async function begin(
       ...{ schedule: callbacks?.poll(polling.schedule) ?? polling.schedule, log, events, stops },
     }),
     callbacks,
-    pictures: { names, paths, areSaved: true, host, expiring, warned: new Set(), pictureless: { edits: 0 } },
+    pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),

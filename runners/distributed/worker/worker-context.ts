@@ -16,6 +16,7 @@ import { createLedger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
+import { nothingNoted } from '../../batch/pictures/note-picture.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
@@ -66,7 +67,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),
-      ...{ expiring: { saved: () => undefined }, warned: new Set(), pictureless: { edits: 0 } },
+      ...{ expiring: { saved: () => undefined }, ...nothingNoted() },
     },
     ...{ stops, events, log, toDo: { rows: 0 } },
   };

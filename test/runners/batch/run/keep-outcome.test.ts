@@ -52,6 +52,25 @@ it('names the job in costs.csv also where the reply that ends the row is the fir
   expect(run.costs().map(({ id, jobId }) => [id, jobId])).toEqual(jobIds);
 });
 
+it('warns of edits that are answered with the picture of another row, once with both names and at the end with their number', async () => {
+  const run = paperRun();
+  const image_url = 'http://127.0.0.1/pictures/of-somebody.png';
+  run.service.behave = (row) => (row === 'own' ? 'complete' : { output: { image_url } });
+  run.manifest([
+    edit('own'),
+    edit('a'),
+    edit('b'),
+    edit('c'),
+    { id: 'job', endpoint: 'echo', input: { row: 'job' } },
+  ]);
+  const { events } = await run.start({ concurrency: 1, download: false });
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  expect(warnings).toEqual([
+    expect.stringMatching(/^Row "b" was answered with the address of the picture of row "a": /),
+    expect.stringMatching(/^2 edits of this start were answered with the address of another row's picture/),
+  ]);
+});
+
 it('warns once of edits that are paid for and come without a picture, counts them at the end, and warns of nothing else', async () => {
   const run = paperRun();
   run.service.behave = (row) =>
