@@ -78,8 +78,11 @@ export function isCharged(output: unknown): boolean {
 /** Longer text is not kept. */
 const maxTextLength = 100;
 
+/** A number, alone or with a currency: `$95.00`, `0,0875 EUR`. */
 function isFigure(text: string): boolean {
-  return text.trim() !== '' && !Number.isNaN(Number(text));
+  if (text.trim() !== '' && !Number.isNaN(Number(text))) return true;
+  const amount = text.replace(/[A-Za-z]{2,3}(?![A-Za-z])|\p{Sc}|\s/gu, '');
+  return /^[-+]?\d[\d.,']*$/.test(amount);
 }
 
 function costIn(output: unknown): unknown {

@@ -38,10 +38,16 @@ const absent = [
   {},
   { cost: null },
   { cost: 'free' },
+  { cost: '3 apples' },
+  { cost: 'v1' },
+  { cost: '$' },
   { cost: '' },
   { price: 1 },
 ];
-const figures = [-0.01, -Infinity, Infinity, Number.NaN, 1e12, maxPurchaseUsd + 1, '0.13', ' 1e3 ', '-1'];
+const figures = [
+  ...[-0.01, -Infinity, Infinity, Number.NaN, 1e12, maxPurchaseUsd + 1, '0.13', ' 1e3 ', '-1'],
+  ...['$95.00', '-$5', 'US$ 95', 'USD 95', '95.00USD', '0,0875', '0.09 €', "1'234.50 CHF", '1.234,50 €'],
+];
 
 describe('reportedCostUsd', () => {
   it.each(believed)('is %d', (cost) => {
