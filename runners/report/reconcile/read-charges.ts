@@ -39,9 +39,11 @@ export async function readCharges(
     if (!/^(?:|usd|us\$|\$)$/i.test(currency))
       throw otherCurrency(path, line, columns.currency ?? '', currency);
     const jobId = (cells[columns.job] ?? '').trim();
-    const before = charges.get(jobId);
+    // Lines without a job are a charge each: routes have none.
+    const key = jobId === '' ? `\n${line}` : jobId;
+    const before = charges.get(key);
     const time = before?.at === undefined ? timeOf(cells[columns.time ?? ''] ?? '') : before;
-    charges.set(jobId, {
+    charges.set(key, {
       jobId,
       lines: [...(before?.lines ?? []), line],
       amount: (before?.amount ?? 0) + amount,

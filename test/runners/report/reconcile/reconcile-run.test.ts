@@ -32,6 +32,20 @@ async function held(
 }
 
 describe('reconcile', () => {
+  it('takes lines without a job for a charge each: a row in doubt may be any of them, and is not taken for one that was never sent', async () => {
+    const route = `r,1,1,,,,0.0875,unknown,${at}`;
+    const found = await held(
+      ['job,cost', ',0.0875', 'job-a,0.0875', ',0.0875', ',-0.0875'],
+      [...costs.slice(0, 2), route],
+    );
+    expect(found.held.map(({ charges }) => charges.map(({ lines, amount }) => [lines, amount]))).toEqual([
+      [
+        [[2], 87_500],
+        [[4], 87_500],
+      ],
+    ]);
+  });
+
   it('finds the books of a run even when everything was charged as it was booked', async () => {
     const found = await held(['Job ID,Amount', 'job-a,$0.0875', 'job-b,$0.13'], costs.slice(0, 4));
     expect(found).toMatchObject({
