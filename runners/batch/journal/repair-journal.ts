@@ -12,7 +12,10 @@ import {
   field,
 } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
-import type { IntentRecord, JournalRecord, ReplyRecord } from './record.js';
+import type { IntentRecord, JournalRecord, RecordOf, ReplyRecord } from './record.js';
+import { RowTable } from './rows/row-table.js';
+import { ScannedHead } from './rows/scanned-head.js';
+import { isEnd, statusBytes, statusOf, type EndStatus } from '../row/row-status.js';
 
 /** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
 export const slackRows = 1_000;
@@ -43,7 +46,10 @@ async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint
     if (ended || found.length > 0) survey.badBytes += bytes.length;
     for (const { start, end } of found) {
       survey.badBytes -= end - start;
-      if (survey.see(bytes, start, end)) yield numbered(bytes.subarray(start, end), survey.kept);
+      if (!survey.see(bytes, start, end)) continue;
+      const reopening = survey.lostReopening();
+      if (reopening !== undefined) yield encodeRecord(++survey.kept, reopening);
+      yield numbered(bytes.subarray(start, end), ++survey.kept);
     }
   }
   yield encodeRecord(survey.kept + 1, { k: 'repaired', at: now(), ...survey.loss() });
@@ -54,6 +60,7 @@ class Survey {
   kept = 0;
   badBytes = 0;
   private readonly head = new HeadScanner();
+  private readonly rows = new RowTable();
   private lastNumber = 0;
   private gaps = 0;
   private lastRow = 0;
@@ -67,8 +74,27 @@ class Survey {
     this.lastNumber = n;
     this.lastRow = Math.max(this.lastRow, this.head.number(field.row) || 0);
     this.picked ||= this.head.word(field.k) === 'start' && pickedByName(bytes.subarray(start, end));
-    this.kept++;
     return true;
+  }
+
+  /**
+   * What had been written between the end of the row and the record that was seen last, and is lost: nothing but that goes on with a row
+   * that has ended. Without it the row would have two lines.
+   */
+  lostReopening(): JournalRecord | undefined {
+    const { head, rows } = this;
+    if (!head.hasId) return undefined;
+    const record = new ScannedHead();
+    const kind = record.read(head.kind, head);
+    const row = rows.add(head.id);
+    const ended = statusOf(rows.status.get(row));
+    if (kind === 'outcome') rows.status.set(row, statusBytes[record.end]);
+    if (kind === 'reopen') rows.status.set(row, statusBytes.open);
+    const goesOn = kind === 'intent' || kind === 'reply' || kind === 'outcome';
+    if (!goesOn || !isEnd(ended)) return undefined;
+    if (kind !== 'outcome') rows.status.set(row, statusBytes.open);
+    const { at, id } = decodeRecord(head.line).record as RecordOf<'reopen'>;
+    return { k: 'reopen', at, id, ...reopeningOf(kind, ended) };
   }
 
   loss(): { missing: number; heldUpToRow: number } {
@@ -78,6 +104,17 @@ class Survey {
     // Rows picked by name come in no order: any row may have been sent.
     return { missing, heldUpToRow: this.picked ? Number.MAX_SAFE_INTEGER : this.lastRow + slack };
   }
+}
+
+function reopeningOf(
+  kind: 'intent' | 'reply' | 'outcome',
+  ended: EndStatus,
+): Pick<RecordOf<'reopen'>, 'why' | 'to'> {
+  const isBought = kind === 'intent' || (kind === 'reply' && ended === 'completed');
+  if (ended === 'completed')
+    return isBought ? { why: 'redo', to: 'buy' } : { why: 'refetch', to: 'download' };
+  if (isBought) return { why: 'retry', to: 'buy' };
+  return { why: 'retry', to: ended === 'download' ? 'download' : 'poll' };
 }
 
 function pickedByName(line: Buffer): boolean {

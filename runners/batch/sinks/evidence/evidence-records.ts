@@ -88,7 +88,7 @@ export function lostRecords(line: FilePurchase, { intent, reply, outcome }: RowR
   return {
     attempt,
     intent: intent ? undefined : ({ ...sent, price, resolution } as IntentRecord),
-    reply: reply ? undefined : ({ ...replied, source } as ReplyRecord),
+    reply: reply || line.kind !== 'result' ? undefined : ({ ...replied, source } as ReplyRecord),
   };
 }
 

@@ -34,18 +34,23 @@ export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase,
     const ids = purchase.kind === 'cost' ? [purchase.id, unescapeFormula(purchase.id)] : [purchase.id];
     const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
     const isLost = !known.includes(true);
-    if (isLost || lacksRecords(journal, purchase))
+    if (isLost || (await lacksRecords(journal, purchase)))
       yield { ...purchase, id: ids.at(-1) ?? purchase.id, hasEnd: !isLost };
   }
 }
 
-/** Whether the journal knows how the purchase of this line has ended, and has lost the intent or the reply before that. */
-function lacksRecords(
-  { recovered }: Pick<Journal, 'recovered'>,
+/** Whether the journal knows how the purchase of this line has ended, and has lost what the line is written from: its intent, or its reply. */
+async function lacksRecords(
+  journal: Pick<Journal, 'recovered' | 'find'>,
   { kind, id, attempt }: FilePurchase,
-): boolean {
-  const state = recovered.repairs > 0 && kind === 'result' ? recovered.rows.get(id) : undefined;
-  return state?.status === 'completed' && !state.isWhole && attempt >= state.attempts;
+): Promise<boolean> {
+  const { recovered } = journal;
+  const state = recovered.repairs > 0 ? recovered.rows.get(id) : undefined;
+  if (state === undefined || attempt < state.attempts) return false;
+  if (kind === 'result') return state.status === 'completed' && !state.isWhole;
+  if (kind !== 'failure' || state.status === 'completed' || !isEnd(state.status)) return false;
+  const { intent, outcome } = (await journal.find(id)) ?? {};
+  return intent === undefined && outcome?.status === 'failed' && outcome.row === undefined;
 }
 
 /** For each file the bytes that are unchanged since the journal had all that they tell. */
