@@ -65,7 +65,7 @@ class CallbacksOfRun implements RunCallbacks {
   /** Rows of earlier starts that are in work in this one, or were. */
   private readonly begun = new Set<string>();
   /** Those of them that wait to be sent again. */
-  private readonly waiting = new Set<string>();
+  private readonly waiting = new Map<string, RowInFlight>();
   private readonly found$ = new Subject<string>();
   /** The job that each of these rows was warned of last. */
   private readonly doubles = new Map<string, string>();
@@ -115,27 +115,35 @@ class CallbacksOfRun implements RunCallbacks {
     return this.rows.row(row);
   }
 
-  found({ id, task: { attempts } }: RowInFlight): Observable<unknown> {
+  found(row: RowInFlight): Observable<unknown> {
+    const { id } = row;
     return defer(() => {
-      this.waiting.add(id);
+      this.waiting.set(id, row);
       return this.found$.pipe(
         startWith(id),
-        filter((named) => named === id && this.foundOf(id, attempts) !== undefined),
+        filter((named) => named === id && this.foundOf(row) !== undefined),
         take(1),
-        finalize(() => this.waiting.delete(id)),
+        finalize(() => this.wentOn(row)),
       );
     });
   }
 
-  takeFound({ id, task: { attempts } }: RowInFlight): FoundJob | undefined {
-    const job = this.foundOf(id, attempts);
-    if (job !== undefined) this.named.set(id, { ...job, isTaken: true });
+  /** It waits no more. What was named of a request stands for nothing once the row has been sent again. */
+  private wentOn({ id, progress }: RowInFlight): void {
+    this.waiting.delete(id);
+    const job = this.named.get(id);
+    if (job?.isTaken !== true && job?.attempt !== progress.attempts) this.named.delete(id);
+  }
+
+  takeFound(row: RowInFlight): FoundJob | undefined {
+    const job = this.foundOf(row);
+    if (job !== undefined) this.named.set(row.id, { ...job, isTaken: true });
     return job;
   }
 
-  private foundOf(id: string, attempts: number): (NamedJob & FoundJob) | undefined {
-    const job = this.named.get(id);
-    const again = job?.attempt === attempts ? job.again : undefined;
+  private foundOf(row: RowInFlight): (NamedJob & FoundJob) | undefined {
+    const job = this.named.get(row.id);
+    const again = job?.attempt === row.progress.attempts ? (job.again ?? sentBy(row)) : undefined;
     return job && again && { ...job, again };
   }
 
@@ -151,9 +159,12 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   private meaningOf({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
+    const waiting = this.waiting.get(id);
+    const sent = waiting?.progress.attempts === attempt ? sentBy(waiting) : undefined;
+    if (sent !== undefined) return this.name(id, { attempt, endpoint: sent.intent.endpoint }, jobId, sent);
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
-    if (this.begun.has(id) && !this.waiting.has(id)) return EMPTY;
+    if (this.begun.has(id) && waiting === undefined) return EMPTY;
     return defer(() => this.parts.journal.find(id)).pipe(
       concatMap((row): Observable<CallbackResult> => {
         const post = { attempt, endpoint: row?.intent?.endpoint ?? '' };
@@ -179,13 +190,14 @@ class CallbacksOfRun implements RunCallbacks {
   ): Observable<CallbackResult> {
     const { named, parts, jobIds } = this;
     const known = named.get(id);
+    const isInWork = this.waiting.has(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
     return defer(() => Promise.resolve(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
         // It has left meanwhile.
-        if (again !== undefined && this.begun.has(id) && !this.waiting.has(id))
-          return this.doubled(id, jobId);
+        const isGone = isInWork && this.waiting.get(id)?.progress.attempts !== attempt;
+        if (again !== undefined && isGone) return this.doubled(id, jobId);
         named.set(id, { attempt, jobId, ...(again && { again }) });
         const message =
           again === undefined
@@ -209,13 +221,22 @@ class CallbacksOfRun implements RunCallbacks {
     return of('foreign');
   }
 
+  /** A request that was refused has made a job all the same: it is asked for, where its row has not been sent again yet. */
+  private contradicted(id = '', jobId = ''): void {
+    const waiting = this.waiting.get(id);
+    const sent = waiting && sentBy(waiting);
+    if (sent === undefined) return void this.doubled(id, jobId);
+    const post = { attempt: sent.attempts, endpoint: sent.intent.endpoint };
+    this.name(id, post, jobId, sent).subscribe({ error: () => undefined });
+  }
+
   private note({ result, status, row, attempt, jobId }: WebhookCall): void {
     const { log } = this.parts;
     if (result === 'settled' || result === 'noted') this.calls.taken += 1;
     else if (result !== 'late' && result !== 'double') this.calls.refused += 1;
     const isFine = result === 'settled' || result === 'noted';
     log.write(isFine ? 'debug' : 'warn', { id: row, attempt, result, status }, 'called back');
-    if (result === 'double') this.doubled(row, jobId);
+    if (result === 'double') this.contradicted(row, jobId);
   }
 }
 
@@ -236,6 +257,12 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
+}
+
+/** A row whose latest POST has left in this start, and had no good answer. */
+function sentBy({ id, progress }: RowInFlight): FoundJob['again'] | undefined {
+  const { status, attempts, intent } = progress;
+  return intent && { id, status, attempts, intent };
 }
 
 /** Whether the latest POST of a row had no good answer, and nothing has been sent of the row since. */

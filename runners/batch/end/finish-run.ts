@@ -79,7 +79,10 @@ async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<
     const { attempt, jobId, again } = job;
     const at = options.scheduler.now();
     if (again !== undefined) {
-      if (job.isTaken !== true) await append(goingOnWith(again, { jobId, at }).records);
+      if (job.isTaken !== true) {
+        if (journal.tally.statusOf(id) !== 'open') continue;
+        await append(goingOnWith(again, { jobId, at }).records);
+      }
       await append(await freedOf(journal.journal, { id, attempt, at }));
     } else if (journal.tally.statusOf(id) === 'unknown') {
       const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;

@@ -12,7 +12,7 @@ import { type PaidRow, type RowFacts, type RowTask, type Task, type TaskOf, isRe
 import { goingOnWith } from '../row/left-rows.js';
 import { noteFault } from '../stop/exit-of.js';
 import { buyRow } from './buy-row.js';
-import { isUnsent, whileInFlight } from './while-in-flight.js';
+import { isSentAgain, whileInFlight } from './while-in-flight.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import type { InvalidRow } from '../manifest/manifest-row.js';
@@ -81,7 +81,7 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
  * in the ledger beside this reservation until the end of the start frees it.
  */
 function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
-  if (row.task.what !== 'send' || !isUnsent(row)) return undefined;
+  if (row.task.what !== 'send' || !isSentAgain(row)) return undefined;
   const found = context.callbacks?.takeFound?.(row);
   if (found === undefined) return undefined;
   const { journal, money, options } = context;

@@ -73,18 +73,18 @@ function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
 
 /** Emits where the row need not be sent again: a callback names the job that its earlier POST has made. */
 function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> {
-  if (row.task.what !== 'send' || row.task.attempts === 0 || callbacks?.found === undefined) return NEVER;
+  if (row.task.what !== 'send' || callbacks?.found === undefined) return NEVER;
   const found$ = callbacks.found(row);
   return row.progress$.pipe(
-    map(() => isUnsent(row)),
+    map(() => isSentAgain(row)),
     distinctUntilChanged(),
     switchMap((isWaiting) => (isWaiting ? found$ : NEVER)),
   );
 }
 
-/** Nothing of the row has left in this start. */
-export function isUnsent({ progress, task }: RowInFlight): boolean {
-  return progress.status === 'open' && progress.attempts === task.attempts;
+/** It waits to be sent once more. */
+export function isSentAgain({ progress: { status, attempts } }: RowInFlight): boolean {
+  return status === 'open' && attempts > 0;
 }
 
 function isLeftIn({ status, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {

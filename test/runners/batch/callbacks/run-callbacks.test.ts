@@ -4,6 +4,7 @@ import { listenForCallbacks, meaningOf } from '../../../../runners/batch/callbac
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import type { RowRecords } from '../../../../runners/batch/journal/journal.js';
 import type { IntentRecord, OutcomeRecord } from '../../../../runners/batch/journal/record.js';
+import { RowInFlight } from '../../../../runners/batch/row/row-in-flight.js';
 import type { RowFacts } from '../../../../runners/batch/row/task.js';
 import { Stops } from '../../../../runners/batch/stop/stops.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
@@ -55,6 +56,37 @@ describe('a callback about a row that is not in work', () => {
     expect(await lastValueFrom(callbacks.orphan({ ...call, attempt: 2 }), { defaultValue: '' })).toBe('');
     expect(callbacks.named.get('a')).toStrictEqual({ attempt: 2, jobId: 'j' });
     callbacks.hold('a', { attempt: 3, endpoint: 'grind' });
+    expect(callbacks.named.size).toBe(0);
+  });
+
+  it('names the job of a request of this start, while its row waits to be sent again', async () => {
+    const { callbacks, meaning, warned } = await openCallbacks(undefined);
+    const row = new RowInFlight({ what: 'send', row: facts, attempts: 0 });
+    row.take(intent);
+    row.take({ k: 'refused', at: 0, id: 'a', why: '429' });
+    const found: unknown[] = [];
+    const looking = callbacks.found(row).subscribe(() => found.push(callbacks.takeFound(row)));
+    expect(await meaning()).toBeUndefined();
+    expect(found).toMatchObject([{ jobId: 'j', again: { attempts: 1, intent } }]);
+    expect(warned).toEqual([expect.stringMatching(/^held: .* row "a", which was to be sent again/)]);
+    looking.unsubscribe();
+    expect(callbacks.named.get('a')).toMatchObject({ isTaken: true });
+  });
+
+  it('names nothing of a request once its row has been sent again', async () => {
+    const { callbacks, meaning } = await openCallbacks(undefined);
+    const row = new RowInFlight({ what: 'send', row: facts, attempts: 0 });
+    row.take(intent);
+    row.take({ k: 'refused', at: 0, id: 'a', why: '429' });
+    callbacks.useJobIds({
+      claim: () => {
+        row.take({ ...intent, attempt: 2 });
+        return undefined;
+      },
+    });
+    const looking = callbacks.found(row).subscribe(() => expect.unreachable());
+    expect(await meaning()).toBe('foreign');
+    looking.unsubscribe();
     expect(callbacks.named.size).toBe(0);
   });
 

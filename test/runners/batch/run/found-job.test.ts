@@ -11,7 +11,7 @@ import { freePort, serveHttp } from '../../../support/loopback-server.js';
 async function openShop() {
   const folder = await mkdtemp(join(tmpdir(), 'found-job-'));
   const posts: string[] = [];
-  const state = { address: '', isOpen: false, onPost: (): unknown => undefined };
+  const state = { address: '', isOpen: false, isRefusing: false, onPost: (): unknown => undefined };
   const callBack = async () => {
     const body = JSON.stringify({ id: 'job-a', status: 'COMPLETED', output: { of: 'a', cost: 0.01 } });
     const { status } = await fetch(state.address, { method: 'POST', body });
@@ -39,7 +39,9 @@ async function openShop() {
       posts.push(input.of);
       if (input.of === 'a' && state.address === '') {
         state.address = webhook;
-        return request.socket.destroy();
+        if (!state.isRefusing) return request.socket.destroy();
+        response.writeHead(429, { 'Retry-After': '5' }).end();
+        return state.onPost();
       }
       answer({ id: `job-${input.of}`, status: 'IN_QUEUE' });
       return input.of === 'z' && state.onPost();
@@ -118,4 +120,17 @@ it('a row that was to be sent again, and that a stop has left, is polled by the 
   ]);
   expect(posts).toStrictEqual(['a', 'z']);
   expect(await file('costs.csv')).not.toContain('unknown');
+});
+
+it('a row whose request was refused, and made a job all the same, is polled and not sent again', async () => {
+  const { run, posts, state, callBack } = await openShop();
+  state.isRefusing = true;
+  state.onPost = () => setTimeout(() => void callBack(), 300);
+  const { exitCode, summary } = await run(['a']);
+  expect([exitCode, summary?.rows, summary?.cost]).toMatchObject([
+    0,
+    { completed: 1 },
+    { reported: 0.01, unknown: 0 },
+  ]);
+  expect(posts).toStrictEqual(['a']);
 });
