@@ -53,11 +53,13 @@ export async function planCommand({
       `${JSON.stringify({ ...planJson(planned), ...(options.lowPriority && { lowPriority: true }), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
     );
   } else if (!options.quiet) {
-    const table = `  prices       ${priceTableText(prices.table())}`;
+    const used = prices.table();
+    // The published ones are those of edits alone.
+    const isUsed = planned.byKind.edit > 0 || listPrices(used).name !== 'published';
     const price = `  price        ${priceText(planned.cost, options.local)}`;
     const lines = [
       ...planText(planned, source.name),
-      table,
+      ...(isUsed ? [`  prices       ${priceTableText(used)}`] : []),
       price,
       ...(difference?.text ?? []),
       ...(checked?.text ?? []),

@@ -69,6 +69,17 @@ describe('millrace plan', () => {
     expect(await readdir(cwd)).toEqual(['edits.csv']);
   });
 
+  it('names no published prices where no row is an edit: they are those of edits', async () => {
+    await write('jobs.csv', ['id,endpoint,input.n', 'a,echo,1']);
+    const { stdout } = await millrace(['plan', 'jobs.csv'], { cwd });
+    expect(stdout).toContain('kinds        job 1');
+    expect(stdout).not.toContain('prices');
+    await write('prices.json', ['{"endpoints":{"echo":{"usdPerJob":0.02}}}']);
+    const priced = await millrace(['plan', 'jobs.csv', '--prices', 'prices.json'], { cwd });
+    expect(priced.stdout).toContain('echo');
+    expect(priced.stdout).toContain('$0.02');
+  });
+
   it('refuses a column that is misspelt, unless it is called the own one', async () => {
     await write('edits.csv', ['id,images,prompt,resolutoin', `a,${image},grayscale,4k`]);
     const args = ['edits.csv', '--endpoint', 'image-edit'];
