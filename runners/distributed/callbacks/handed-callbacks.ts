@@ -39,17 +39,27 @@ export async function handOver(
 ): Promise<CallbackResult> {
   const jobId = jobIdIn(body);
   if (jobId === undefined) return 'unreadable';
+  await keepNamed(pool, run, { row, attempt, jobId }, body);
+  await wakeWorkers(pool, run, 'called', row);
+  return 'noted';
+}
+
+/** Keeps which job the POST of a row has made: also where its answer came when the worker had been taken for dead, without a body. */
+export async function keepNamed(
+  on: Pick<Pool, 'query'>,
+  run: number,
+  { row, attempt, jobId }: NamedPost,
+  body = '',
+): Promise<void> {
   const digest = createHash('sha256')
     .update(JSON.stringify([row, attempt, body]))
     .digest('hex')
     .slice(0, 32);
-  await pool.query(
+  await on.query(
     `insert into millrace.callbacks (run, digest, id, attempt, job_id, body) values ($1, $2, $3, $4, $5, $6)
      on conflict do nothing`,
     [run, digest, JSON.stringify(row), attempt, JSON.stringify(jobId), body],
   );
-  await wakeWorkers(pool, run, 'called', row);
-  return 'noted';
 }
 
 /** The callbacks that wait, without their bodies: of these rows, or of all. */

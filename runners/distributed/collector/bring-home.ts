@@ -6,7 +6,6 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { claimJob } from '../table/claim-jobs.js';
-import { readLateJobs } from '../table/release-rows.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-database.js';
 import { createSweeper, sweepMs } from '../table/worker-record.js';
@@ -73,15 +72,13 @@ interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
   readonly keeper: NoteKeeper;
   /** Whether a journal that has lost records is mended. */
   readonly repair: boolean;
-  /** Whether the start takes a row up that is held as unknown. */
-  readonly retries: (id: string) => boolean;
   /** Opens the journal: it knows the rows by the records that it was opened with. */
   readonly open: () => Promise<Journal>;
 }
 
 /**
- * Opens a folder's journal with all records of its run, once no worker has rows of it, and takes the rows out of the database. Late
- * jobs are looked for in a journal that has all records.
+ * Opens a folder's journal with all records of its run, once no worker has rows of it, and takes the rows out of the database. Jobs
+ * that were named of held rows are looked for in a journal that has all records.
  *
  * @throws {JournalError} `journal-broken` where the journal has lost records
  */
@@ -93,13 +90,9 @@ export async function bringHome(bringing: Bringing): Promise<Journal> {
   await withdrawRows(database, run, start);
   await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
   if (copied > 0) journal = await reopen();
-  const at = scheduler.now();
-  const late = [
-    ...(await lateRecords(bringing, journal, at)),
-    ...(await calledRecords(bringing, journal, at)),
-  ];
-  if (late.length > 0) {
-    await lastValueFrom(merge(...late.map((record) => journal.append(record))));
+  const named = await namedRecords(bringing, journal, scheduler.now());
+  if (named.length > 0) {
+    await lastValueFrom(merge(...named.map((record) => journal.append(record))));
     journal = await reopen();
   }
   await keeper.keepNote({ isOpen: false });
@@ -107,14 +100,10 @@ export async function bringHome(bringing: Bringing): Promise<Journal> {
 }
 
 /**
- * A row that is held as unknown, and whose job a callback has named, is polled. Callbacks that mean nothing any more are dropped; the
- * others wait for the process that has their row.
+ * A row that is held as unknown is polled where its job has been named: by a callback, or by an answer that came when its worker had
+ * been taken for dead. What means nothing any more is dropped; all else waits for the process that has its row.
  */
-async function calledRecords(
-  { database, run }: Bringing,
-  journal: Journal,
-  at: number,
-): Promise<RowRecord[]> {
+async function namedRecords({ database, run }: Bringing, journal: Journal, at: number): Promise<RowRecord[]> {
   const { pool } = database;
   const records: RowRecord[] = [];
   const named = new Set<string>();
@@ -131,21 +120,5 @@ async function calledRecords(
     records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
   }
   await dropHanded(pool, run, over);
-  return records;
-}
-
-/** A job id that came when its row had ended as unknown is polled, where the row is to be taken up: it is not bought again. */
-async function lateRecords(
-  { database, run, retries }: Bringing,
-  journal: Journal,
-  at: number,
-): Promise<RowRecord[]> {
-  const records: RowRecord[] = [];
-  for (const { id, attempt, jobId } of await readLateJobs(database, run)) {
-    if (journal.recovered.rows.get(id)?.status !== 'unknown' || !retries(id)) continue;
-    const row = await journal.find(id);
-    if (row === undefined || row.attempts !== attempt) continue;
-    records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'retry', to: 'poll' }));
-  }
   return records;
 }

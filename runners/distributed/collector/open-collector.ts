@@ -5,7 +5,6 @@ import type { Journal } from '../../batch/journal/journal.js';
 import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
-import { retryCodes } from '../../batch/row/decide-row.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
@@ -31,7 +30,7 @@ export interface Collector extends NoteKeeper {
 
 export type CollectorOptions = Pick<
   RunBatchOptions,
-  'disk' | 'repair' | 'scheduler' | 'retry' | 'only' | 'costBy' | 'maxCostByUsd'
+  'disk' | 'repair' | 'scheduler' | 'costBy' | 'maxCostByUsd'
 > & {
   readonly warn?: (message: string) => void;
   readonly stop?: Observable<unknown>;
@@ -62,11 +61,10 @@ export async function openCollector(
     // Before the journal says which run this is: it must not be taken for one whose note is lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
-    const retries = retried(options);
     const journal =
       run === undefined
         ? await read()
-        : await bringHome({ out, database, run, start, scheduler, repair, keeper, retries, open: read });
+        : await bringHome({ out, database, run, start, scheduler, repair, keeper, open: read });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
@@ -87,11 +85,6 @@ async function noteOf(
   await journal.close();
   const { database: started } = journal.recovered;
   return started === undefined ? newRunNote(database) : lostRunNote(started, database);
-}
-
-function retried({ retry = [], only }: Pick<RunBatchOptions, 'retry' | 'only'>): (id: string) => boolean {
-  const isRetried = retryCodes(retry).has('unknown');
-  return (id) => isRetried && only?.includes(id) !== false;
 }
 
 /** The journal of the run; it notes with each start which run of which database it is, and closes the database as well. */

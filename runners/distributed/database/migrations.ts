@@ -168,9 +168,17 @@ create table millrace.callbacks (
 );
 `;
 
+/** Job ids that came too late for their workers are kept as those that callbacks name. */
+const namedJobs = `
+insert into millrace.callbacks (run, digest, id, attempt, job_id, body)
+select run, md5(id || attempt)::uuid, id, attempt, job_id, '' from millrace.late_jobs;
+drop table millrace.late_jobs;
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
   { version: 11, name: 'caps of values', sql: capsOfValues },
   { version: 12, name: 'callbacks', sql: handedCallbacks },
+  { version: 13, name: 'named jobs', sql: namedJobs },
 ];

@@ -12,10 +12,11 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
+import { keepNamed } from '../callbacks/handed-callbacks.js';
 import { HandedRows } from '../callbacks/handed-rows.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { commitGroup, reserveMore } from '../table/commit-group.js';
-import { noteLateJob, releaseSeat } from '../table/release-rows.js';
+import { releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
 import { noteBlocked, stopStart, type RunOrders } from '../table/runs.js';
 import { takeSeat, type Seat } from '../table/seats.js';
@@ -85,7 +86,7 @@ export class ServedRun {
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
-      onLate: (late) => this.inBackground(() => noteLateJob(settings.database, seat.run, late)),
+      onLate: (late) => this.inBackground(() => keepNamed(pool, seat.run, late)),
     });
     const { journal, gate, stops, events } = this;
     if (terms.webhookUrl !== undefined && webhooks !== undefined) {

@@ -10,6 +10,7 @@ import {
 } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
+import type { NamedPost } from '../../batch/context/callback-port.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { JournalError } from '../../batch/journal/journal-error.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
@@ -20,7 +21,6 @@ import { isAway } from '../database/database-error.js';
 import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { RowJob } from '../table/claim-jobs.js';
 import type { NewRecord } from '../table/records.js';
-import type { LateJob } from '../table/release-rows.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
@@ -41,7 +41,7 @@ export interface TableJournalOptions {
   /** Nothing can be written any more. */
   readonly onFailed: () => void;
   /** A record that names a job came when the worker had been taken for dead. */
-  readonly onLate: (late: LateJob) => void;
+  readonly onLate: (late: NamedPost) => void;
 }
 
 /** What comes at once is written together … */
@@ -291,6 +291,6 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   private noteLate(id: string, jobId: string): void {
     const attempt = this.held.get(id)?.attempt;
-    if (attempt !== undefined) this.options.onLate({ id, attempt, jobId });
+    if (attempt !== undefined) this.options.onLate({ row: id, attempt, jobId });
   }
 }

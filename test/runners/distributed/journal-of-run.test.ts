@@ -118,10 +118,10 @@ it('is gone on with by a start without a database, and back', async () => {
 });
 
 describe('an id that came late', () => {
-  it('is polled under --retry unknown: nothing is bought again, and its purchase is named once', async () => {
+  it('is polled by the next start: nothing is bought again, and its purchase is named once', async () => {
     lost.goOn();
     await lost.stop();
-    const end = await run.collect({ assumePriceUsd: 0.01, retry: ['unknown'] });
+    const end = await run.collect({ assumePriceUsd: 0.01 });
     expect([end.exitCode, end.summary.rows.completed]).toEqual([0, 2]);
     expect(run.emulator.bill()).toHaveLength(2);
     await expectBooks(['1 estimated', '1 estimated'], 0.02);

@@ -8,7 +8,6 @@ export class FakeTables {
   seats: Row[] = [];
   jobs: Row[] = [];
   troubles: Row[] = [];
-  lateJobs: Row[] = [];
   callbacks: Row[] = [];
   /** Of pg-boss, in the order in which they were put. */
   queued: Row[] = [];
@@ -374,11 +373,6 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       return isLonger ? change(gates, { run }, { paused_until: until }) : nothing;
     },
   ],
-  [
-    'insert into millrace.late_jobs',
-    ({ lateJobs }, [run, id, attempt, jobId]) =>
-      add(lateJobs, ['run', 'id', 'attempt'], { run, id, attempt, jobId }),
-  ],
   ['update millrace.runs set webhooks', ({ runs }, [run, webhooks]) => change(runs, { run }, { webhooks })],
   [
     'select run as number, webhooks',
@@ -406,7 +400,6 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ({ callbacks }, [run, digests]) =>
       removeFrom(callbacks, (row) => row['run'] === run && (digests as unknown[]).includes(row['digest'])),
   ],
-  ['select id, attempt, job_id', ({ lateJobs }, [run]) => lateJobs.filter((row) => row['run'] === run)],
   [
     'insert into millrace.troubles',
     ({ troubles }, [run, worker, cause]) => add(troubles, ['run', 'worker'], { run, worker, cause }),

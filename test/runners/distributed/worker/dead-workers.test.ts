@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recallRun } from '../../../../runners/distributed/table/recall-run.js';
 import { beginStart, makeRun } from '../../../../runners/distributed/table/runs.js';
-import { readLateJobs } from '../../../../runners/distributed/table/release-rows.js';
+import { readHanded } from '../../../../runners/distributed/callbacks/handed-callbacks.js';
 import { feedRows, type FleetWorker } from '../../../support/fleet.js';
 import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { stuckAt } from '../../../support/stuck-transport.js';
@@ -68,10 +68,10 @@ describe('a worker that was taken for dead and comes back', () => {
     await isStuck;
     await anHourPasses(fleets.database, [nameOf(lost)]);
     goOn();
-    await until(async () => (await readLateJobs(fleets.database, fleet.run)).length > 0);
-    const [late, ...others] = await readLateJobs(fleets.database, fleet.run);
+    await until(async () => (await readHanded(fleets.database.pool, fleet.run)).length > 0);
+    const [late, ...others] = await readHanded(fleets.database.pool, fleet.run);
     expect(others).toStrictEqual([]);
-    expect(late).toMatchObject({ id: 'r1', attempt: 1 });
+    expect(late).toMatchObject({ row: 'r1', attempt: 1, jobId: expect.anything() });
     expect(fleet.emulator.bill()).toHaveLength(1);
     expect((await fleet.rows()).map(({ code }) => code)).toStrictEqual(['unknown']);
     expect(await fleet.state()).toMatchObject({ spent: 0, unknown: 100_000, reserved: 0, inFlight: 0 });
