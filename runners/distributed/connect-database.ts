@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { defer, retry, Subject, takeUntil } from 'rxjs';
 import { databaseAddress, type DatabaseAddress } from './database/database-address.js';
 import { explainDatabase } from './database/database-error.js';
 import { migrate } from './database/migrate.js';
@@ -20,11 +20,14 @@ export interface ConnectedDatabase extends RunDatabase {
   /** Its address for messages and files, without the password. */
   readonly shown: string;
   readonly isEmbedded: boolean;
-  /** The connection uses TLS, or stays on this machine. */
-  readonly isPrivate: boolean;
+  /** For a person: others may read what goes over the connection. Absent where it uses TLS, or stays on this machine. */
+  readonly warning?: string;
   /** Closes all connections. The last process to close an embedded database stops it. */
   close(): Promise<void>;
 }
+
+/** Between two attempts to start an embedded database that has ended. */
+const againMs = 1_000;
 
 /**
  * Connects, and brings the schema up to date. An embedded database is started if it does not run, and again if it ends.
@@ -37,26 +40,23 @@ export async function connectDatabase(
 ): Promise<ConnectedDatabase> {
   const { env = process.env } = settings;
   if ('url' in choice) return connected(databaseAddress(choice.url, env), settings);
-  const whileOpen = new AbortController();
+  const left = new Subject<void>();
   const embedded = await joinEmbedded(choice.embeddedIn, {
-    onEnd: () => void startAgain(() => embedded.ensure(), whileOpen.signal),
+    onEnd: () =>
+      defer(() => embedded.ensure())
+        .pipe(retry({ delay: againMs }), takeUntil(left))
+        .subscribe(),
   });
-  const leave = async () => {
-    whileOpen.abort();
-    await embedded.leave();
+  const leave = () => {
+    left.next();
+    return embedded.leave();
   };
   try {
     // The user's own PG* variables are not meant for it.
     const address = databaseAddress(`${embedded.url}?sslmode=disable`, {});
     const database = await connected(address, settings);
     const close = () => database.close().finally(leave);
-    return {
-      ...database,
-      shown: `embedded in ${choice.embeddedIn}`,
-      isEmbedded: true,
-      isPrivate: true,
-      close,
-    };
+    return { ...database, shown: `embedded in ${choice.embeddedIn}`, isEmbedded: true, close };
   } catch (error) {
     await leave();
     throw error;
@@ -71,8 +71,10 @@ async function connected(address: DatabaseAddress, settings: PoolSettings): Prom
       await queue.close();
       await pool.end();
     };
+    const { shown } = address;
+    const warning = `the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`;
     const isPrivate = isEncrypted || isNear(address);
-    return { pool, queue, shown: address.shown, isEmbedded: false, isPrivate, close };
+    return { pool, queue, shown, isEmbedded: false, ...(!isPrivate && { warning }), close };
   } catch (error) {
     await pool.end();
     throw explainDatabase(error, address.shown);
@@ -83,17 +85,4 @@ async function connected(address: DatabaseAddress, settings: PoolSettings): Prom
 function isNear({ url }: DatabaseAddress): boolean {
   const { hostname } = new URL(url);
   return hostname === '' || hostname === 'localhost' || hostname === '[::1]' || /^127\.|^%2f/i.test(hostname);
-}
-
-const pauseMs = 1_000;
-
-async function startAgain(start: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const isStarted = await start().then(
-      () => true,
-      () => false,
-    );
-    if (isStarted) return;
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
 }

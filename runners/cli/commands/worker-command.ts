@@ -105,16 +105,13 @@ const reportEveryMs = 30_000;
 export function reportWork(
   io: CliIo,
   { quiet, webhookListen: listen }: Pick<WorkerFlags, 'quiet' | 'webhookListen'>,
-  { shown, isPrivate }: { readonly shown: string; readonly isPrivate: boolean },
+  { shown, warning }: Pick<ConnectedDatabase, 'shown' | 'warning'>,
 ): { readonly report: (event: WorkerEvent) => void; readonly close: () => void } {
   const print = (text: string) => void io.stderr.write(`${plainText(text, 2000)}\n`);
   const printUnlessQuiet = (text: string) => {
     if (!quiet) print(text);
   };
-  if (!isPrivate)
-    print(
-      `warning: the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`,
-    );
+  if (warning !== undefined) print(`warning: ${warning}`);
   let progress = { submitted: 0, ended: 0 };
   let reported = progress;
   const reporting = interval(reportEveryMs, io.scheduler ?? asyncScheduler).subscribe(() => {

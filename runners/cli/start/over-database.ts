@@ -26,10 +26,7 @@ export async function overDatabase(
   }
   fault.secrets.push(...databaseAddress(db, io.env).secrets);
   const connected = await connectDatabase({ url: db }, settings);
-  if (!connected.isPrivate)
-    warn(
-      `the connection to ${connected.shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`,
-    );
+  if (connected.warning !== undefined) warn(connected.warning);
   let isTaken = false;
   return (given, stages) => {
     const connect = () => {

@@ -10,14 +10,7 @@ import type { ConnectedDatabase } from '../connect-database.js';
 import { explainDatabase, isAway } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
 import { bringHome, recallRows } from './bring-home.js';
-import {
-  keepingNote,
-  lostRunNote,
-  newRunNote,
-  readRunNote,
-  type NoteKeeper,
-  type RunNote,
-} from './run-note.js';
+import { keepingNote, newRunNote, readRunNote, type NoteKeeper, type RunNote } from './run-note.js';
 
 /** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
 export interface Collector extends NoteKeeper {
@@ -48,7 +41,9 @@ export async function openCollector(
 ): Promise<Collector> {
   const { disk = nodeDisk, repair = false, scheduler = asyncScheduler } = options;
   const { warn = () => undefined, stop = NEVER, costBy, maxCostByUsd } = options;
-  const read = () => openJournal(disk, out, { repair, costBy, maxCostByUsd, now: () => scheduler.now() });
+  let opened: Journal | undefined;
+  const read = async () =>
+    (opened = await openJournal(disk, out, { repair, costBy, maxCostByUsd, now: () => scheduler.now() }));
   const found = await readRunNote(disk, out);
   const database = await connect();
   try {
@@ -69,6 +64,7 @@ export async function openCollector(
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
   } catch (error) {
+    await opened?.close().catch(() => undefined);
     await database.close();
     throw isAway(error) ? explainDatabase(error, database.shown) : error;
   }
@@ -83,8 +79,7 @@ async function noteOf(
   if (found !== undefined) return found;
   const journal = await read();
   await journal.close();
-  const { database: started } = journal.recovered;
-  return started === undefined ? newRunNote(database) : lostRunNote(started, database);
+  return newRunNote(database, journal.recovered.database);
 }
 
 /** The journal of the run; it notes with each start which run of which database it is, and closes the database as well. */

@@ -32,16 +32,17 @@ export function readRunNote(disk: Disk, out: string): Promise<RunNote | undefine
   return readElsewhere(disk, out, noteSchema);
 }
 
-export function newRunNote({ shown, isEmbedded }: { shown: string; isEmbedded: boolean }): RunNote {
-  return {
-    ...{ key: randomUUID(), database: shown, isEmbedded, isBegun: false, isOpen: false },
-    ...{ collected: 0, among: 0, named: 0 },
-  };
-}
-
-/** The note of a run whose own one is lost, by its journal: all of the database's records are compared with the journal's. */
-export function lostRunNote(started: DatabaseOfStart, { isEmbedded }: { isEmbedded: boolean }): RunNote {
-  return { ...started, isEmbedded, isBegun: true, isOpen: true, collected: 0, among: 0, named: 0 };
+/**
+ * The note of a run that no database knows yet, or of one whose own note is lost, by its journal: all of the database's records are
+ * compared with the journal's.
+ */
+export function newRunNote(
+  { shown, isEmbedded }: { shown: string; isEmbedded: boolean },
+  lost?: DatabaseOfStart,
+): RunNote {
+  const isBegun = lost !== undefined;
+  const { key, database } = lost ?? { key: randomUUID(), database: shown };
+  return { key, database, isEmbedded, isBegun, isOpen: isBegun, collected: 0, among: 0, named: 0 };
 }
 
 /** The note as it is kept in the folder. */

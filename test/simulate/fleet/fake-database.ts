@@ -77,7 +77,7 @@ export class FakeDatabase {
       end: () => Promise.resolve(),
     } as unknown as Pool;
     const close = () => Promise.resolve();
-    return { pool, queue, shown: 'fake', isEmbedded: false, isPrivate: true, close };
+    return { pool, queue, shown: 'fake', isEmbedded: false, close };
   }
 
   add(client: FakeClient): void {
