@@ -171,8 +171,15 @@ create table millrace.callbacks (
 /** Job ids that came too late for their workers are kept as those that callbacks name. */
 const namedJobs = `
 insert into millrace.callbacks (run, digest, id, attempt, job_id, body)
-select run, md5(id || attempt)::uuid, id, attempt, job_id, '' from millrace.late_jobs;
+select run, md5(attempt || ' ' || job_id || ' ' || id)::uuid, id, attempt, job_id, '' from millrace.late_jobs
+on conflict do nothing;
 drop table millrace.late_jobs;
+`;
+
+/** A notification wakes all who listen: workers are woken where one of them waits for a slot of others. */
+const starvedWorkers = `
+-- It has less than its share of the slots, as the others have them.
+alter table millrace.seats add column is_starved boolean not null default false;
 `;
 
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
@@ -181,4 +188,5 @@ export const migrations: readonly Migration[] = [
   { version: 11, name: 'caps of values', sql: capsOfValues },
   { version: 12, name: 'callbacks', sql: handedCallbacks },
   { version: 13, name: 'named jobs', sql: namedJobs },
+  { version: 14, name: 'starved workers', sql: starvedWorkers },
 ];

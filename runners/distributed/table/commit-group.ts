@@ -3,7 +3,7 @@ import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
 import type { RunDatabase } from './run-database.js';
-import { lockLedger, moneyIn, saveLedger } from './run-ledger.js';
+import { lockLedger, moneyIn, saveLedger, type RunLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
   dealRows,
@@ -11,6 +11,7 @@ import {
   fitsUnderCaps,
   reserveForRows,
   rowsOfWorker,
+  shareOf,
   takeRows,
   type Claim,
   type Granted,
@@ -19,7 +20,7 @@ import {
   type TableRow,
 } from './rows.js';
 import { stopRun } from './runs.js';
-import { noteGroup, noteHunger, SeatLost, type Seat } from './seats.js';
+import { noteGroup, noteHunger, SeatLost, type Hunger, type Seat } from './seats.js';
 
 /** What a worker writes in one transaction. */
 export interface Group {
@@ -78,14 +79,15 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const { records, ended, freed, jobs, claim } = group;
     const after = ledger.seq;
     await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
-    const [, dealt] = await Promise.all([
+    const [, dealt, accepted] = await Promise.all([
       // First: their slots are free for the rows that are dealt.
       endRows(rows, ended),
       claim === undefined ? [] : dealRows(rows, claim),
-      insertRecords(on, run, ledger, records),
+      // A job is in the books with its claim: a row that was answered with it waits for one commit, not for two.
+      jobs.length === 0 ? [] : claimJobs(on, run, jobs).then(next.answer),
       reserveForRows(rows, freed, 0),
-      jobs.length > 0 && insertAccepted(rows, jobs, next),
     ]);
+    on.withCommit(insertRecords(on, run, ledger, [...records, ...accepted]));
     const taken = claim === undefined ? undefined : await takeRows(rows, claim, dealt);
     const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
     if (isUnfit) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
@@ -98,30 +100,29 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
   });
 }
 
-/** A job is in the books with its claim: a row that was answered with it waits for one commit, not for two. */
-async function insertAccepted(
-  { on, run, ledger }: RowsChange,
-  jobs: readonly RowJob[],
-  next: NextGroup,
-): Promise<void> {
-  const owners = await claimJobs(on, run, jobs);
-  on.withCommit(insertRecords(on, run, ledger, await next.answer(owners)));
-}
-
-/** Notes whether the worker would take more rows. Returns whether others that would can, by what has changed. */
+/** Notes what the worker would take more. Returns whether others that would can, by what has changed. */
 function leavesRoom(
   { on, ledger }: RowsChange,
   seat: Seat,
   { claim, ended }: Group,
   claimed: readonly TableRow[],
 ): boolean {
-  const { waiting, inFlight, concurrency, hungry } = ledger;
-  const wasHungry = hungry.includes(seat.worker);
+  const { waiting, inFlight, concurrency, hungry, starved } = ledger;
+  const isOther = (one: string): boolean => one !== seat.worker;
+  const was: Hunger = { isHungry: hungry.includes(seat.worker), isStarved: starved.includes(seat.worker) };
+  const is = claim === undefined ? was : hungerOf(ledger, claim, claimed);
+  if (is.isHungry !== was.isHungry || is.isStarved !== was.isStarved) on.withCommit(noteHunger(on, seat, is));
+  if (waiting === 0 || inFlight >= concurrency) return false;
+  // One with its share takes the slots of its own rows, with its next group: nobody has to wake it.
+  return (
+    (ended.length > 0 && starved.some(isOther)) || (was.isHungry && !is.isHungry && hungry.some(isOther))
+  );
+}
+
+function hungerOf(ledger: RunLedger, claim: Claim, claimed: readonly TableRow[]): Hunger {
   const sends = claimed.filter(({ task }) => task.what === 'send').length;
-  const isHungry = claim === undefined ? wasHungry : waiting > 0 && claim.most.send > sends;
-  if (isHungry !== wasHungry) on.withCommit(noteHunger(on, seat, isHungry));
-  const hasChanged = ended.length > 0 || (wasHungry && !isHungry);
-  return hasChanged && waiting > 0 && inFlight < concurrency && hungry.some((one) => one !== seat.worker);
+  const isHungry = ledger.waiting > 0 && claim.most.send > sends;
+  return { isHungry, isStarved: isHungry && shareOf(ledger, claim) > sends };
 }
 
 /** The group was committed: what it did is read back. Its jobs were answered before. */

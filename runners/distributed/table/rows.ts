@@ -199,8 +199,8 @@ async function dropRows(on: Transaction, run: number, items: readonly string[]):
   await on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, items]);
 }
 
-/** Nobody takes more than an equal share while others would take more. */
-function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
+/** How many rows more the worker may have: nobody takes more than an equal share while others would take more. */
+export function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
   if (hungry.every((one) => one === worker)) return Infinity;
   return Math.max(Math.ceil(concurrency / seats) - has, 0);
 }

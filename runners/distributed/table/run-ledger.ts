@@ -22,9 +22,11 @@ export interface RunLedger {
   /** Of these, the ones that were only polled from the beginning. */
   polled: number;
   readonly concurrency: number;
-  /** How many workers are at it, and those of them that would take more rows than there was room for. */
+  /** How many workers are at it, those of them that would take more rows than there was room for … */
   readonly seats: number;
   readonly hungry: readonly string[];
+  /** … and those of them that have less than their share. */
+  readonly starved: readonly string[];
   /** The start that the run is at. */
   readonly start: number;
   /** The run is to take no more rows. */
@@ -64,7 +66,8 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
       in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped",
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
-      array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry
+      array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry,
+      array(select worker::text from millrace.seats where seats.run = $1 and is_starved) as starved
     from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
   type Stored = Omit<RunLedger, 'values'> & { readonly valueCaps: string | null };
   const [stored] = (await on.query<Stored>(text, [run])).rows;

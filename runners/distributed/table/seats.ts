@@ -23,12 +23,24 @@ export async function takeSeat(on: Pick<Transaction, 'query'>, { run, worker }: 
   ]);
 }
 
-/** Notes whether the worker would take more rows than there was room for. */
-export async function noteHunger(on: Transaction, { run, worker }: Seat, isHungry: boolean): Promise<void> {
-  await on.query('update millrace.seats set is_hungry = $3 where run = $1 and worker = $2', [
+/** What a worker's last claim has left. */
+export interface Hunger {
+  /** It would take more rows than there was room for … */
+  readonly isHungry: boolean;
+  /** … and has less than its share: it waits for a slot of others. */
+  readonly isStarved: boolean;
+}
+
+export async function noteHunger(
+  on: Transaction,
+  { run, worker }: Seat,
+  { isHungry, isStarved }: Hunger,
+): Promise<void> {
+  await on.query('update millrace.seats set is_hungry = $3, is_starved = $4 where run = $1 and worker = $2', [
     run,
     worker,
     isHungry,
+    isStarved,
   ]);
 }
 

@@ -65,7 +65,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const { stop, start } = of(tables.runs, { run }) ?? {};
       const seats = tables.seats.filter((seat) => seat['run'] === run);
       const hungry = seats.filter((seat) => seat['is_hungry']).map(({ worker }) => worker);
-      const places = { seats: seats.length, hungry };
+      const starved = seats.filter((seat) => seat['is_starved']).map(({ worker }) => worker);
+      const places = { seats: seats.length, hungry, starved };
       return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null, ...places }];
     },
   ],
@@ -178,11 +179,19 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'insert into millrace.seats',
     ({ seats }, [run, worker]) =>
-      add(seats, ['run', 'worker'], { run, worker, groups: 0, first: 0, is_hungry: false }),
+      add(seats, ['run', 'worker'], {
+        run,
+        worker,
+        groups: 0,
+        first: 0,
+        is_hungry: false,
+        is_starved: false,
+      }),
   ],
   [
     'update millrace.seats set is_hungry',
-    ({ seats }, [run, worker, isHungry]) => change(seats, { run, worker }, { is_hungry: isHungry }),
+    ({ seats }, [run, worker, isHungry, isStarved]) =>
+      change(seats, { run, worker }, { is_hungry: isHungry, is_starved: isStarved }),
   ],
   [
     'update millrace.seats set groups',

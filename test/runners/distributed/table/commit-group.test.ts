@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordChannel } from '../../../../runners/distributed/database/transaction.js';
+import { recordChannel, workChannel } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup, type NextGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import type { TableRow } from '../../../../runners/distributed/table/rows.js';
@@ -106,5 +106,43 @@ it('gives the slots of rows that end to rows that wait, in the same transaction'
     ['r3'],
     ['r4', 'r5'],
   ]);
+  await fleet.close();
+});
+
+it('wakes other workers for a slot only where one of them has less than its share: the others come back by themselves', async () => {
+  const fleet = await openFleet(database, rowsOf(20), { terms: { concurrency: 4 } });
+  const other = '00000000-0000-4000-8000-000000000003';
+  const seatOf = (name: string) => ({ run: fleet.run, worker: name });
+  for (const name of [worker, other]) await takeSeat(database.pool, seatOf(name));
+  const received: string[] = [];
+  const client = await database.pool.connect();
+  client.on('notification', ({ payload = '' }) => received.push(payload));
+  await client.query(`listen ${workChannel}`);
+  const held = new Map<string, TableRow[]>([worker, other].map((name) => [name, []]));
+  const numbers = new Map<string, number>();
+  /** Ends the oldest rows of a worker, which takes as many as it may have. Returns how many it has then, and whether others were woken. */
+  const step = async (name: string, ends: number, takes = true) => {
+    received.length = 0;
+    const rows = held.get(name) ?? [];
+    const ended = rows.splice(0, ends).map(({ item }) => sent(item));
+    const most = { send: 9, poll: 0 };
+    const claim = takes ? { worker: name, start: 1, has: rows.length, most, priceOf: () => 0 } : undefined;
+    numbers.set(name, (numbers.get(name) ?? 0) + 1);
+    const group = groupOf(numbers.get(name) ?? 0, { ended, claim });
+    rows.push(...(await commitGroup(database, seatOf(name), group)).claimed);
+    await client.query('select 1');
+    return [rows.length, received.includes(`${fleet.run} rows`)];
+  };
+  expect(await step(worker, 0)).toEqual([4, false]);
+  expect(await step(other, 0)).toEqual([0, false]);
+  // It has more than its share: what it leaves is for the other one.
+  expect(await step(worker, 1)).toEqual([3, true]);
+  expect(await step(worker, 1)).toEqual([2, true]);
+  expect(await step(other, 0)).toEqual([2, false]);
+  // It leaves a slot that it takes itself with its next group.
+  expect(await step(worker, 1, false)).toEqual([1, false]);
+  expect(await step(other, 1)).toEqual([2, false]);
+  expect(await step(worker, 0)).toEqual([2, false]);
+  client.release(true);
   await fleet.close();
 });
