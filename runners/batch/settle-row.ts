@@ -25,7 +25,7 @@ export type Settlement =
   | { readonly paidUsd: number }
   /** It never reached the service: the next start sends it. */
   | { readonly notSent: true }
-  /** What a person said before, by `jobId` or `notSent`, is taken back: it is held again. */
+  /** Takes an earlier `jobId` or `notSent` back: the row is held again. */
   | { readonly undo: true };
 
 /** What becomes of one row. */
@@ -42,11 +42,11 @@ export interface SettleOptions extends FolderOptions {
 }
 
 /**
- * Ends by hand the doubt about a row that may have been bought. Nothing is sent. What was settled so before stays so.
+ * Settles by hand a row that may have been bought. Sends nothing. A repeated settlement changes nothing.
  *
- * @returns the run's summary as it stands then; `undefined` where there is none yet.
- * @throws {MillraceError} `usage` for a row that is not held, and where there is no run; `LockError`, `JournalError`,
- *   `DiskFault`; `day-ledger` where the row is settled and the ledger that runs share cannot be written.
+ * @returns the run's summary after it; `undefined` when the run has none yet
+ * @throws {MillraceError} `usage` for a row that is not held, or without a run; `LockError`, `JournalError`,
+ *   `DiskFault`; `day-ledger` when the row is settled and the shared ledger cannot be written
  */
 export function settleRow(
   out: string,
@@ -78,9 +78,9 @@ type Settled = RowSettlement & Written;
 
 function check(settlement: Settlement): void {
   if ('jobId' in settlement && !isJobId(settlement.jobId))
-    throw usage(settlement.jobId === '' ? 'the job id is empty' : 'that is no id of a job');
+    throw usage(settlement.jobId === '' ? 'the job id is empty' : 'that is not an id of a job');
   if ('paidUsd' in settlement && !(settlement.paidUsd >= 0 && settlement.paidUsd <= maxPurchaseUsd))
-    throw usage(`${settlement.paidUsd} is no amount in USD`);
+    throw usage(`${settlement.paidUsd} is not an amount in USD`);
 }
 
 async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settled> {
@@ -163,7 +163,7 @@ function isHeld({ status, outcome }: RowRecords): boolean {
   );
 }
 
-/** Whoever could not see the end of a settlement may ask for it again. */
+/** A settlement can be repeated, for a caller that could not see how the first one ended. */
 function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
   if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
   if ('notSent' in settlement) return status === 'open';

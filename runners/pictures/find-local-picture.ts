@@ -33,14 +33,14 @@ export function findLocalPicture(folder: string, path: string): LocalPicture | {
 }
 
 function namedProblem(path: string): string | undefined {
-  if (path === '' || path.includes('\0')) return 'is no path';
+  if (path === '' || path.includes('\0')) return 'is not a path';
   if (isAbsolute(path) || /^[A-Za-z]:/.test(path)) return 'is not relative';
   return path.split(/[/\\]/).includes('..') ? 'leads outside the folder' : undefined;
 }
 
 function readPicture(file: string): LocalPicture | { problem: string } {
   const info = statSync(file);
-  if (!info.isFile()) return { problem: 'is no file' };
+  if (!info.isFile()) return { problem: 'is not a file' };
   if (info.size > maxPictureBytes) return { problem: `is larger than ${maxPictureBytes} bytes` };
   const head = Buffer.alloc(headBytes);
   const handle = openSync(file, 'r');
@@ -51,7 +51,7 @@ function readPicture(file: string): LocalPicture | { problem: string } {
   }
   const type = pictureType(head);
   return type === undefined
-    ? { problem: 'is no picture' }
+    ? { problem: 'is not a picture' }
     : { path: file, bytes: info.size, contentType: `image/${type}` };
 }
 
@@ -61,7 +61,7 @@ export type PictureType = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'tiff';
 /** The number of leading bytes that identify a picture. */
 export const headBytes = 16;
 
-/** What the bytes are, whatever their name or declared type; `undefined` for anything that is no picture. */
+/** What the bytes are, whatever their name or declared type; `undefined` for anything that is not a picture. */
 export function pictureType(head: Uint8Array): PictureType | undefined {
   const text = Buffer.from(head.subarray(0, headBytes)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';

@@ -85,7 +85,7 @@ async function collectInline(disk: Disk, survey: Survey, shelf: RunPictures): Pr
 interface PageRows {
   readonly source: RowSource;
   readonly blocks?: readonly string[];
-  /** Told at the front of a page that is not written again as long as it tells the same. */
+  /** Written at the front of the page, which is not written again while it stays the same. */
   readonly state?: string;
 }
 
@@ -115,8 +115,8 @@ function leftOut(shelf: RunPictures): string[] {
 const headBytes = 2048;
 
 /**
- * Writes `report.html`, unless there is a large one that tells the same already: a start that finds nothing to do in a
- * million rows does not write a million rows again. A small one is always written; it takes no time.
+ * Writes `report.html`, unless a large one already shows this state: a start that finds nothing to do in a million
+ * rows does not write a million rows again. A small report is always written; it takes no time.
  */
 export async function refreshReport(folder: string, options: WriteReportOptions = {}): Promise<void> {
   const disk = options.disk ?? nodeDisk;
@@ -124,7 +124,7 @@ export async function refreshReport(folder: string, options: WriteReportOptions 
   if (state === '' || state !== (await writtenState(disk, folder))) await writeReport(folder, options);
 }
 
-/** The state that the report in the folder tells of; `undefined` where it is small, or lacks its rows. */
+/** The state that the report in the folder shows; `undefined` when it is small, or its rows are missing. */
 async function writtenState(disk: Disk, folder: string): Promise<string | undefined> {
   const rows = await disk.stat(join(folder, folderName, 'page-0001.js'));
   const file = await openIfThere(disk, join(folder, 'report.html'));
@@ -140,8 +140,8 @@ async function writtenState(disk: Disk, folder: string): Promise<string | undefi
 }
 
 /**
- * A short text that stays the same as long as a report of the run would tell the same, times of starts left out; empty
- * where summary.json does not say how far the other files go.
+ * A short text that stays the same as long as the report would, apart from the times of starts; empty when
+ * summary.json does not say how far the other files go.
  */
 export async function runState(disk: Disk, folder: string): Promise<string> {
   const summary = await readSummary(disk, folder);

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from './millrace-error.js';
 
-/** What a number of an option has to be, as its error says. */
+/** The kinds of numbers, as errors name them. */
 const numbers = {
   number: (value: number) => !Number.isNaN(value),
   'number from 0 on': (value: number) => value >= 0,
@@ -10,14 +10,14 @@ const numbers = {
   'whole number from 1': (value: number) => Number.isInteger(value) && value >= 1,
 } as const;
 
-/** A text that is a number is none, nor is `null`. @throws InvalidOptionError */
+/** Only a number passes: a numeric string or `null` does not. @throws InvalidOptionError */
 export function checkNumber(option: string, value: unknown, kind: keyof typeof numbers): void {
   if (typeof value !== 'number' || !numbers[kind](value)) throw notA(option, kind, value);
 }
 
 /** @throws InvalidOptionError */
 export function checkText(option: string, value: unknown): void {
-  if (typeof value !== 'string') throw notA(option, 'text', value);
+  if (typeof value !== 'string') throw notA(option, 'string', value);
 }
 
 /** @throws InvalidOptionError */
@@ -35,20 +35,20 @@ export function checkMembers(
   if (!isObject(value) || !members.every((member) => member in value)) throw notA(option, kind, value);
 }
 
-/** `null` is no object. @throws InvalidOptionError */
+/** `null` is not an object. @throws InvalidOptionError */
 export function checkObject(options: unknown): void {
   if (!isObject(options)) throw notA('options', 'object', options);
 }
 
-/** A name that is misspelt would be an option that is not there. @throws InvalidOptionError */
+/** A misspelt name would silently have no effect. @throws InvalidOptionError */
 export function checkNames(options: object, of: string, names: readonly string[]): void {
   checkObject(options);
   for (const name in options)
     if (!names.includes(name))
-      throw new InvalidOptionError(name, `is no option of ${of}: ${names.join(', ')}`);
+      throw new InvalidOptionError(name, `is not an option of ${of}: ${names.join(', ')}`);
 }
 
-/** Also where it comes from another realm: a `vm` has an Object of its own. */
+/** Also for an object of another realm: a `vm` has its own `Object`. */
 export function isObject(value: unknown): value is object {
   return Object(value) === value;
 }
@@ -56,5 +56,6 @@ export function isObject(value: unknown): value is object {
 function notA(option: string, kind: string, value: unknown): InvalidOptionError {
   const shown =
     typeof value === 'string' ? JSON.stringify(value) : isObject(value) ? typeof value : String(value);
-  return new InvalidOptionError(option, `is no ${kind} (got ${shown})`);
+  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown})`);
 }

@@ -37,7 +37,7 @@ export const imageEditFields = {
     return z.preprocess(lowerCase, z.enum(resolutions)).optional();
   },
   get aspect_ratio() {
-    const form = 'is no ratio of the form <width>:<height>, such as 16:9';
+    const form = 'is not a ratio of the form <width>:<height>, such as 16:9';
     return z
       .string()
       .regex(/^[1-9]\d{0,4}:[1-9]\d{0,4}$/, form)

@@ -48,7 +48,7 @@ export function isBelievable(cost: MicroDollars, estimate: MicroDollars | null):
   return estimate === null || !(estimate > 0) || cost <= estimate * maxTimesEstimate;
 }
 
-/** The price in USD that an output reports under `cost`, or `null`: none is reported, or it is no price (`disbelievedCost`). */
+/** The price in USD that an output reports under `cost`, or `null`: none is reported, or it is not a price (`disbelievedCost`). */
 export function reportedCostUsd(output: unknown): number | null {
   const cost = costIn(output);
   return typeof cost === 'number' && isBelievable(toMicroDollars(cost), null) ? cost : null;

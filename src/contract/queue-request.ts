@@ -16,11 +16,11 @@ export const jobPolicySchema = z.strictObject({
 
 /** The body of /run and /runsync. Only `input` is of spec 2.2; the rest is what live services take as well. */
 export const queueRequestSchema = z.strictObject({
-  input: z.custom<Record<string, unknown>>(isObject, 'is no object'),
+  input: z.custom<Record<string, unknown>>(isObject, 'is not an object'),
   policy: jobPolicySchema.optional(),
   webhook: z
     .string()
-    .refine((url) => checkHttpUrl(url) === undefined, 'is no http or https URL')
+    .refine((url) => checkHttpUrl(url) === undefined, 'is not an http or https URL')
     .optional(),
 });
 

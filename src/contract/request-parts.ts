@@ -2,7 +2,7 @@ const blankOrControl = /[\s\u0000-\u001f\u007f]/;
 
 /** What is wrong with an API key, or `undefined`. Never quotes the key. */
 export function checkApiKey(key: unknown): string | undefined {
-  if (typeof key !== 'string') return 'is no text';
+  if (typeof key !== 'string') return 'is not text';
   if (key === '') return 'is empty';
   return /^[\x21-\x7e]+$/.test(key)
     ? undefined
@@ -11,7 +11,7 @@ export function checkApiKey(key: unknown): string | undefined {
 
 /** What is wrong with an endpoint's id, or `undefined`. An id is one path segment: it never names another host or path. */
 export function checkEndpointId(id: unknown): string | undefined {
-  if (typeof id !== 'string') return 'is no text';
+  if (typeof id !== 'string') return 'is not text';
   if (id === '') return 'is empty';
   if (id.length > 200) return 'is longer than 200 characters';
   if (!/^[A-Za-z0-9][\w.~-]*$/.test(id))
@@ -24,7 +24,7 @@ export function checkEndpointId(id: unknown): string | undefined {
  * key goes to no other host; a query behind `?` is fine.
  */
 export function checkRoutePath(route: unknown): string | undefined {
-  if (typeof route !== 'string') return 'is no text';
+  if (typeof route !== 'string') return 'is not text';
   if (route === '' || route === '/') return 'is empty';
   if (blankOrControl.test(route)) return 'contains white space or a control character';
   if (route.includes('\\')) return 'contains a backslash';
@@ -50,11 +50,11 @@ function isDots(segment: string): boolean {
  * URL.
  */
 export function checkHttpUrl(url: unknown): string | undefined {
-  if (typeof url !== 'string') return 'is no text';
+  if (typeof url !== 'string') return 'is not text';
   if (url === '') return 'is empty';
   if (blankOrControl.test(url)) return 'contains white space or a control character';
-  if (!/^https?:\/\//i.test(url)) return 'is no http or https URL';
-  return URL.canParse(url) ? undefined : 'is no valid URL';
+  if (!/^https?:\/\//i.test(url)) return 'is not an http or https URL';
+  return URL.canParse(url) ? undefined : 'is not a valid URL';
 }
 
 /** A longer id fits into no URL; live services give some 40 characters. */

@@ -27,7 +27,7 @@ const milliseconds = z.number().nonnegative().optional().catch(undefined);
 
 /**
  * A job as the service describes it, read tolerantly: unknown fields and states are kept, `output` is any JSON value, and
- * a time that is no time counts as not reported. (spec 2.1, 2.6)
+ * an invalid time counts as not reported. (spec 2.1, 2.6)
  */
 export const jobReplySchema = z.looseObject({
   /** Opaque: encode it in a path, never parse it. */
@@ -54,7 +54,7 @@ export function isJobReply(value: unknown): value is JobReply {
   return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
 }
 
-/** The job that the body of a callback names; `undefined`: it is no status of a job. */
+/** The job that the body of a callback names; `undefined`: it is not a status of a job. */
 export function jobIdIn(body: string | undefined): string | undefined {
   try {
     const value: unknown = JSON.parse(body ?? '');

@@ -24,7 +24,7 @@ export interface SchemaIssue {
 export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input'];
 export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];
 
-/** One line for people: `images.0: is no http or https URL; prompt: is empty`. */
+/** One line for people: `images.0: is not an http or https URL; prompt: is empty`. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues
     .map(({ path = [], message }) => `${path.map(keyOf).join('.')}${path.length > 0 ? ': ' : ''}${message}`)

@@ -162,7 +162,7 @@ const noFields = Object.freeze({});
 export function checkWait(waitMs: number | undefined): void {
   const { min, max } = waitBoundsMs;
   if (waitMs === undefined || (Number.isInteger(waitMs) && waitMs >= min && waitMs <= max)) return;
-  throw new InvalidOptionError('waitMs', `is no whole number from ${min} to ${max} (got ${waitMs})`);
+  throw new InvalidOptionError('waitMs', `is not a whole number from ${min} to ${max} (got ${waitMs})`);
 }
 
 const wireNames = {
@@ -175,7 +175,7 @@ function wirePolicy(policy: JobPolicy): NonNullable<QueueRequest['policy']> {
   const sent: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(policy)) {
     if (!isPolicyName(name))
-      throw new InvalidOptionError(`policy.${name}`, `is no field: ${Object.keys(wireNames).join(', ')}`);
+      throw new InvalidOptionError(`policy.${name}`, `is not a field: ${Object.keys(wireNames).join(', ')}`);
     if (value === undefined) continue;
     sent[wireNames[name]] = value;
   }
@@ -192,7 +192,7 @@ function isPolicyName(name: string): name is keyof typeof wireNames {
 
 /** Neither message quotes the URL, which may hold a secret. */
 function checkedWebhook(webhook: string, secrets: readonly string[]): string {
-  const problem = typeof webhook === 'string' ? checkHttpUrl(webhook) : 'is no text';
+  const problem = typeof webhook === 'string' ? checkHttpUrl(webhook) : 'is not text';
   if (problem !== undefined) throw new InvalidOptionError('webhook', problem);
   if (secrets.some((secret) => webhook.includes(secret)) || redact(webhook, secrets) !== webhook)
     throw new InvalidOptionError('webhook', 'holds the API key, which would go to another host');

@@ -159,7 +159,7 @@ export function checkClientOptions(options: ClientOptions): ClientOptions {
   checkObject(options);
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(parts, name))
-      throw new InvalidOptionError(name, `is no option of a client: ${Object.keys(parts).join(', ')}`);
+      throw new InvalidOptionError(name, `is not an option of a client: ${Object.keys(parts).join(', ')}`);
     if (
       value !== undefined &&
       (value === null || !parts[name as keyof ClientOptions](Object(value) as object))

@@ -97,5 +97,5 @@ export class QueueQuestions {
 
 export function checkJobId(jobId: string): string {
   if (isJobId(jobId)) return jobId;
-  throw new InvalidOptionError('jobId', jobId === '' ? 'is empty' : 'is no id of a job');
+  throw new InvalidOptionError('jobId', jobId === '' ? 'is empty' : 'is not an id of a job');
 }

@@ -2,7 +2,7 @@ import type { FailureCode, Paid } from '../contract/failure-code.js';
 import { MillraceError } from '../contract/millrace-error.js';
 import type { Failed } from '../contract/outcome.js';
 
-/** A failed outcome as an error, for those who want the output alone. `code` is one of the failure codes. */
+/** A failed outcome as an error, for a caller that asks only for the output. `code` is one of the failure codes. */
 export class JobError extends MillraceError {
   static override readonly name: string = 'JobError';
   declare readonly code: FailureCode;

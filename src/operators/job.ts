@@ -39,10 +39,10 @@ export interface Job<O, C extends FailureCode = FailureCode>
   /**
    * Cancels the job at the service as soon as its id is known; subscribers see it end by the service's answer. Before the
    * POST has left nothing is sent, and the job ends as `job-cancelled`. Does nothing on a job that has ended. Resolves to the
-   * outcome, or to `undefined` where the answer is no end: the job goes on, or has completed meanwhile and is polled.
+   * outcome, or to `undefined` where the answer is not an end: the job goes on, or has completed meanwhile and is polled.
    */
   cancel(): Promise<Outcome<O> | undefined>;
-  /** A job is no promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
+  /** A job is not a promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
   readonly then: (await_job_outcome_or_job_output: never) => never;
 }
 
@@ -84,7 +84,7 @@ export interface JobFacts<O = unknown> {
   readonly statusCalls: number;
   /** Its id comes with its answer: there is nothing to cancel while its POST is on the wire. Of several purchases: the first. */
   readonly cannotBeCancelled?: boolean;
-  /** Cancels at once, whether it is subscribed or not; emits the outcome, and completes without one where the answer is no end. */
+  /** Cancels at once, whether it is subscribed or not; emits the outcome, and completes without one where the answer is not an end. */
   cancel(): Observable<Outcome<O>>;
   /** Where the service has the job: host, endpoint and id. `undefined` until the id is known, and where there is none. */
   readonly address?: string | undefined;
@@ -200,7 +200,7 @@ class StreamedJob<O> extends Observable<JobEvent<O>> {
   }
 
   then(): never {
-    throw new MillraceError('usage', 'a job is no promise: await job.outcome() or job.output()');
+    throw new MillraceError('usage', 'a job is not a promise: await job.outcome() or job.output()');
   }
 
   [Symbol.asyncIterator](): AsyncIterator<JobEvent<O>, undefined, undefined> {

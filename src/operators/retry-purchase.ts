@@ -33,7 +33,7 @@ export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptio
   checkMembers('codes', codes, 'list of failure codes', [Symbol.iterator]);
   for (const code of codes)
     if (!Object.hasOwn(failureCodes, code))
-      throw new InvalidOptionError('codes', `${code} is no failure code`);
+      throw new InvalidOptionError('codes', `${code} is not a failure code`);
   return new Attempts(make, options).asJob();
 }
 

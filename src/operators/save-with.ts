@@ -22,7 +22,7 @@ import { jobOperator, type JobOperator } from './job.js';
  *
  * A job stays a job. Its outcome is saved once for all subscribers, and also when they leave meanwhile. If `save` fails,
  * the stream errors with code `not-saved`, and the outcome is kept: the next subscriber saves it again and buys nothing, also
- * `retry` behind a fan-out. Behind a stream that is no job, as a fan-out itself, it errors with an {@link InvalidOptionError}.
+ * `retry` behind a fan-out. Behind a stream that is not a job, as a fan-out itself, it errors with an {@link InvalidOptionError}.
  *
  * @param save a promise, a stream, or anything that rxjs takes for one
  *
@@ -51,7 +51,7 @@ export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unkno
 }
 
 const notBehindJob =
-  'stands behind a stream that is no job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
+  'stands behind a stream that is not a job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
 
 /** A fan-out emits rows with their outcomes: where no type says so, none of them would be saved. */
 function isNoEvent(event: unknown): boolean {

@@ -12,7 +12,7 @@ import { checkNumber } from '../contract/check-option.js';
 export interface ShareRunConfig {
   /** How many of the last values a later subscriber receives first. */
   readonly replay: number;
-  /** Called when the last subscriber has left. The run stops when the result emits; at once where there is none. */
+  /** Called when the last subscriber has left. The run stops when the result emits; without a result, at once. */
   readonly left?: () => Observable<unknown> | undefined;
   /** Whether an error is the end for good. Otherwise the next subscriber goes on. */
   readonly isFinal?: () => boolean;

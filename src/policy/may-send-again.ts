@@ -9,7 +9,7 @@ export type RequestPurpose =
 
 /**
  * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body with the state FAILED; `value`: a
- * readable answer that is no job; `error`: JSON with an `error`; `no-workers`: an `error` that reports no workers, as on
+ * readable answer that is not a job; `error`: JSON with an `error`; `no-workers`: an `error` that reports no workers, as on
  * a cold start; `unreadable`: anything else.
  */
 export type BodyKind = 'job' | 'failed' | 'value' | 'error' | 'no-workers' | 'unreadable';

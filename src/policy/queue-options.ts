@@ -66,7 +66,7 @@ function makeOptionsSchema() {
     executionTimeoutMs: z.number().positive().default(defaultRunsyncTimeoutMs),
     deadlineMs: duration.default(3_600_000),
     onUnsubscribe: z.enum(['detach', 'cancel']).default('detach'),
-    poll: z.custom<PollSchedule>(isSchedule, 'is no poll schedule').optional(),
+    poll: z.custom<PollSchedule>(isSchedule, 'is not a poll schedule').optional(),
     retry: z
       .strictObject({
         maxRetries: z.int().nonnegative().default(4),
@@ -75,7 +75,7 @@ function makeOptionsSchema() {
         maxMs: duration.default(defaultBackoff.maxMs),
       })
       .prefault({}),
-    webhooks: z.custom<JobWebhooks>(isReceiver, 'is no webhook receiver').optional(),
+    webhooks: z.custom<JobWebhooks>(isReceiver, 'is not a webhook receiver').optional(),
     maxConcurrency: z.number().optional(),
   });
 }

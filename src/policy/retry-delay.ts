@@ -52,10 +52,10 @@ const httpDate =
   /^[A-Za-z]{3,9},? (\d{2}[ -][A-Za-z]{3}[ -]\d{2,4}|[A-Za-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( GMT| \d{4})$/;
 
 /**
- * The wait in ms that a Retry-After header asks for, from seconds or a date; `undefined` when there is none, or none
- * that can be read. A date counts from that of the reply: the clock here may be another. One in the past counts as 0, a
- * year as 10 minutes.
- * @param nowMs the time of the reply in ms since the epoch, for one without a date
+ * The wait in ms that a Retry-After header asks for, from seconds or a date; `undefined` when it is missing or
+ * invalid. A date counts from the reply's own date, because this machine's clock may differ. A date in the past
+ * counts as 0, a year as 10 minutes.
+ * @param nowMs the time of the reply in ms since the epoch, for a reply without a date
  */
 export function retryAfterMs(
   { 'retry-after': header, date }: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 import { MillraceError } from '../contract/millrace-error.js';
 
-/** Facts about a reply that is no answer: nothing of its headers, and no secret. */
+/** Facts about a reply that is not an answer: nothing of its headers, and no secret. */
 export interface ReplyFacts {
   readonly httpStatus: number;
   /** Additional context from the service. */
@@ -80,7 +80,7 @@ export class RedirectError extends ReplyError {
   }
 }
 
-/** Any other status that is no success. */
+/** Any other status that is not a success. */
 export class UnexpectedStatusError extends ReplyError {
   static override readonly name: string = 'UnexpectedStatusError';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** A JavaScript runtime that is no Node.js, from npm and kept between runs. */
+/** A JavaScript runtime that is not Node.js, from npm and kept between runs. */
 export interface Runtime {
   /** The command and its arguments before the program. */
   readonly command: readonly string[];

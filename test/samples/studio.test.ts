@@ -155,7 +155,7 @@ describe('the studio', () => {
     await drop('notes.png', '"no picture"');
     await expect
       .poll(() => problem.textContent())
-      .toBe('notes.png is no picture: PNG, JPEG, WebP and GIF can be edited.');
+      .toBe('notes.png is not a picture: PNG, JPEG, WebP and GIF can be edited.');
     await drop(
       'tiny.gif',
       'Uint8Array.from(atob("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="), (c) => c.charCodeAt(0))',
@@ -193,7 +193,7 @@ describe('the studio', () => {
     });
     expect(await send({ ...good, picture: new Blob(['text']) })).toMatchObject({
       status: 400,
-      problem: expect.stringContaining('no picture'),
+      problem: expect.stringContaining('not a picture'),
     });
     expect(await send({ ...good, resolution: 'toString', picture: bytes })).toMatchObject({ status: 400 });
     expect(await send({ ...good, picture: bytes })).toMatchObject({

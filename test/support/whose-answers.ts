@@ -74,7 +74,7 @@ interface NamedJob {
   readonly jobId: string;
 }
 
-/** Every place where a row names a job. A row that collects a job that was bought elsewhere is no purchase of this run. */
+/** Every place where a row names a job. A row that collects a job that was bought elsewhere is not a purchase of this run. */
 function namedJobs({ results, failures, costs, journal }: Answers): NamedJob[] {
   const named = (where: string, id = '', endpoint = '', jobId?: string | null): NamedJob[] =>
     jobId ? [{ where, id, endpoint, jobId }] : [];

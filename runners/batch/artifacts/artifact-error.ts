@@ -5,7 +5,7 @@ export class ArtifactError extends MillraceError {
   static override readonly name: string = 'ArtifactError';
   /** Of the reply that did not bring it. */
   readonly httpStatus: number | undefined;
-  /** The bytes are no picture, or no file of a known format, at all. */
+  /** The bytes are not a picture, or not a file of a known format. */
   readonly isNoPicture: boolean;
   /** Trying again may help. */
   readonly mayPass: boolean;

@@ -21,7 +21,7 @@ interface ArtifactName {
 }
 
 /**
- * `<id>.<format>`, and `<id>~2.<format>` for the second file of a row. An id that is no good as a file's name is cleaned and gets a hash of the whole id behind `~`, which
+ * `<id>.<format>`, and `<id>~2.<format>` for the second file of a row. An id that is not valid as a file's name is cleaned and gets a hash of the whole id behind `~`, which
  * no plain id contains: two rows never share a name, on no file system.
  */
 export function artifactName({ id, format, collides = false, nth = 1, apart }: ArtifactName): string {

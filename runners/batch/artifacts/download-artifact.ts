@@ -136,7 +136,7 @@ function check({ status, headers, bytes }: Downloaded, part: ArtifactPart, isPar
     throw new ArtifactError(`${bytes} bytes came of ${announced} that were announced`, { mayPass: true });
   const { total = part.length } = version;
   if (total === part.length && !part.isCut) return;
-  // What has come is no part of a whole file.
+  // What has come is not a part of a whole file.
   version.forget();
   const why =
     total === part.length

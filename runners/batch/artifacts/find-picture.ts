@@ -89,7 +89,7 @@ function fileIn(
   if (bytes !== undefined) return { at, bytes };
   if (value === undefined) return { problem: 'is not in the output' };
   if (typeof value !== 'object' || value === null)
-    return { problem: 'is no http or https address, and no base64 text of a file of a known format' };
+    return { problem: 'is not an http or https address, and no base64 text of a file of a known format' };
   const inner = Object.entries(value).find(([, one]) => isUrl(one))?.[0];
   const guess = inner === undefined ? '' : `: did you mean ${pathOf([...at, inner])}?`;
   return { problem: `is ${Array.isArray(value) ? 'a list' : 'an object'}, and no address${guess}` };

@@ -26,7 +26,7 @@ export function parseOutputPath(text: string): { path: OutputPath } | { problem:
     stepsOf(guess) === undefined
       ? 'output.video_url or output.images[].url is one'
       : `did you mean ${guess}?`;
-  return { problem: `"${text}" is no path into a job's output: ${meant}` };
+  return { problem: `"${text}" is not a path into a job's output: ${meant}` };
 }
 
 function stepsOf(text: string): OutputPath['steps'] | undefined {

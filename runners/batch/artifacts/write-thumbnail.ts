@@ -42,7 +42,7 @@ const tries = [
 
 /**
  * A small WebP of a picture, upright and at most 320 pixels a side; `undefined` when sharp is not installed or the bytes
- * are no picture it can read. Never throws: a run does not fail over a thumbnail.
+ * are not a picture it can read. Never throws: a run does not fail over a thumbnail.
  */
 export async function makeThumbnail(picture: Uint8Array): Promise<Uint8Array | undefined> {
   const sharp = await loadSharp();

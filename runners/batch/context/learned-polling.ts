@@ -69,7 +69,7 @@ async function readRunTimes(options: PollingOptions): Promise<{ kept: RunTimes; 
   try {
     const found = await options.disk.stat(path);
     if (found === undefined) return { kept: {} };
-    if (found.kind !== 'file' || found.size > longestBytes) throw new Error('it is no file of a run');
+    if (found.kind !== 'file' || found.size > longestBytes) throw new Error('it is not a file of a run');
     return {
       kept: fileSchema.parse(JSON.parse((await readFile(options.disk, path, found.size)).toString())).laws,
     };

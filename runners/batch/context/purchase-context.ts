@@ -81,7 +81,7 @@ interface RowLines {
 /** The money of a run. */
 export interface RunMoney {
   readonly ledger: Ledger;
-  /** Money that others share, asked after the run's own ledger; absent where there is none. */
+  /** Money that runs share, checked after the run's own ledger; absent without a shared ledger. */
   readonly shared: SharedMoney | undefined;
   /** Values whose caps had no room for a row. */
   readonly full: FullValues;

@@ -113,11 +113,11 @@ export interface RunBatchOptions {
     readonly handOn?: HandOn;
   };
   /**
-   * Rows that go to /run wait at the service behind all jobs that do not say so (`policy.lowPriority`). It is no part of what a row
+   * Rows that go to /run wait at the service behind all jobs that do not say so (`policy.lowPriority`). It is not a part of what a row
    * asks for: another start may say otherwise. @defaultValue false
    */
   readonly lowPriority?: boolean;
-  /** What one status call is worth, in ms of lag: a larger one asks less and hears later. @defaultValue 190 */
+  /** What one status call is worth, in ms of lag: a larger value polls less and notices ends later. @defaultValue 190 */
   readonly pollCostMs?: number;
   /** A request that may have been accepted: held as `unknown`, or sent again at the risk of paying twice. @defaultValue 'hold' */
   readonly onUnknown?: 'hold' | 'retry';

@@ -22,7 +22,7 @@ export interface Run extends PurchaseContext {
   readonly journal: JournalWriter;
   readonly projections: Projections;
   readonly pictures: PictureRules & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
-  /** Its part in the ledger that runs share; absent where there is none. */
+  /** Its part of the ledger that runs share; absent without one. */
   readonly day:
     | {
         /** Writes to the ledger what has changed since the last time. */

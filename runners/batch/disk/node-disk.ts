@@ -96,7 +96,7 @@ function errno(error: unknown): string | undefined {
 }
 
 /**
- * Creates a folder and those above it. A folder that exists is no error. Node's own `recursive` tries for ever where a file
+ * Creates a folder and those above it. A folder that exists is not an error. Node's own `recursive` tries for ever where a file
  * system refuses a new folder with ENOENT, as /proc does.
  *
  * @throws the disk's error, ENOENT included

@@ -70,7 +70,7 @@ function endsAt(position: number): Error {
   return Object.assign(new Error(`the file ends at byte ${position}`), { code: 'EIO' });
 }
 
-/** The value of a JSON text that a person may have edited; `undefined` where it is none. */
+/** The value of a JSON text that a person may have edited; `undefined` when it is not valid JSON. */
 export function valueOfJson(text: string): unknown {
   try {
     return JSON.parse(text);

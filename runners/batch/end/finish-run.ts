@@ -111,7 +111,7 @@ async function heldIds({ journal }: Run): Promise<string[]> {
   try {
     for await (const { id } of journal.journal.rowsIn(['unknown'])) if (ids.add(id).size >= heldShown) break;
   } catch {
-    // A journal that cannot be read is said below.
+    // An unreadable journal is reported below.
   }
   return [...ids];
 }

@@ -13,7 +13,7 @@ export interface RecoveredFile {
   readonly goodEnd: number;
   /** The last good record lacks its newline: the crash came between the two. */
   readonly newlineMissing: boolean;
-  /** Bytes behind `goodEnd` that are no record. */
+  /** Bytes behind `goodEnd` that are not records. */
   readonly tornBytes: number;
   /** CRC-32 of all bytes of lines that a newline ends. */
   readonly checksum: number;
@@ -107,7 +107,7 @@ class Pass {
     return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotEnd };
   }
 
-  /** Bytes without a final newline: nothing of them was durable, unless whole records follow bytes that are no record. */
+  /** Bytes without a final newline: nothing of them was durable, unless whole records follow bytes that are not records. */
   private tail(bytes: Buffer, offset: number): void {
     this.line++;
     const [first, second] = salvage(bytes);

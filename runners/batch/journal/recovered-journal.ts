@@ -140,7 +140,7 @@ export interface RecordRange {
 /**
  * The records of a journal in order, in flat memory.
  *
- * @throws {JournalError} `journal-broken` at a line that is no record.
+ * @throws {JournalError} `journal-broken` at a line that is not a record.
  */
 export async function* readRecords(
   disk: Disk,

@@ -50,7 +50,7 @@ export function isSameHost(owner: Host, here: Host): boolean {
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }
 
-/** Longer notes are none. */
+/** A longer file is not a note of an owner. */
 const mostBytes = 16 << 10;
 
 /** What a small file says; `undefined` where it says nothing. Throws where it says something else. */

@@ -66,7 +66,7 @@ export class RunProgress {
   /**
    * To be called when the journal is durable.
    *
-   * @param from a start of the same manifest with another folder is told what this run has bought
+   * @param from the manifest: a start of it with another folder finds here what this run has bought
    */
   async note(from: ManifestOf): Promise<void> {
     const { disk, owner } = this.options;

@@ -34,7 +34,7 @@ function rawRecord(value: unknown, line: number): RawRecord {
   if (typeof value === 'string') return recordOf({ text: value, line });
   if (value instanceof BrokenLine) return brokenRecord({ text: '', line }, value.problem);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return brokenRecord({ text: '', line }, `is no object, but ${shown(value)}`);
+    return brokenRecord({ text: '', line }, `is not an object, but ${shown(value)}`);
   // The same as from a file: what JSON cannot express is not sent.
   return recordOf({ text: jsonOf(value), line });
 }

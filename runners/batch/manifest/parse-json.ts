@@ -19,7 +19,7 @@ export function parseJson(text: string): { readonly value: unknown } | JsonProbl
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problem: `is no JSON: ${reason((error as Error).message)}`, isNoJson: true };
+    return { problem: `is not JSON: ${reason((error as Error).message)}`, isNoJson: true };
   }
   if (typeof value !== 'object') return { value };
   const keys: string[] = [];

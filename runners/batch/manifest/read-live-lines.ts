@@ -43,6 +43,6 @@ function textOf(parts: readonly Uint8Array[]): string | BrokenLine {
   try {
     return utf8.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
   } catch {
-    return new BrokenLine('is no UTF-8 text');
+    return new BrokenLine('is not UTF-8 text');
   }
 }

@@ -122,9 +122,9 @@ async function whyNot(
   if (/[\u0000-\u001f\u007f\ufffd]/.test(name)) return 'has a name that a manifest cannot hold';
   const path = join(folder, name);
   const found = await disk.stat(path);
-  if (found?.kind !== 'file') return found?.kind === 'folder' ? 'is a folder' : 'is no plain file';
+  if (found?.kind !== 'file') return found?.kind === 'folder' ? 'is a folder' : 'is not a plain file';
   const format = formatOf(await readHead(disk, path));
-  if (format === undefined) return 'is no picture';
+  if (format === undefined) return 'is not a picture';
   return taken.includes(format) ? undefined : `is a ${format} picture; PNG, JPEG and WebP are taken`;
 }
 

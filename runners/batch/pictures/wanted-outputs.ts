@@ -27,7 +27,7 @@ export function leftFile({ field, found, known }: WantedFile): OutputFile {
 }
 
 /**
- * Finds the picture of an output and the files at `paths`. What is the row's picture is no file beside it; but a URL that need not
+ * Finds the picture of an output and the files at `paths`. What is the row's picture is not a file beside it; but a URL that need not
  * be a picture's is a file where it was asked for.
  *
  * @param saved what an earlier start saved, beside what the reply says

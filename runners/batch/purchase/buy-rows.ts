@@ -51,7 +51,7 @@ interface Doing {
   readonly paid: Subject<PaidRow>;
 }
 
-/** An error that is no row's outcome stops the run. Without a journal there is no reply to wait for: it ends the stream at once. */
+/** An error that is not a row's outcome stops the run. Without a journal there is no reply to wait for: it ends the stream at once. */
 function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
   try {
     if (task.what === 'send' || task.what === 'poll') {

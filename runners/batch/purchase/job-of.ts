@@ -56,7 +56,7 @@ export function submittedJob(
 
 /**
  * The journal as the checkpoint of a row's job: intent before the POST, id before the first poll. An error here keeps the
- * POST from being sent, and ends the run. The end of a job is no concern of it: what follows from `settled` is journalled
+ * POST from being sent, and ends the run. The end of a job is not a concern of it: what follows from `settled` is journalled
  * by `endPurchase`.
  */
 export function journalled(

@@ -96,7 +96,7 @@ function codesOf(word: string): readonly FailureCode[] {
   if (word === 'failed') return rowCodes.filter((code) => failureCodes[code].paid === 'no');
   const code = rowCodes.find((known) => known === word);
   if (code === undefined)
-    throw new InvalidOptionError('retry', `"${word}" is no failure code, nor one of failed, all`);
+    throw new InvalidOptionError('retry', `"${word}" is not a failure code, nor one of failed, all`);
   return [code];
 }
 

@@ -71,7 +71,7 @@ export class RunTally {
 
   private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
     if (source !== 'unknown') this.rows.delete(id);
-    // What it was before is no news.
+    // The state before is already known.
     if (row.status === 'expired' && this.askedAgain.delete(id)) return;
     row.end = row.status as EndStatus;
     this.count(row.end, 1);

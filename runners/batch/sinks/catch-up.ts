@@ -7,7 +7,7 @@ import { LineBatch } from './line-batch.js';
 import type { RunFiles } from './run-files.js';
 
 export interface CaughtUp {
-  /** Records of the journal that the files now tell of. */
+  /** Records of the journal that the files now include. */
   readonly records: number;
   /** Lines were removed: files that follow these line by line must be written again. */
   readonly removed: boolean;

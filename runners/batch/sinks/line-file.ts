@@ -36,7 +36,7 @@ export class LineFile {
     return onDisk(path, async () => {
       const found = await disk.stat(path);
       if (found !== undefined && found.kind !== 'file') {
-        const message = 'it is no file, and millrace writes there: move it away';
+        const message = 'it is not a file, and millrace writes there: move it away';
         throw new DiskFault(path, 'EEXIST', new Error(message));
       }
       // Left by a start that died while it replaced the file.

@@ -18,7 +18,7 @@ export function csvLine(cells: readonly unknown[]): string {
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
 }
 
-/** Whether a cell stands in the file as it is: it needs no quotes and is no formula. */
+/** Whether a cell stands in the file as it is: it needs no quotes and is not a formula. */
 function isPlain(cell: string | number): boolean {
   return typeof cell === 'number' ? cell >= 0 : cell === '' || /^[a-z0-9][\w./:-]*$/i.test(cell);
 }

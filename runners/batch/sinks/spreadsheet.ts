@@ -12,7 +12,7 @@ export interface SheetExtent extends FileExtent {
 /** How far a run's files are written, by name. */
 export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExtent>>>;
 
-/** Up to where the files tell of the journal. Kept in summary.json. */
+/** The last record of the journal that the files include. Kept in summary.json. */
 export interface FilesCovered {
   /** How many records of the journal. */
   readonly records: number;

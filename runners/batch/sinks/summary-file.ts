@@ -79,7 +79,7 @@ export interface Summary {
   readonly prices: Readonly<Record<string, number>>;
   /** Where those prices are from (`published`, or a file), and the highest reported ones where they are others. */
   readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
-  /** Up to where the other files tell of the journal: a later start goes by it. */
+  /** The last record of the journal that the other files include; a later start continues from it. */
   readonly covers?: FilesCovered;
 }
 

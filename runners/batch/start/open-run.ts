@@ -209,7 +209,7 @@ function unagreedOf(
   return mostUsd === undefined ? undefined : { rows: price.unpriced, mostUsd };
 }
 
-/** What tells of caps that are nearly used up. */
+/** The watch that warns about caps that are nearly used up. */
 function watchOf(
   { options, events, log }: Opening & Pick<Run, 'log'>,
   { recovered }: Journal,
@@ -245,7 +245,7 @@ function rowsToDo(
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
 }
 
-/** The columns of the spreadsheets; `undefined` where the manifest is no CSV, and none are written. */
+/** The columns of the spreadsheets; `undefined` where the manifest is not a CSV, and none are written. */
 function sheetsOf(
   { manifest }: Pick<ResolvedOptions, 'manifest'>,
   { plan, columns }: Pick<Checked, 'plan' | 'columns'>,

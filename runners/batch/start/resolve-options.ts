@@ -58,7 +58,7 @@ const plainFields = {
     .object({
       url: z
         .string()
-        .refine((url) => checkHttpUrl(url) === undefined, 'is no http or https URL')
+        .refine((url) => checkHttpUrl(url) === undefined, 'is not an http or https URL')
         .optional(),
       host: z.string().min(1).default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(8_787),
@@ -183,7 +183,7 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
   const byName = manifestFormat(path);
   const format = given.format ?? byName?.format;
   if (format === undefined)
-    throw new InvalidOptionError('manifest', `${path} is no .csv, .jsonl or .ndjson file: say its format`);
+    throw new InvalidOptionError('manifest', `${path} is not a .csv, .jsonl or .ndjson file: set its format`);
   return {
     path,
     bytes,

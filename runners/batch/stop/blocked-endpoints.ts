@@ -38,7 +38,7 @@ export class BlockedEndpoints {
     return [...this.messages.keys()];
   }
 
-  /** What the service said of the first of them. */
+  /** The service's message for the first of them. */
   get message(): string {
     const [first = ''] = this.messages.values();
     return first;

@@ -32,7 +32,7 @@ interface Faulty {
 }
 
 /**
- * An error that is no row's outcome stops the run, but not what is paid for and on its way: other rows' replies are
+ * An error that is not a row's outcome stops the run, but not what is paid for and on its way: other rows' replies are
  * awaited and journalled.
  */
 export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {

@@ -3,7 +3,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 /** A place that the service can fetch pictures of this machine from. */
 export interface PictureHost {
   /**
-   * Sees to it that the picture lies there, once for its content. Resolves to its name, which is no secret and stands in
+   * Sees to it that the picture lies there, once for its content. Resolves to its name, which is not a secret and stands in
    * the files: `s3://bucket/prefix/<sha256>.png`.
    *
    * @param path as the manifest has it
@@ -33,14 +33,14 @@ export function parseUploadTarget(text: string): UploadTarget {
   if (bucket === undefined)
     throw new MillraceError(
       'invalid-option',
-      `"${text}" is no place for pictures: write s3://bucket/prefix, the bucket in 3 to 63 small letters, digits, dots and hyphens`,
+      `"${text}" is not a place for pictures: write s3://bucket/prefix, the bucket in 3 to 63 small letters, digits, dots and hyphens`,
     );
   return { bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
 }
 
 /**
- * Why a picture could not be uploaded. `picture`: it is none, or cannot be read; other rows may have more luck. `refused`:
- * the store does not let us. `unreachable`: the store does not answer. Nothing of the row was sent.
+ * Why a picture could not be uploaded. `picture`: it is not a picture, or cannot be read; other rows may succeed.
+ * `refused`: the store denies access. `unreachable`: the store does not answer. Nothing of the row was sent.
  */
 export class UploadError extends MillraceError {
   static override readonly name: string = 'UploadError';

@@ -49,7 +49,7 @@ export class UploadNotes {
     return note?.bytes === bytes && note.mtimeMs === mtimeMs ? note : undefined;
   }
 
-  /** A note that cannot be written is no fault: the next start looks at the picture again. */
+  /** A note that cannot be written is not a fault: the next start looks at the picture again. */
   async add(note: UploadNote): Promise<void> {
     this.#notes.set(note.path, note);
     this.#last = this.#last.then(() => this.#write(note)).catch(() => undefined);

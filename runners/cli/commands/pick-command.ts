@@ -52,7 +52,7 @@ async function namedList(folder: string, name: string, io: CliIo): Promise<Chose
     chosen.unknown.length === 0
       ? 'it has no line with an id'
       : `it names ${countOf(chosen.unknown.length, 'row')}, and none is a result of ${shownPath(folder, io.cwd)}`;
-  throw new UsageError([`"${name}" is no list of this run: ${why}`], howToKeep(folder, io));
+  throw new UsageError([`"${name}" is not a list of this run: ${why}`], howToKeep(folder, io));
 }
 
 /** The newest list of this run, where a browser or a person would have put it. */

@@ -32,7 +32,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new UsageError([`--statement: "${name}": there is no such file`]);
   if (!found.isFile())
-    throw new UsageError([`--statement: "${name}" is no file: name a billing export (CSV)`]);
+    throw new UsageError([`--statement: "${name}" is not a file: name a billing export (CSV)`]);
   return path;
 }
 

@@ -47,7 +47,7 @@ export async function watchCommand({ args: [name], raw, io }: CommandCall<[strin
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() === false)
-    throw new UsageError([`"${name}" is no folder: name the output folder of a run`]);
+    throw new UsageError([`"${name}" is not a folder: name the output folder of a run`]);
   const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
   const stopped = untilStopped(io);
   const { watchRun } = await import('../../report/watch/watch-run.js');

@@ -22,7 +22,7 @@ export function endpointSchema() {
     /** @defaultValue the name */
     id: z
       .string()
-      .refine((id) => checkEndpointId(id) === undefined, 'is no endpoint id')
+      .refine((id) => checkEndpointId(id) === undefined, 'is not an endpoint id')
       .optional(),
     /** Client timeout of /runsync, in ms. (spec 8) */
     execution_timeout_ms: z.number().positive().max(86_400_000).optional(),
@@ -33,7 +33,7 @@ export function endpointSchema() {
     price: z
       .union(
         [z.number().nonnegative().max(100_000), endpointPriceSchema()],
-        'is no price: a number of dollars is',
+        'is not a price: write a number of dollars',
       )
       .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))
       .optional(),

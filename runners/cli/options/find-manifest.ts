@@ -40,7 +40,7 @@ export async function findManifest(
   }
   if (!found.isFile()) {
     throw new UsageError(
-      [`"${name}" is no file, and a manifest is read more than once`],
+      [`"${name}" is not a file, and a manifest is read more than once`],
       `${shellWords('cat', name)} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
     );
   }
@@ -49,7 +49,7 @@ export async function findManifest(
   const known = manifestFormat(path);
   if (known === undefined && format === undefined) {
     throw new UsageError([
-      `"${basename(name)}" is no .csv, .jsonl or .ndjson file (each also .gz): say what it is with --format csv or --format jsonl`,
+      `"${basename(name)}" is not a .csv, .jsonl or .ndjson file (each also .gz): say what it is with --format csv or --format jsonl`,
     ]);
   }
   return {

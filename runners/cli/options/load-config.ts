@@ -122,7 +122,7 @@ function fileSchema() {
     ...Object.fromEntries([...bySetting()].map(([setting, option]) => [setting, settingSchema(option)])),
     endpoints: z
       .record(
-        z.string().refine((name) => checkEndpointId(name) === undefined, 'is no name for an endpoint'),
+        z.string().refine((name) => checkEndpointId(name) === undefined, 'is not a name for an endpoint'),
         endpointSchema(),
       )
       .default({}),
@@ -176,7 +176,7 @@ function parse(text: string, path: string): unknown {
     value = JSON.parse(text);
   } catch {
     // The parser's error quotes the file, which may hold a key.
-    throw new UsageError([`${path}: is no JSON`]);
+    throw new UsageError([`${path}: is not JSON`]);
   }
   const secret =
     typeof value === 'object' && value !== null ? keyNames.find((name) => name in value) : undefined;

@@ -111,5 +111,5 @@ function checkCode(code: string, context: z.RefinementCtx): void {
   const codes = Object.entries(failureCodes).flatMap(([name, { scope }]) => (scope === 'row' ? [name] : []));
   if (severalCodes.includes(code) || codes.includes(code)) return;
   const allowed = [...severalCodes, ...codes].join(', ');
-  refuse(context, `"${code}" is no failure code: ${allowed} are`);
+  refuse(context, `"${code}" is not a failure code; there are ${allowed}`);
 }

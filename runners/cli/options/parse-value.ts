@@ -12,7 +12,7 @@ export function parseDuration(text: string): { ms: number } | { problem: string 
     };
   }
   const parts = text === '' ? undefined : shape.exec(text)?.slice(1);
-  if (parts === undefined) return { problem: `"${text}" is no duration: write it as 90s, 10m or 1h30m` };
+  if (parts === undefined) return { problem: `"${text}" is not a duration: write it as 90s, 10m or 1h30m` };
   const units = Object.keys(unitMs) as Unit[];
   const ms = units.reduce((sum, unit, index) => sum + Number(parts[index] ?? 0) * unitMs[unit], 0);
   return { ms: Math.round(ms) };
@@ -30,7 +30,7 @@ export function inUnits(ms: number): string {
 export function parseHost(given: string): { value: string } | { problem: string } {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    return { problem: `"${withoutSecrets(given)}" is no http or https URL` };
+    return { problem: `"${withoutSecrets(given)}" is not an http or https URL` };
   }
   if (url.username !== '' || url.password !== '') {
     return {
@@ -60,7 +60,7 @@ export function parseNotifyUrl(address: string): { value: string } | { problem: 
   const isHere = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isHere))
     return {
-      problem: 'this is no address for a notification: https://… is, and http:// on this machine alone',
+      problem: 'this is not an address for a notification: write https://…, or http://… on this machine',
     };
   if (url.username !== '' || url.password !== '')
     return { problem: 'an address with a name or a password in it is refused: leave them out' };

@@ -13,7 +13,7 @@ export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<s
   if (found === undefined) throw new UsageError([`"${name}": there is no such folder`]);
   if (!found.isDirectory())
     throw new UsageError(
-      [`"${name}" is no folder: name the output folder of a run`],
+      [`"${name}" is not a folder: name the output folder of a run`],
       await meant(dirname(folder), io, `${stemOf(folder)}.`),
     );
   if (!(await holdsRun(folder)))

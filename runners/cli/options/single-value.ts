@@ -37,7 +37,7 @@ export const singleValue = {
     text((given): Parsed<number> => {
       const value = /^\$?\d+(\.\d{1,6})?$/.test(given) ? Number(given.replace('$', '')) : Number.NaN;
       if (Number.isFinite(value)) return { value };
-      return { problem: `"${given}" is no amount: write dollars such as 25 or 0.5` };
+      return { problem: `"${given}" is not an amount: write dollars such as 25 or 0.5` };
     }),
   /** Requests a second; a fraction is allowed. */
   rate: () =>
@@ -73,7 +73,7 @@ export const singleValue = {
     text((given): Parsed<number> => {
       const [, digits] = /^(\d+(?:\.\d+)?)%?$/.exec(given) ?? [];
       if (digits !== undefined) return { value: Number(digits) };
-      return { problem: `"${given}" is no share: write per cent such as 10%` };
+      return { problem: `"${given}" is not a share: write per cent such as 10%` };
     }),
   /** `N` or `P%`. */
   halt: () =>
@@ -100,7 +100,7 @@ export const singleValue = {
   jobId: () =>
     z
       .string()
-      .regex(/^[\u0021-\u007e]+$/, 'is no job id: it is empty, or holds a space or a control character'),
+      .regex(/^[\u0021-\u007e]+$/, 'is not a job id: it is empty, or holds a space or a control character'),
   uploadTarget: () => parsedBy(parseUploadTarget),
   latency: () => parsedBy(parseLatency),
   faults: () => parsedBy(parseFaults),
@@ -125,13 +125,15 @@ export const singleValue = {
       const [, host = '', port = ''] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given) ?? [];
       if (host !== '' && Number(port) <= 65_535)
         return { value: { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } };
-      return { problem: `"${given}" is no address to listen at: write it as 127.0.0.1:8787 or [::1]:8787` };
+      return {
+        problem: `"${given}" is not an address to listen at: write it as 127.0.0.1:8787 or [::1]:8787`,
+      };
     }),
   /** `embedded`, or the address of a database. No message repeats the address: it may hold a password. */
   database: () =>
     text((given): Parsed<string> => {
       if (given === 'embedded' || /^postgres(ql)?:\/\//.test(given)) return { value: given };
-      return { problem: 'this is no database: embedded, or postgres://user@host:5432/database, is' };
+      return { problem: 'this is not a database: write embedded, or postgres://user@host:5432/database' };
     }),
 };
 

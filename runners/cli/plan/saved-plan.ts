@@ -90,7 +90,7 @@ export async function readPlan(path: string, name: string): Promise<SavedPlan> {
     last = line;
   }
   const head = planHeadSchema().safeParse(valueOfJson(first ?? '')).data;
-  if (head === undefined) throw refused(name, 'is no plan that this millrace has saved');
+  if (head === undefined) throw refused(name, 'is not a plan that this millrace has saved');
   const foot = planFootSchema().safeParse(valueOfJson(last)).data;
   if (foot === undefined) throw refused(name, 'is cut short');
   if (foot.lines !== sum.digest('hex')) throw refused(name, 'is not as it was saved');

@@ -65,7 +65,7 @@ function pictureProblem({ status, contentType }: Probed): string | undefined {
   if (status < 200 || status >= 300) return `answers HTTP ${status}`;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   return type !== undefined && /^(text|audio|video)\/|^application\/(json|xml|pdf)$/.test(type)
-    ? `is no picture, but ${type}`
+    ? `is not a picture, but ${type}`
     : undefined;
 }
 

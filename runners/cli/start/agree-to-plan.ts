@@ -132,7 +132,7 @@ export async function confirmPrice(
   if (consent.isCapped) return 'go';
   throw new UsageError(
     [
-      `this start may buy for ${price}. Above ${formatMoney(askAbove)} it asks, and it cannot ask here: ${whyNot(io)} no terminal`,
+      `this start may buy for ${price}. Above ${formatMoney(askAbove)} it asks, and it cannot ask here: ${whyNot(io)}`,
     ],
     'agree to it with --yes, or set a cap with --max-cost USD; nothing was sent',
   );
@@ -178,7 +178,7 @@ export async function confirmRedo(
   throw new UsageError(
     [
       ...describeOutdated(outdated).map((line) => plainText(line)),
-      `${outdatedRows(outdated)}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`,
+      `${outdatedRows(outdated)}. It asks about them, and it cannot ask here: ${whyNot(io)}`,
     ],
     'save the redo manifest from a new report, or buy them with --yes; nothing was sent',
   );
@@ -202,14 +202,14 @@ function boughtAlready(
   const instead =
     elsewhere === undefined ? 'give the rows their earlier ids' : `go on there with ${outOf(elsewhere)}`;
   return new UsageError(
-    [plainText(`${what}. It asks about them, and it cannot ask here: ${whyNot(io)} no terminal`, 2000)],
+    [plainText(`${what}. It asks about them, and it cannot ask here: ${whyNot(io)}`, 2000)],
     `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,
   );
 }
 
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
   const names = listed([stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'], ' and ');
-  return `${names} ${names.includes(' ') ? 'are' : 'is'}`;
+  return `${names} ${names.includes(' ') ? 'are not terminals' : 'is not a terminal'}`;
 }
 
 const agreeHint =

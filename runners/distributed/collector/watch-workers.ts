@@ -95,7 +95,7 @@ export class SilentWorkers {
     }
   }
 
-  /** A worker that died before this start, and holds no rows any more, is none of its business. */
+  /** A worker that died before this start, and holds no rows, is not reported. */
   private silent(worker: WorkerState): void {
     const isOld = worker.rows === 0 && worker.seenMsAgo >= deadAfterMs + sweepMs;
     this.reported.set(worker.worker, worker.rows === 0 ? undefined : worker);

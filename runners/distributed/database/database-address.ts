@@ -47,7 +47,7 @@ function parsed(text: string): URL {
   const hint = text.includes('@')
     ? '; a password with special characters is written percent-encoded, or left to PGPASSWORD'
     : '';
-  throw new DatabaseError('database', `--db: this is no address of a database: ${advice}${hint}`);
+  throw new DatabaseError('database', `--db: this is not an address of a database: ${advice}${hint}`);
 }
 
 function decoded(text: string): string {

@@ -10,8 +10,8 @@ export const places: readonly Place[] = ['poll', 'send'];
 export const queueSchema = 'millrace_queue';
 
 /**
- * Deals the rows of runs: each row that waits is a job of pg-boss, named by the row's own uuid. It deals and knows nothing else:
- * a job is gone with the transaction that deals it, and who has the row is in the table of rows.
+ * Deals the rows of runs: each waiting row is a pg-boss job, named by the row's uuid. The queue does nothing else: a
+ * job is removed in the transaction that deals it, and the table of rows says who has the row.
  */
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;

@@ -92,7 +92,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
     if (isUnfit) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     on.withCommit(saveLedger(on, run, ledger));
-    // All else is found by the collector's next look: a notification wakes the connections of all who listen.
+    // The collector's next look finds all else: a notification would wake the connections of all listeners.
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));

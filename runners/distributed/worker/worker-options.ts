@@ -18,8 +18,9 @@ export interface WorkerOptions {
   /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
   readonly artifacts?: string;
   /**
-   * Takes callbacks of the service about rows of any worker, for all runs of the database. The service is told the address of the run.
-   * @defaultValue this worker listens nowhere, and is handed what comes to other processes
+   * Takes callbacks of the service about rows of any worker, for all runs of the database. The service is given the
+   * address of the run.
+   * @defaultValue this worker does not listen, and receives callbacks that came to other processes
    */
   readonly webhooks?: {
     /** @defaultValue 127.0.0.1 */

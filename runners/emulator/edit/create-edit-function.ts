@@ -68,7 +68,7 @@ export async function fetchPicture(url: string, clock: Clock, signal: AbortSigna
     const response = await fetch(url, { signal: AbortSignal.any([signal, late.signal]) });
     if (!response.ok) throw invalid(url, `it answered HTTP ${response.status}`);
     const bytes = await readCapped(response, url);
-    if (pictureType(bytes.subarray(0, headBytes)) === undefined) throw invalid(url, 'it is no picture');
+    if (pictureType(bytes.subarray(0, headBytes)) === undefined) throw invalid(url, 'it is not a picture');
     return bytes;
   } catch (error) {
     if (error instanceof BadEdit) throw error;

@@ -56,7 +56,10 @@ function readHead(entry: string, head: string): [name: string, on: string[] | un
 function kindOf(entry: string, name: string): FaultKind {
   const kind = faultKind(name);
   if (kind === undefined)
-    throw problem(entry, `names no fault ${JSON.stringify(name)}; there are ${faultNames().join(', ')}`);
+    throw problem(
+      entry,
+      `has an unknown fault ${JSON.stringify(name)}; there are ${faultNames().join(', ')}`,
+    );
   return kind;
 }
 

@@ -90,7 +90,7 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
   try {
     return { value: JSON.parse(Buffer.concat(parts).toString()), bytes };
   } catch {
-    throw new Refusal(400, 'invalid input format', 'the body is no JSON');
+    throw new Refusal(400, 'invalid input format', 'the body is not JSON');
   }
 }
 

@@ -188,5 +188,5 @@ function readSubmission(body: unknown): Submission {
   if (read.success) return read.data;
   const issue = read.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? 'the body' : issue.path.join('.');
-  throw new Refusal(400, 'invalid input format', `${where}: ${issue?.message ?? 'is no submission'}`);
+  throw new Refusal(400, 'invalid input format', `${where}: ${issue?.message ?? 'is not a submission'}`);
 }

@@ -157,7 +157,7 @@ function complete(job: Job, result: unknown): void {
     job.status = 'FAILED';
     job.costMicroDollars = 0;
     job.output = undefined;
-    job.error = `the function's output is no JSON: ${error instanceof Error ? error.message : String(error)}`;
+    job.error = `the function's output is not JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -42,9 +42,9 @@ export function checkFunctions(exported: unknown, source: string): UserFunctions
 function checkEach(group: unknown, where: string, problemOf: (name: string) => string | undefined): void {
   if (group === undefined) return;
   if (typeof group !== 'object' || group === null)
-    throw new EmulatorOptionError(`${where} is no object of functions`);
+    throw new EmulatorOptionError(`${where} is not an object of functions`);
   for (const [name, value] of Object.entries(group)) {
-    const problem = problemOf(name) ?? (typeof value === 'function' ? undefined : 'is no function');
+    const problem = problemOf(name) ?? (typeof value === 'function' ? undefined : 'is not a function');
     if (problem !== undefined) throw new EmulatorOptionError(`${where}[${JSON.stringify(name)}] ${problem}`);
   }
 }

@@ -38,7 +38,7 @@ function hasSigns(bytes: Buffer, start: number): boolean {
   return isTime && bytes[start + 19] === point && bytes[start + 23] === letterZ;
 }
 
-/** NaN where one of them is no digit. */
+/** NaN where one of them is not a digit. */
 function digits(bytes: Buffer, from: number, count: number): number {
   let value = 0;
   for (let at = from; at < from + count; at++) {

@@ -57,7 +57,7 @@ export async function readCharges(
 
 function noAmount(path: string, line: number, column: string, cell: string): MillraceError {
   if (foreign.test(cell)) return otherCurrency(path, line, column, cell);
-  const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is no amount`;
+  const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is not an amount`;
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 

@@ -22,7 +22,7 @@ export function savedPath(image: unknown): string | undefined {
   return isObject(image) ? safeImagePath(image['path']) : undefined;
 }
 
-/** Only what lies in the folder: results.jsonl is read as it stands, whoever wrote into it. */
+/** Only files in the folder: the content of results.jsonl is not trusted. */
 export function safeImagePath(path: unknown): string | undefined {
   if (typeof path !== 'string' || path === '' || path.startsWith('/')) return undefined;
   return leadsOut.test(path) ? undefined : path;
@@ -45,7 +45,7 @@ export function shownName(name: string): string {
   return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
 }
 
-/** A reference that is no file of this machine; `undefined`: it may be one. */
+/** A reference that is not a file of this machine; `undefined`: it may be one. */
 export function remoteReference(name: string): PageReference | undefined {
   const url = webUrl(name);
   if (url !== undefined) return { name: shownName(name), url };

@@ -25,8 +25,8 @@ export interface ReferenceCopiesOptions {
 }
 
 /**
- * Makes small copies of references that lie on the web: each is asked for once, without a key, and held whole only while its
- * copy is made. One that cannot be had is counted, and nothing fails over it.
+ * Makes small copies of references on the web: each is fetched once, without a key, and is in memory only while its
+ * copy is made. A reference that cannot be fetched is counted, and does not fail the report.
  */
 export class ReferenceCopies {
   saved = 0;

@@ -7,7 +7,7 @@ import { kindOfPath } from '../../batch/artifacts/artifact-format.js';
 import { pathAddress, savedPath } from './picture-facts.js';
 import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
 
-/** A row as the gallery shows it, but for its pictures: those are added by whoever knows where they lie. */
+/** A row for the gallery without its pictures, which are added by code that knows where they are. */
 type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
 
 /** Longer rows (base64 pictures in a manifest) are shown, and cannot be repeated from the report. */

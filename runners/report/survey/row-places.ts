@@ -18,7 +18,7 @@ export interface RowPlace {
   readonly namesFiles: boolean;
   /** Where in the line these pictures stand. A length of 0: that is not known. */
   readonly images: { readonly at: number; readonly length: number };
-  /** When it ended, in ms since the epoch; 0: not said. */
+  /** When it ended, in ms since the epoch; 0: unknown. */
   readonly at: number;
 }
 

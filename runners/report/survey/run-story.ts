@@ -4,7 +4,7 @@ import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
 import { objectsWith, readJsonl, recordKind } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
 
-/** What the journal tells of the run as a whole. Times in ms since the epoch. */
+/** The run as a whole, from its journal. Times in ms since the epoch. */
 export interface RunStory {
   readonly starts: readonly RunStart[];
   /** The end of each start that came to one; fewer than starts while a run goes or after a crash. */
@@ -17,7 +17,10 @@ export interface RunStart extends StartFacts {
   readonly axes: readonly string[];
 }
 
-/** Nothing else is parsed: most of the journal tells nothing here. A search stops at each first letter, and quotes are everywhere. */
+/**
+ * Other records are not parsed: most of the journal is not about the run as a whole. A text search stops at each
+ * first letter, and quotes are everywhere.
+ */
 const startOrStop = Buffer.from('k":"st');
 const intent = Buffer.from('k":"intent"');
 

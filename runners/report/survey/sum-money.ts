@@ -142,7 +142,7 @@ function valueSums(one: JsonObject): ValueSummary {
   };
 }
 
-/** A person may have edited the file: what is no object is left out. */
+/** A person may have edited the file: what is not an object is left out. */
 function objectsOf(value: JsonObject): [string, JsonObject][] {
   return Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
 }

@@ -189,7 +189,7 @@ function codeOf(code: unknown): FailureCode {
   return typeof code === 'string' && Object.hasOwn(failureCodes, code) ? (code as FailureCode) : 'unknown';
 }
 
-/** 0 where it is not said. */
+/** 0 when it is unknown. */
 function timeOf(settledAt: unknown): number {
   const at = Date.parse(textOr(settledAt));
   return Number.isNaN(at) ? 0 : at;

@@ -14,7 +14,7 @@ export interface LiveState {
   readonly rows?: number;
   /** Begun and not ended, those being saved not counted; of them in the service's queue, and at work there. */
   readonly inFlight: number;
-  /** Sent and not answered; at the service, which has not said yet whether it works on them. */
+  /** Sent and not answered; at the service, which has not reported yet whether it works on them. */
   readonly sending?: number;
   readonly accepted?: number;
   readonly queued: number;
@@ -23,7 +23,7 @@ export interface LiveState {
   readonly working: number;
   readonly isWorkOld?: boolean;
   readonly saving: number;
-  /** Absent while nothing moves, and until there is enough to tell. */
+  /** Absent while nothing moves, and until there is enough data. */
   readonly rowsPerMinute?: number;
   readonly leftMs?: number;
   /** Why nothing moves, with what the service says of itself. */
@@ -34,7 +34,7 @@ export interface LiveState {
 /** A state older than this is of a process that has died or hangs. */
 const freshMs = 15_000;
 
-/** The state that a run wrote last; `undefined` where there is none, or where it is old. `now` in ms since the epoch. */
+/** The state that a run wrote last; `undefined` when it is missing or old. `now` in ms since the epoch. */
 export async function readLiveState(disk: Disk, folder: string, now: number): Promise<LiveState | undefined> {
   const state = await lastLiveState(disk, folder);
   return state !== undefined && Math.abs(now - state.at) < freshMs ? state : undefined;

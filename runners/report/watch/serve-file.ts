@@ -20,7 +20,7 @@ const types: Record<string, string> = {
 };
 const chunkBytes = 256 * 1024;
 
-/** Sends a file, of another folder than `files` only pictures; what is no plain file is not there. What no browser shows is saved. */
+/** Sends a file, of another folder than `files` only pictures; what is not a plain file is not there. What no browser shows is saved. */
 export async function serveFile(
   disk: Disk,
   path: string,
@@ -61,7 +61,7 @@ export async function serveFile(
   }
 }
 
-/** The bytes from `from` until before `to` that one range asks for; of several, and of what is none, the whole file. (RFC 9110, 14) */
+/** The bytes of a single range, from `from` until before `to`; for several ranges or an invalid one, the whole file. (RFC 9110, 14) */
 function partOf(range: string | undefined, size: number): { from: number; to: number } | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
   if (first === '' && last === '') return undefined;

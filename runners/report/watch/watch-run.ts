@@ -84,7 +84,7 @@ export async function watchRun(folder: string, options: WatchRunOptions = {}): P
 
 const names = ['results.jsonl', 'failures.jsonl', 'earlier.jsonl', 'costs.csv', 'summary.json'];
 
-/** Changes whenever the files of a run that tell of rows that ended have grown or been written anew. */
+/** Changes whenever the run's files about ended rows have grown or were replaced. */
 async function fileSizes(disk: Disk, folder: string): Promise<string> {
   const sizes = await Promise.all(
     names.map(async (name) => (await disk.stat(join(folder, name)))?.size ?? 0),

@@ -19,7 +19,7 @@ interface WatchServerOptions {
 /** An open page may still ask for rows of the snapshot before. */
 const snapshotsKept = 4;
 
-/** Serves the report's page on loopback out of the latest snapshot, and tells open pages of a newer one. */
+/** Serves the report's page on loopback from the latest snapshot, and notifies open pages of a newer one. */
 export class WatchServer {
   readonly #options: WatchServerOptions;
   readonly #server: Server;

@@ -48,7 +48,7 @@ async function check(file: File): Promise<{ file: File; problem?: string }> {
     .catch(() => undefined);
   if (head === undefined) return { file, problem: `${file.name} cannot be read.` };
   return pictureType(new Uint8Array(head)) === undefined
-    ? { file, problem: `${file.name} is no picture: PNG, JPEG, WebP and GIF can be edited.` }
+    ? { file, problem: `${file.name} is not a picture: PNG, JPEG, WebP and GIF can be edited.` }
     : { file };
 }
 

@@ -25,7 +25,7 @@ export async function readOrder(form: FormData): Promise<Order | string> {
   if (file.size > limits.pictureBytes) return 'The picture is too large.';
   const bytes = new Uint8Array(await file.arrayBuffer());
   const type = pictureType(bytes);
-  if (type === undefined) return 'This is no picture: PNG, JPEG, WebP and GIF can be edited.';
+  if (type === undefined) return 'This is not a picture: PNG, JPEG, WebP and GIF can be edited.';
   return { card, prompt, resolution, picture: { type, bytes } };
 }
 

@@ -31,7 +31,7 @@ interface Entry {
   state: 'reserved' | 'unknown' | 'spent';
 }
 
-/** @throws InvalidOptionError when the cap is no number from 0 on */
+/** @throws InvalidOptionError when the cap is not a number from 0 on */
 export function createBudget(capUsd: number): Budget {
   checkNumber('capUsd', capUsd, 'number from 0 on');
   const cap = toMicroDollars(capUsd);

@@ -19,7 +19,7 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job
  *
  * The budget knows jobs by their ids: `attach` of a job that is counted already reserves nothing. Of `chainJob` and `retryPurchase`
  * each purchase reserves the price when its turn comes, and is booked by itself. A job stays a job: it can be cancelled,
- * iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; of a stream that is no job each
+ * iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; of a stream that is not a job each
  * subscription makes its own.
  *
  * @param priceUsd what one purchase is expected to cost, in USD
@@ -29,7 +29,7 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job
  * const budget = createBudget(5);
  * pullJobs(rows, (row) => edit.runSync(row).pipe(withinBudget(budget, 0.0875)), { concurrency: 8 });
  * ```
- * @throws InvalidOptionError when the price is no number from 0 on
+ * @throws InvalidOptionError when the price is not a number from 0 on
  */
 export function withinBudget<O>(budget: Budget, priceUsd: number): JobOperator<O, O> {
   checkMembers('budget', budget, 'budget', ['reserve', 'release', 'keep', 'settle', 'state']);

@@ -51,10 +51,10 @@ function isSlots(slots: unknown): slots is number {
 }
 
 function noSlots(slots: unknown): InvalidOptionError {
-  return new InvalidOptionError('concurrency', `is no whole number from 0 (got ${String(slots)})`);
+  return new InvalidOptionError('concurrency', `is not a whole number from 0 (got ${String(slots)})`);
 }
 
-/** Why a run ended. One that is not final ends for its subscriber: the next one goes on. */
+/** Why a run ended. An end that is not final is for one subscriber: the next one continues. */
 interface Failure {
   readonly error: unknown;
   readonly isFinal: boolean;

@@ -27,18 +27,20 @@ export interface PullOptions {
 }
 
 /**
- * Runs a job a row and pulls a row only for a free slot, from an array, a generator, an async iterable or a Node stream.
- * Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors when the source,
- * `project` or `concurrency` fails, or when a job errors other than by its input; see `onError` for the rows in flight.
- * Unsubscribing unsubscribes every job and returns the iterator: no other row is taken, and one that was just taken is not
- * bought. `for await` and `Readable.from` take it too, with back-pressure from end to end.
+ * Runs a job for each row and pulls a row only when a slot is free, from an array, a generator, an async iterable or
+ * a Node stream. Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors
+ * when the source, `project` or `concurrency` fails, or when a job errors for another reason than its input; see
+ * `onError` for the rows in flight. Unsubscribing unsubscribes every job and returns the iterator: no further row is
+ * taken, and a row that was just taken is not bought. `for await` and `Readable.from` take it too, with back-pressure
+ * from end to end.
  *
- * One call is one run, as a job is one purchase. A second subscriber joins it; one that comes when all have left, as `retry`
- * does, goes on: jobs in flight are joined, and the rows behind them are taken. Nothing is bought again; for that, call
- * `pullJobs` again. The error of a job ends the run for its subscribers only, and `retry` joins that job again: with `saveWith` the
- * outcome is saved once more. Leaving a run, or its error, closes a generator or stream: a subscriber that goes on then gets the jobs in flight,
- * and behind them the error `source-closed`. An array is gone on with. What `project` gives should be a job: a stream that is none
- * (`defer`, `concat`) begins anew when it is subscribed again, and may buy again.
+ * One call is one run, as a job is one purchase. A second subscriber joins it. A subscriber after all have left, such
+ * as `retry`, continues it: it joins the jobs in flight, and the remaining rows are taken. Nothing is bought again;
+ * for that, call `pullJobs` again. The error of a job ends the run for its subscribers only, and `retry` joins that
+ * job again: with `saveWith` the outcome is saved once more. Leaving a run, or its error, closes a generator or
+ * stream: a later subscriber then receives the jobs in flight, and after them the error `source-closed`. An array
+ * continues. `project` should return a job: another stream (`defer`, `concat`) begins anew when it is subscribed
+ * again, and may buy again.
  *
  * @example
  * ```ts
@@ -65,7 +67,7 @@ export function pullJobs<T, O>(
   return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
 }
 
-/** The letters of a text, a path for one, are no rows. @throws InvalidOptionError */
+/** The letters of a text, a path for one, are not rows. @throws InvalidOptionError */
 function checkSource(source: object): void {
   if (isObject(source) && (Symbol.iterator in source || Symbol.asyncIterator in source)) return;
   const problem =

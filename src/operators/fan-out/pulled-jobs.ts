@@ -21,9 +21,9 @@ import type { RowOutcome } from './row-slot.js';
 import { shareRun } from '../share-run.js';
 
 /**
- * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline` take it.
- * All subscriptions and iterations are of one run. In an iteration a slot is free when its outcome has been taken: who
- * reads slowly is sent no more than `concurrency` rows ahead.
+ * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline`
+ * take it. All subscriptions and iterations share one run. In an iteration a slot is free when its outcome has been
+ * taken: for a slow reader, at most `concurrency` rows are sent ahead.
  */
 export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIterable<RowOutcome<T, O>> {
   /**
@@ -136,7 +136,7 @@ class Reading<T, O> {
   }
 }
 
-/** What is left of the slots; a number that is none stays so, and is an error of the run. */
+/** The slots that are left; an invalid number stays as it is, and errors the run. */
 function left([slots, kept]: [slots: number, kept: number]): number {
   return slots >= kept ? slots - kept : Math.min(slots, 0);
 }

@@ -4,7 +4,7 @@ import { MillraceError } from '../../contract/millrace-error.js';
 export interface Feed<T> {
   /** Called only when a slot is free. `undefined`: no row now; `fill` is called when there may be one. */
   take(): IteratorResult<T, unknown> | undefined;
-  /** The fan-out was left or has failed before the feed has ended. One that is left may go on, and take again. */
+  /** The fan-out was left or has failed before the feed has ended. After it was left, the feed may continue and be read again. */
   close(): void;
   /** Whether the rows that are left can be taken after the run has failed, and no row twice. */
   canGoOn(): boolean;

@@ -5,14 +5,16 @@ import type { JobEvent } from '../../contract/outcome.js';
 import { cancelJob, factsOf } from '../job.js';
 
 /**
- * A job a row, the latest wins: the older one is unsubscribed and cancelled at the service, also while its id is on the
- * way. A job that only waited for its turn sends nothing. The last job is cancelled as well when the stream is left before
- * its end, and when the source or `project` fails. `withinBudget` and the like may stand behind the job; a stream that is
- * no job is unsubscribed only. A job of `runSync` or of a route cannot be cancelled on its way, and is none that it takes: where the
- * type does not say so, as behind `pipe`, the stream errors with an `InvalidOptionError` before the job is subscribed.
+ * Runs a job for the latest row: the older job is unsubscribed and cancelled at the service, even if its id has not
+ * arrived yet. A job that has not been sent is not sent. The last job is cancelled as well when the stream is left
+ * before its end, and when the source or `project` fails. The job may be piped through `withinBudget` and the like; a
+ * stream that is not a job is only unsubscribed. A job of `runSync` or of a route cannot be cancelled and is refused:
+ * where the type does not show it, as after `pipe`, the stream errors with an `InvalidOptionError` before the job is
+ * subscribed.
  *
- * It is one run for all subscribers at a time: a second one joins. One that comes when all have left subscribes the source again,
- * and a source that begins anew has its rows bought again; of a source that has ended it joins the last job, and buys nothing.
+ * All subscribers at a time share one run. A subscriber after all have left subscribes to the source again, and a
+ * source that begins anew has its rows bought again; if the source has ended, the subscriber joins the last job and
+ * buys nothing.
  *
  * @example
  * ```ts

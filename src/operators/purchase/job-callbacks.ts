@@ -30,14 +30,14 @@ import type { CalledBack } from './submission.js';
 
 /**
  * What callbacks do to a job. A completed one ends it. Any other end is asked for at once, since no callback proves that nothing was
- * paid. A status that is no end only informs.
+ * paid. A status that is not an end only informs.
  *
  * While a POST is on the wire, callbacks about it are held: its answer says which job is this one's, and a callback that names another
  * job changes nothing. The time limits of the POST bound that. Where it ends without an answer that names a job, the callback's id is all
  * that is known: the job is taken for this one's if no other has it, and nothing is sent again.
  */
 export class JobCallbacks<O> implements CalledBack<O> {
-  /** What a callback said before the job had an id. */
+  /** A callback that arrived before the job had an id. */
   #named: JobReply | undefined;
   readonly #settlement = new AsyncSubject<CallbackResult>();
   readonly #dropped = new Subject<CallbackResult>();

@@ -39,7 +39,7 @@ export interface JobSpec<O> {
   readonly webhook?: JobWebhook | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
-  /** What is known of its requests, for whoever looks in. */
+  /** Receives what is known of its requests. */
   readonly trace?: JobTrace;
   /** Called with every event before its subscribers, also while there is none: notes on it when it was, and reports it. */
   readonly report: (event: JobEvent<O>) => void;

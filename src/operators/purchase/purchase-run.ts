@@ -2,7 +2,7 @@ import type { Observer, Subscriber, Subscription, Unsubscribable } from 'rxjs';
 import { OneTeardown } from '../../policy/one-teardown.js';
 import type { OpenJobs } from '../requests/open-jobs.js';
 
-/** What is run, and what it is told. */
+/** What is run, and what it is notified of. */
 export interface Runner<T> {
   /** Starts, or goes on where it stopped. */
   play(run: Observer<T> & Subscription): void;

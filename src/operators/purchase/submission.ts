@@ -26,11 +26,11 @@ import type { JobState } from './job-state.js';
 
 /** What callbacks do to a POST, where the service calls back. */
 export interface CalledBack<O> {
-  /** The request with the address of this POST, which is no part of what is bought. */
+  /** The request with the address of this POST, which is not a part of what is bought. */
   addressed(request: WireRequest): Observable<WireRequest>;
   /** Whether a callback has named a job, and the POST has had no answer so far that names one. */
   readonly hasNamed: boolean;
-  /** The POST was answered with this job: what callbacks said of it before counts now. */
+  /** The POST was answered with this job: earlier callbacks about it count now. */
   answered(jobId: string): void;
   /** After a POST without an answer: waits until a callback names the job, or none is to be waited for. */
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>>;
@@ -174,7 +174,7 @@ export class Submission<O> {
       job.answer = { value: reading, request };
       return;
     }
-    // A refusal of a request that has made a job all the same is none.
+    // A refusal does not count when a callback shows that the request made a job.
     const isMade = callbacks?.hasNamed === true;
     if (verdict.verdict === 'again' && !isMade) return yield* this.#refused(verdict.usedUp, judged, request);
     const code = verdict.verdict === 'final' && !isMade ? verdict.code : 'unknown';

@@ -45,7 +45,7 @@ export interface Question extends Asking {
   readonly backoff: BackoffLimits;
   /** Called for each request that is sent. */
   readonly onCall?: () => void;
-  /** Whether to ask again after this. `failures` counts from 1. Called once for each exchange that is no answer. */
+  /** Whether to ask again after this. `failures` counts from 1. Called once for each exchange that is not an answer. */
   readonly mayAskAgain: (judged: Judged, failures: number) => boolean;
 }
 

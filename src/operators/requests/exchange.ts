@@ -209,7 +209,7 @@ export function visitOf({ endpointId, host }: ClientContext, kind: RequestKind, 
   return { kind, key, endpointId, host };
 }
 
-/** A function that fails answers with 5xx and is no sign of a service in trouble. */
+/** A function that fails answers with 5xx and is not a sign of a service in trouble. */
 const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rejected', 'charged']);
 
 function reportOf(
@@ -221,7 +221,7 @@ function reportOf(
   if (reading === undefined) return { kind, key, endpointId, host, status: 0 };
   if (verdict.verdict === 'answer' || (verdict.verdict === 'final' && answers.has(verdict.code)))
     return { kind, key, endpointId, host, status: 200 };
-  // A page with status 200 is no good answer to a POST: a gate that took it for one would let all others follow.
+  // A page with status 200 is not a good answer to a POST: a gate that took it for one would admit all others.
   const status = verdict.verdict === 'ambiguous' && reading.status < 500 ? 0 : reading.status;
   const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
   return { kind, key, endpointId, host, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };

@@ -17,7 +17,7 @@ export function statusEvent({ status, delayTime, output }: JobReply): StatusEven
   return event;
 }
 
-/** How a job in a terminal state ended. One that did not complete and reports a cost was paid. (spec 2.1, 2.6, 3) */
+/** How a job in a terminal state ended. A job that did not complete and reports a cost was paid. (spec 2.1, 2.6, 3) */
 export function outcomeOf(
   job: JobReply | FailedReply,
   request: Pick<WireRequest, 'method' | 'url'>,

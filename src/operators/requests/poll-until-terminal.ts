@@ -23,7 +23,7 @@ export interface PollTask
   readonly schedule: PollSchedule;
   /** A first poll at once: for a job that nobody has asked for in a while. */
   readonly atOnce: boolean;
-  /** The last status of the job: a reply with the same status is no event. */
+  /** The last status of the job: a reply with the same status is not an event. */
   readonly last?: StatusEvent | undefined;
   /** Called when the times begin; `end` completes the stream although the job has not ended. */
   begun?(polls: { end(): void }): void;

@@ -14,7 +14,7 @@ export interface RequestReport {
   readonly purpose: RequestPurpose;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Which POST of its job it follows or is, from 1. Absent for calls that are no job. */
+  /** Which POST of its job it follows or is, from 1. Absent for calls that are not jobs. */
   readonly attempt?: number;
   /** 0: there was no reply. */
   readonly status: number;

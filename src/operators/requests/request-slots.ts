@@ -38,7 +38,7 @@ class Slot implements RequestSlot {
   readonly #bounds: readonly Lanes[];
   readonly #lane: string;
   #held = new Subscription();
-  /** The gate said no when it was asked last: it is asked for a wait next, and not a second time. */
+  /** The gate refused at the last try: from now on the slot waits at it, and does not try again. */
   #isHeldUp = false;
 
   constructor(bounds: readonly Lanes[], lane: string) {

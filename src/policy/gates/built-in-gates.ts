@@ -17,7 +17,7 @@ export function openGate(options: GateOptions = {}): Gate {
 /**
  * An open gate that also lets through at most `ratePerSecond` requests a second, of all kinds and all endpoints together
  * and evenly spaced; polls of accepted jobs go before new submissions.
- * @throws InvalidOptionError when the rate is no number above 0
+ * @throws InvalidOptionError when the rate is not a number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
   const clock = clockOf(options);
@@ -35,7 +35,7 @@ export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, othe
 
 /**
  * An open gate with a rate of its own for each kind of request to each endpoint; a pause holds all kinds of an endpoint back.
- * @throws InvalidOptionError when a rate is no number above 0
+ * @throws InvalidOptionError when a rate is not a number above 0
  */
 export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
   const clock = clockOf(options);

@@ -74,7 +74,10 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
   checkNumber('pollExponential.factor', factor, 'number from 1 on');
   checkNumber('pollExponential.maxMs', maxMs, 'number from 1 on');
   if (maxMs < initialMs)
-    throw new InvalidOptionError('pollExponential.maxMs', `is no number from ${initialMs} on (got ${maxMs})`);
+    throw new InvalidOptionError(
+      'pollExponential.maxMs',
+      `is not a number from ${initialMs} on (got ${maxMs})`,
+    );
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
   const replies = new Map<string, Set<Subject<number>>>();

@@ -15,7 +15,7 @@ export type ProxyRules = (destination: Destination) => URL | undefined;
 /**
  * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capitals or small letters. This machine itself is never reached through a proxy.
  *
- * @throws {InvalidOptionError} for a variable that is no address of a proxy; its value, which may hold a password, is not quoted
+ * @throws {InvalidOptionError} for a variable that is not an address of a proxy; its value, which may hold a password, is not quoted
  */
 export function proxyRules(env: Readonly<Record<string, string | undefined>>): ProxyRules {
   const proxies = { secure: proxyIn(env, 'HTTPS_PROXY'), plain: proxyIn(env, 'HTTP_PROXY') };
@@ -53,7 +53,7 @@ function proxyIn(env: Readonly<Record<string, string | undefined>>, name: string
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url !== undefined && url.hostname !== '' && /^https?:$/.test(url.protocol)) return url;
-  throw new InvalidOptionError(name, 'is no address of a proxy: write http://host:port');
+  throw new InvalidOptionError(name, 'is not an address of a proxy: write http://host:port');
 }
 
 function isThisMachine(host: string): boolean {

@@ -18,11 +18,12 @@ export interface FetchTransportOptions {
 }
 
 /**
- * A transport on `fetch`, for browsers, Bun, Deno and workers. `fetch` does not say whether a request that failed has left: every
- * such POST may have been accepted, and its job ends as `unknown`, where got and undici can tell a refused connection from
- * a lost reply. It does not name the phases either: their limits hold together, up to the head of the reply.
+ * A transport on `fetch`, for browsers, Bun, Deno and workers. `fetch` does not show whether a failed request was
+ * sent: every such POST may have been accepted, and its job ends as `unknown`. (got and undici distinguish a refused
+ * connection from a lost reply.) Nor does it show the phases of a request: their time limits apply together, up to
+ * the head of the reply.
  *
- * In a browser the key would be in everybody's hands: leave `apiKey` out, and let a proxy of yours add it.
+ * In a browser everybody could read the key: leave `apiKey` out, and let your own proxy add it.
  *
  * @example
  * ```ts

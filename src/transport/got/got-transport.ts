@@ -156,7 +156,7 @@ function takeRest(stream: Readable, body: ReplyBody): boolean {
   return true;
 }
 
-/** Fails at the head of a reply that comes too early, or that is none to read. */
+/** Fails at the head of a reply that comes too early, or that switches the protocol. */
 function refuseWrongHead(sent: http.ClientRequest, fail: (error: Error) => void): void {
   sent.once('response', ({ statusCode }) => {
     if (precedesRequest(statusCode, sent.socket)) fail(new EarlyReply());

@@ -8,7 +8,7 @@ import { makeEndedRun } from './make-ended-run.js';
 const main = 'dist/runners/cli/main.js';
 const env = { MILLRACE_API_KEY: 'a-key-for-the-bench' };
 
-/** What a process takes to start is no small part of what fewer rows take: the wanted ratios are those of a large run. */
+/** What a process takes to start is not a small part of what fewer rows take: the wanted ratios are those of a large run. */
 const isLarge = (rows: number) => rows >= 1_000_000;
 
 /** What follows the last row of a large run, beside a bare `JSON.parse` of its results: each a process of its own, in turn. */

@@ -90,7 +90,7 @@ describe('settleRow', () => {
   it.each([
     ['nobody', { notSent: true }, /no row with the id "nobody"/],
     ['b', { notSent: true }, /not in doubt, it is completed/],
-    ['a', { paidUsd: -1 }, /no amount/],
+    ['a', { paidUsd: -1 }, /not an amount/],
     ['a', { jobId: '' }, /empty/],
   ] as const)('refuses %s %j', async (id, settlement, message) => {
     const run = await heldRun();

@@ -120,7 +120,7 @@ describe('runCli', () => {
     [['status', 'a.out'], '"a.out": there is no such folder'],
     [['settle', 'a.out', 'id'], 'one of --job ID, --paid USD and --not-sent'],
     [['settle', 'a.out', 'id', '--not-sent', '--job', 'x'], 'one of --job ID, --paid USD and --not-sent'],
-    [['serve', '--faults', 'nonsense=1'], '--faults: fault "nonsense=1" names no fault'],
+    [['serve', '--faults', 'nonsense=1'], '--faults: fault "nonsense=1" has an unknown fault'],
     [['serve', '--latency', 'soon'], '--latency: latency "soon" is none of'],
     [
       ['serve', '--functions', 'nowhere.mjs'],

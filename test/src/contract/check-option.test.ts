@@ -143,11 +143,11 @@ describe('an option of a wrong value throws InvalidOptionError at once, before a
   });
 
   it('and says what it was given, a text in quotes', () => {
-    expect(() => createBudget('5' as never)).toThrow('capUsd: is no number from 0 on (got "5")');
-    expect(() => createBudget(null as never)).toThrow('capUsd: is no number from 0 on (got null)');
-    expect(() => saveWith(of(1) as never)).toThrow('save: is no function (got object)');
+    expect(() => createBudget('5' as never)).toThrow('capUsd: is not a number from 0 on (got "5")');
+    expect(() => createBudget(null as never)).toThrow('capUsd: is not a number from 0 on (got null)');
+    expect(() => saveWith(of(1) as never)).toThrow('save: is not a function (got object)');
     expect(() => pullJobs([1], () => NEVER, { ...one, ...misspelt })).toThrow(
-      'concurrencY: is no option of pullJobs: concurrency, onError, replay',
+      'concurrencY: is not an option of pullJobs: concurrency, onError, replay',
     );
   });
 });

@@ -41,22 +41,25 @@ describe('imageEditInputSchema', () => {
   it.each([
     [{ images: [] }, 'images: needs at least 1 image URL'],
     [{ images: Array.from({ length: 15 }, () => images[0]) }, 'images: takes at most 14 image URLs'],
-    [{ images: ['file:///etc/passwd'] }, 'images.0: is no http or https URL (got "file:///etc/passwd")'],
-    [{ images: ['javascript:alert(1)'] }, 'images.0: is no http or https URL (got "javascript:alert(1)")'],
-    [{ images: ['ftp://a/b'] }, 'images.0: is no http or https URL (got "ftp://a/b")'],
+    [{ images: ['file:///etc/passwd'] }, 'images.0: is not an http or https URL (got "file:///etc/passwd")'],
+    [
+      { images: ['javascript:alert(1)'] },
+      'images.0: is not an http or https URL (got "javascript:alert(1)")',
+    ],
+    [{ images: ['ftp://a/b'] }, 'images.0: is not an http or https URL (got "ftp://a/b")'],
     [{ images: [...images, ''] }, 'images.1: is empty (got "")'],
     [
       { images: ['http://a/b c'] },
       'images.0: contains white space or a control character (got "http://a/b c")',
     ],
-    [{ images: ['http://['] }, 'images.0: is no valid URL (got "http://[")'],
+    [{ images: ['http://['] }, 'images.0: is not a valid URL (got "http://[")'],
     [
       { images: [`ftp://${'a'.repeat(100)}`] },
-      `images.0: is no http or https URL (got "ftp://${'a'.repeat(54)}…")`,
+      `images.0: is not an http or https URL (got "ftp://${'a'.repeat(54)}…")`,
     ],
     [{ prompt: '  ' }, 'prompt: is empty'],
-    [{ aspect_ratio: '16x9' }, 'aspect_ratio: is no ratio of the form <width>:<height>, such as 16:9'],
-    [{ aspect_ratio: '0:1' }, 'aspect_ratio: is no ratio of the form <width>:<height>, such as 16:9'],
+    [{ aspect_ratio: '16x9' }, 'aspect_ratio: is not a ratio of the form <width>:<height>, such as 16:9'],
+    [{ aspect_ratio: '0:1' }, 'aspect_ratio: is not a ratio of the form <width>:<height>, such as 16:9'],
   ])('refuses %j', (more, problem) => {
     expect(problems({ ...input, ...more })).toEqual([problem]);
   });

@@ -32,12 +32,12 @@ describe('isMillraceError', () => {
 
 describe('InvalidOptionError', () => {
   it('names the option', () => {
-    const error = new InvalidOptionError('deadlineMs', 'is no number', { cause: 7 });
+    const error = new InvalidOptionError('deadlineMs', 'is not a number', { cause: 7 });
     expect(error).toMatchObject({
       name: 'InvalidOptionError',
       code: 'invalid-option',
       option: 'deadlineMs',
-      message: 'deadlineMs: is no number',
+      message: 'deadlineMs: is not a number',
       cause: 7,
     });
     expect(isMillraceError(error)).toBe(true);

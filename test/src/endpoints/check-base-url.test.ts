@@ -13,9 +13,9 @@ describe('checkBaseUrl', () => {
 
   it.each([
     ['', 'is empty'],
-    ['api.example.test', 'is no http or https URL'],
-    ['ftp://api.example.test', 'is no http or https URL'],
-    ['https://', 'is no valid URL'],
+    ['api.example.test', 'is not an http or https URL'],
+    ['ftp://api.example.test', 'is not an http or https URL'],
+    ['https://', 'is not a valid URL'],
     ['https://api.example.test/v2', 'ends in /v2'],
     ['https://api.example.test/v2/', 'ends in /v2'],
     ['https://me:secret@api.example.test', 'carries a user name or password'],

@@ -62,7 +62,7 @@ describe('types of an endpoint', () => {
     >();
     expectTypeOf(endpoint.runSync({ n: 1 }).pipe(toOutput())).toEqualTypeOf<Observable<{ at: number }>>();
     expectTypeOf(endpoint.attach('j')).toEqualTypeOf<Job<{ at: number }, QueueFailureCode>>();
-    // @ts-expect-error -- n is no boolean
+    // @ts-expect-error -- n is not a boolean
     expect(endpoint.run({ n: true }).jobId).toBeUndefined();
   });
 

@@ -24,7 +24,7 @@ describe('submissionFields', () => {
     refused({ policy: { executionTimeoutMs: 1.5 } }).toThrow('policy.executionTimeoutMs');
     refused({ policy: { lowPriority: 'yes' } }).toThrow('policy.lowPriority');
     refused({ policy: { ttl: 5 } }).toThrow(
-      'policy.ttl: is no field: executionTimeoutMs, ttlMs, lowPriority',
+      'policy.ttl: is not a field: executionTimeoutMs, ttlMs, lowPriority',
     );
     refused({ policy: { constructor: 5 } }).toThrow('policy.constructor');
   });
@@ -49,6 +49,6 @@ describe('checkWait', () => {
   it('takes whole numbers within the bounds of the service', () => {
     for (const waitMs of [undefined, 1_000, 300_000]) expect(() => checkWait(waitMs)).not.toThrow();
     for (const waitMs of [0, 999, 300_001, 1_000.5, Number.NaN])
-      expect(() => checkWait(waitMs)).toThrow('waitMs: is no whole number from 1000 to 300000');
+      expect(() => checkWait(waitMs)).toThrow('waitMs: is not a whole number from 1000 to 300000');
   });
 });

@@ -225,7 +225,7 @@ describe('a fan-out after the error of a job', () => {
 
   it.each([
     [
-      'its stream is no job',
+      'its stream is not a job',
       () => pullJobs([0, 1, 2], (row) => concat(broken({ now: true })(row)), { concurrency: 1 }),
     ],
     [

@@ -40,6 +40,6 @@ describe('proxyRules', () => {
 
   it('refuses what is no address, and tells nothing of it', () => {
     for (const bad of ['socks5://canary:1', 'http://user:canary@', 'http://canary:port'])
-      expect(() => proxyRules({ HTTPS_PROXY: bad })).toThrow(/^HTTPS_PROXY: is no address of a proxy/);
+      expect(() => proxyRules({ HTTPS_PROXY: bad })).toThrow(/^HTTPS_PROXY: is not an address of a proxy/);
   });
 });

@@ -128,7 +128,7 @@ describe('a submission', () => {
     ['text', '"ok"'],
     ['no id', '{"status":"IN_QUEUE"}'],
     ['an empty id', '{"id":"","status":"IN_QUEUE"}'],
-    ['an id that is no text', '{"id":7,"status":"IN_QUEUE"}'],
+    ['an id that is not text', '{"id":7,"status":"IN_QUEUE"}'],
   ])('is malformed when a success holds %s', (_what, body) => {
     const reading = read('submit', 200, body);
     expect(reading).toMatchObject({ body: 'unreadable', status: 200 });

@@ -16,7 +16,7 @@ const newline = 0x0a;
  * @param bytes lines, each ended by a newline
  * @param before CRC-32 of all bytes before them
  * @param ends is filled with where the lines end, as far as they are records
- * @returns the CRC-32 up to the end of the block; `undefined`: one of the lines is no record with the right checksum
+ * @returns the CRC-32 up to the end of the block; `undefined`: one of the lines is not a record with the right checksum
  */
 export function checksumOfLines(bytes: Buffer, before: number, ends: number[] = []): number | undefined {
   const found = crc32(bytes, before);

@@ -48,7 +48,7 @@ export class HeadScanner {
   private kindLength = 0;
   private valueAt = 0;
 
-  /** Reads the head of `bytes[start, end)`, a record with the right checksum. False where it is no record after all. */
+  /** Reads the head of `bytes[start, end)`, a record with the right checksum. False where it is not a record after all. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
     this.start = start;

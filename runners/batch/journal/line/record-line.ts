@@ -119,7 +119,7 @@ interface Salvaged {
 const headStart = '{"n":';
 const checksumStart = ',"c":"';
 
-/** The whole records in bytes that are no proper line, from the first to the last. */
+/** The whole records in bytes that are not proper lines, from the first to the last. */
 export function* salvage(bytes: Buffer): Generator<Salvaged> {
   let start = bytes.indexOf(headStart);
   while (start >= 0) {
@@ -146,7 +146,7 @@ function looksLikeHead(bytes: Buffer, start: number): boolean {
 const digits = new Int8Array(256).fill(-1);
 for (let value = 0; value < 16; value++) digits[value.toString(16).charCodeAt(0)] = value;
 
-/** Eight lower-case hex digits as a number; -1, which is no checksum, if one of them is no hex digit. */
+/** Eight lower-case hex digits as a number; -1, which is not a checksum, if one of them is not a hex digit. */
 export function hexAt(bytes: Buffer, at: number): number {
   let value = 0;
   let sign = 0;

@@ -34,7 +34,7 @@ export class RowStates {
 
   /** The row's place among all that are known, in the order of first appearance; -1 where it is not. */
   indexOf(id: string): number {
-    // Whoever has just asked for an id asks for it again.
+    // An id is often looked up twice in a row.
     if (id === this.latest.id) return this.latest.index;
     const index = this.table.find(this.hash.ofText(id));
     if (index >= 0) this.latest = { id, index };

@@ -171,7 +171,7 @@ const pathWithBlank = /(?<![^\s|])[^\s|:.]+\s+[^\s|:]+\.(png|jpe?g|webp)\b/i;
 /** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
 export function imageList(cell: unknown): readonly unknown[] | CellProblem {
   if (Array.isArray(cell)) return cell as readonly unknown[];
-  if (typeof cell !== 'string') return new CellProblem(`is no list of URLs, but ${quoteValue(cell)}`);
+  if (typeof cell !== 'string') return new CellProblem(`is not a list of URLs, but ${quoteValue(cell)}`);
   if (!cell.trimStart().startsWith('[')) {
     const [path] = pathWithBlank.exec(cell) ?? [];
     if (path === undefined) return cell.split(/[\s|]+/).filter((image) => image !== '');

@@ -63,6 +63,6 @@ function isPresent(
 }
 
 function advice(column: string, meant: string): string {
-  const is = column.startsWith('input.') ? 'is no field of an edit' : 'is not sent';
+  const is = column.startsWith('input.') ? 'is not a field of an edit' : 'is not sent';
   return `${is}, and there is no column ${quoteValue(meant)} that it looks like; rename it, or say with --ignore ${shellWords(column)} that it is your own`;
 }

@@ -11,7 +11,7 @@ export interface PathColumn {
 const mostParts = 100;
 const textSuffix = ':text';
 
-/** Reads a column's name as a path. `undefined`: it is no path; a text: what is wrong with it. */
+/** Reads a column's name as a path. `undefined`: it is not a path; a text: what is wrong with it. */
 export function pathColumn(name: string): PathColumn | string | undefined {
   const root = name.startsWith('input.') ? 'input' : name.startsWith('body.') ? 'body' : undefined;
   if (root === undefined) return undefined;
@@ -36,7 +36,7 @@ export function setPath(
     target[key] = value;
     return undefined;
   }
-  if (there !== undefined && !isObject(there)) return `${key} is set by another column, and is no object`;
+  if (there !== undefined && !isObject(there)) return `${key} is set by another column, and is not an object`;
   const child = { ...there };
   const problem = setPath(child, rest, value);
   if (problem === undefined) target[key] = child;

@@ -15,7 +15,7 @@ export function readPriority(cell: unknown, column: string): number | CellProble
     column === 'priority'
       ? '; if the column is only your own, rename it or say so with --ignore priority'
       : '';
-  return new CellProblem(`${quoteValue(cell)} is no whole number from -${most} to ${most}${advice}`);
+  return new CellProblem(`${quoteValue(cell)} is not a whole number from -${most} to ${most}${advice}`);
 }
 
 /** The rows of one priority. */

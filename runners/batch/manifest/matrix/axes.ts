@@ -87,7 +87,7 @@ function nameProblem(name: string, { map = {} }: AxesSettings): string | undefin
     name.trim() !== name ||
     /[\u0000-\u001f\u007f-\u009f]/.test(name)
   )
-    return 'is no name of a column';
+    return 'is not a name of a column';
   const path = pathColumn(name);
   if (typeof path === 'string') return path;
   const source = Object.hasOwn(map, name) ? map[name] : undefined;

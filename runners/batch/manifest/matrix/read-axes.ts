@@ -7,7 +7,7 @@ const columns = ['axis', 'value'];
 const mostValues = 1_000_000;
 
 /**
- * The axes of a CSV with the columns `axis` and `value`, a value a line. A line is no combination: each axis multiplies the others.
+ * The axes of a CSV with the columns `axis` and `value`, a value a line. A line is not a combination: each axis multiplies the others.
  *
  * @param name how messages call the file
  * @throws {ManifestError}

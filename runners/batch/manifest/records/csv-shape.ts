@@ -9,7 +9,7 @@ import type { CsvLine } from './csv-collector.js';
 export interface CsvShape {
   /** What separates its columns. */
   readonly delimiter: string;
-  /** Bytes of a first line that only names the separator (`sep=;`, which Excel reads and writes): it is no row. */
+  /** Bytes of a first line that only names the separator (`sep=;`, which Excel reads and writes): it is not a row. */
   readonly skippedBytes: number;
 }
 

@@ -20,7 +20,7 @@ type CsvSettings = Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separa
 
 /**
  * CSV text → its rows. The first line names the columns. Empty lines, and lines of nothing but commas as spreadsheets
- * leave them, are no rows. Throws `ManifestError` where quotes or the header are wrong.
+ * leave them, are not rows. Throws `ManifestError` where quotes or the header are wrong.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -181,7 +181,7 @@ const quoteProblems: Partial<Record<string, string>> = {
 function tooLong(name: string, line: number): ManifestError {
   return new ManifestError(
     name,
-    'the row that begins here is longer than 10 MB; a quote may be missing, or the file is no CSV',
+    'the row that begins here is longer than 10 MB; a quote may be missing, or the file is not a CSV',
     { line },
   );
 }

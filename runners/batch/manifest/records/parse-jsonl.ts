@@ -11,7 +11,7 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are no rows. */
+/** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are not rows. */
 export async function* parseJsonl(
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -48,7 +48,7 @@ export function recordOf({ text, line }: TextLine): RawRecord {
     );
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return brokenRecord({ text, line }, `is no JSON object, but ${quoteValue(value)}`);
+    return brokenRecord({ text, line }, `is not a JSON object, but ${quoteValue(value)}`);
   const names = Object.keys(value);
   const wrong = names.includes('') ? '' : names.includes('__proto__') ? '__proto__' : undefined;
   if (wrong !== undefined) return brokenRecord({ text, line }, `has a key ${quoteValue(wrong)}; rename it`);

@@ -8,7 +8,7 @@ const sliceBytes = 16_384;
 
 /**
  * The manifest's bytes as checked UTF-8 text, unpacked when it is gzip. Throws `ManifestError` with the line where the
- * file is cut, is no text, or cannot be read.
+ * file is cut, is not text, or cannot be read.
  */
 export async function* readUtf8(
   bytes: AsyncIterable<Uint8Array>,

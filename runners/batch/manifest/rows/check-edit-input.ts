@@ -91,5 +91,6 @@ function reason(issue: z.core.$ZodIssue): string {
 
 function wrongType(given: unknown, expected: string): string {
   if (expected === 'boolean') return `${quoteValue(given)} is not one of true, false`;
-  return `${quoteValue(given)} is no ${expected === 'string' ? 'text' : expected === 'array' ? 'list' : expected}`;
+  const name = expected === 'string' ? 'text' : expected === 'array' ? 'a list' : `a ${expected}`;
+  return `${quoteValue(given)} is not ${name}`;
 }

@@ -40,7 +40,7 @@ function priorFailure(error: unknown, millrace: unknown): PriorFailure | { reado
   const { jobId, imageUrl } = facts;
   if (!isTextOrAbsent(jobId) || !isTextOrAbsent(imageUrl)) return { problem: wrongShape };
   if (imageUrl && checkHttpUrl(imageUrl) !== undefined)
-    return { problem: 'names an imageUrl that is no http or https URL' };
+    return { problem: 'names an imageUrl that is not an http or https URL' };
   return {
     failure: {
       code,

@@ -7,7 +7,7 @@ const scheme = /^[a-z][a-z\d+.-]+:/i;
 
 /**
  * Turns the paths among images into URLs and keeps URLs. Each path without a URL is a problem; the check of the input refuses
- * entries that are no text.
+ * entries that are not text.
  */
 export function resolveImages(
   images: readonly unknown[],
@@ -57,7 +57,7 @@ export function basedImage(base: string): ResolveImage {
       .split('/')
       .filter((part) => part !== '.');
     if (/^([\\/]|[a-z]:)/i.test(path) || parts.includes('..') || parts.includes(''))
-      return { problem: `is no path below --images-base ${base}` };
+      return { problem: `is not a path below --images-base ${base}` };
     return folder + parts.map(encodeURIComponent).join('/');
   };
 }

@@ -168,7 +168,7 @@ function rowEndpoint(
     problems.add(cells.label('endpoint'), message);
     return '';
   }
-  const problem = typeof endpoint === 'string' ? checkEndpointId(endpoint) : 'is no text';
+  const problem = typeof endpoint === 'string' ? checkEndpointId(endpoint) : 'is not text';
   const column = own === undefined ? 'endpoint' : cells.label('endpoint');
   if (problem !== undefined) problems.add(column, `${quoteValue(endpoint)} ${problem}`);
   if (kind === 'route' || typeof endpoint !== 'string') return '';

@@ -115,7 +115,10 @@ function inputObject(cells: RowCells, problems: Problems): Record<string, unknow
   const value = 'value' in parsed ? parsed.value : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  problems.add(cells.label('input'), 'problem' in parsed ? parsed.problem : `is no JSON object, but ${is}`);
+  problems.add(
+    cells.label('input'),
+    'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`,
+  );
   return undefined;
 }
 
@@ -137,7 +140,7 @@ function routePath(cells: RowCells, problems: Problems): string | undefined {
     route === undefined
       ? `${cells.missing('route')}: a route call needs the path of its route`
       : typeof route !== 'string'
-        ? `is no text, but ${quoteValue(route)}`
+        ? `is not text, but ${quoteValue(route)}`
         : withValue(route, checkRoutePath(route));
   if (problem === undefined) return route as string;
   problems.add(cells.label('route'), problem);
@@ -171,7 +174,10 @@ function routeBody(cells: RowCells, problems: Problems): { readonly value: unkno
 
 function withPaths(base: unknown, cells: RowCells, problems: Problems): { readonly value: unknown } {
   if (typeof base !== 'object' || base === null || Array.isArray(base)) {
-    problems.add(cells.label('body'), 'is no JSON object, so that body.<name> columns cannot be put into it');
+    problems.add(
+      cells.label('body'),
+      'is not a JSON object, so that body.<name> columns cannot be put into it',
+    );
     return { value: undefined };
   }
   const value: Record<string, unknown> = { ...base };

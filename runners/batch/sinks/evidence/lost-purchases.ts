@@ -23,7 +23,7 @@ export type LostPurchase = FilePurchase & {
 /**
  * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is durable in
  * the journal, so there are none, whatever dies; where there is one, the journal is an older copy, or lost. A line that was
- * edited by hand names a row and an attempt that the journal knows, or is no whole line any more. After a repair, so are the lines of
+ * edited by hand names a row and an attempt that the journal knows, or is no longer a whole line. After a repair, so are the lines of
  * rows whose end alone it has: they could not be written anew.
  */
 export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase, void, void> {
@@ -53,7 +53,7 @@ async function lacksRecords(
   return intent === undefined && outcome?.status === 'failed' && outcome.row === undefined;
 }
 
-/** For each file the bytes that are unchanged since the journal had all that they tell. */
+/** For each file, the bytes unchanged since the journal had all of their records. */
 async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<Map<string, number>> {
   const checked = new Map<string, number>();
   const { records, repairs } = journal.recovered;

@@ -178,7 +178,7 @@ async function wasRun(disk: Disk, out: string, names: readonly string[]): Promis
 
 const lineBytes = 16 << 10;
 
-/** The first bytes of a file; of what is no file, and of one that cannot be read, none that anybody knows. */
+/** The first bytes of a file; of what is not a file, and of one that cannot be read, none that anybody knows. */
 async function beginning(disk: Disk, path: string, length: number): Promise<string> {
   if ((await disk.stat(path))?.kind !== 'file') return '?';
   return (await readFile(disk, path, length)).toString('latin1');

@@ -168,7 +168,7 @@ describe('a download that the end of a start has broken off', () => {
   const noteOf = () => join(folder, 'files', left().find((name) => name.endsWith('.note')) ?? '');
   it.each<[string, () => void]>([
     ['has no note', () => rmSync(noteOf())],
-    ['has a note that is no JSON', () => writeFileSync(noteOf(), '{')],
+    ['has a note that is not JSON', () => writeFileSync(noteOf(), '{')],
     [
       'has a note of another file',
       () =>

@@ -40,14 +40,16 @@ describe('parseOutputPath', () => {
     ['outputs.video_url', 'output.outputs.video_url'],
   ])('refuses %s, and guesses %s', (text, guess) => {
     expect(parseOutputPath(text)).toEqual({
-      problem: `"${text}" is no path into a job's output: did you mean ${guess}?`,
+      problem: `"${text}" is not a path into a job's output: did you mean ${guess}?`,
     });
   });
 
   it.each(['', 'output[', 'output["a', 'output.a b', 'output[-1]'])(
     'refuses %s without a guess that fits',
     (text) => {
-      expect(parseOutputPath(text)).toMatchObject({ problem: expect.stringMatching(/is no path/) as string });
+      expect(parseOutputPath(text)).toMatchObject({
+        problem: expect.stringMatching(/is not a path/) as string,
+      });
     },
   );
 });
@@ -90,12 +92,12 @@ describe('findFiles', () => {
       ['output.a', url('a')],
       ['output.b', 'is not in the output'],
       ['output.list[].url', 'is an empty list'],
-      ['output.n', 'is no http or https address, and no base64 text of a file of a known format'],
-      ['output.words', 'is no http or https address, and no base64 text of a file of a known format'],
+      ['output.n', 'is not an http or https address, and no base64 text of a file of a known format'],
+      ['output.words', 'is not an http or https address, and no base64 text of a file of a known format'],
       ['output.deep', 'is an object, and no address: did you mean output.deep.url?'],
     ]);
     for (const hostile of ['file:///etc/passwd', 'javascript:alert(1)', '//evil.test/a', 'ftp://a.test/b'])
-      expect(found({ a: hostile }, 'output.a')[0]?.[1]).toMatch(/is no http/);
+      expect(found({ a: hostile }, 'output.a')[0]?.[1]).toMatch(/is not an http/);
   });
 
   it('reads no inherited name, and goes into no text', () => {

@@ -109,7 +109,7 @@ describe('recover, a file that is damaged', () => {
       'is record 1, where record 2',
     ],
     [
-      'a line with the right checksum that is no record',
+      'a line with the right checksum that is not a record',
       Buffer.concat([file, checked('{"x":1')]),
       'but is not a record',
     ],

@@ -25,7 +25,7 @@ describe('liveItems', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     const wrong = [
-      new BrokenLine('is no UTF-8 text'),
+      new BrokenLine('is not UTF-8 text'),
       7,
       null,
       [1],
@@ -36,7 +36,7 @@ describe('liveItems', () => {
     ];
     const found = await items(...wrong);
     expect(found.map(({ valid }) => valid)).toEqual(wrong.map(() => false));
-    expect(found[0]?.row).toMatchObject({ problems: [{ message: 'is no UTF-8 text' }] });
+    expect(found[0]?.row).toMatchObject({ problems: [{ message: 'is not UTF-8 text' }] });
     expect(found[7]?.row).toMatchObject({ id: 'x', key: expect.stringMatching(/^x~[0-9a-f]{12}$/) });
   });
 });

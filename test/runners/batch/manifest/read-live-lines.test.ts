@@ -26,6 +26,10 @@ describe('readLiveLines', () => {
   it('goes on after a line that is no UTF-8, and after one that is too long, of which it holds nothing', async () => {
     const long = Buffer.alloc(4_000_000, 'x');
     const lines = await collect(readLiveLines(chunks(Buffer.from([0xff, 10]), long, long, long, '\nok\n')));
-    expect(lines).toEqual([new BrokenLine('is no UTF-8 text'), new BrokenLine('is longer than 10 MB'), 'ok']);
+    expect(lines).toEqual([
+      new BrokenLine('is not UTF-8 text'),
+      new BrokenLine('is longer than 10 MB'),
+      'ok',
+    ]);
   });
 });

@@ -196,29 +196,29 @@ describe('readManifest refuses', () => {
     [
       { images: '["x"', prompt: 'x' },
       'images',
-      "begins with \"[\", but is no JSON: expected ',' or ']' after array element in JSON at position 4",
+      "begins with \"[\", but is not JSON: expected ',' or ']' after array element in JSON at position 4",
     ],
-    [{ images: { a: 1 }, prompt: 'x' }, 'images', 'is no list of URLs, but {"a":1}'],
+    [{ images: { a: 1 }, prompt: 'x' }, 'images', 'is not a list of URLs, but {"a":1}'],
     [{ images: images(15), prompt: 'x' }, 'images', 'takes at most 14 image URLs (got 15)'],
     [
       { images: 'file:///etc/passwd', prompt: 'x' },
       'images',
-      'image 1: is no http or https URL (got "file:///etc/passwd")',
+      'image 1: is not an http or https URL (got "file:///etc/passwd")',
     ],
     [
       { images: `${url} javascript:alert(1)`, prompt: 'x' },
       'images',
-      'image 2: is no http or https URL (got "javascript:alert(1)")',
+      'image 2: is not an http or https URL (got "javascript:alert(1)")',
     ],
     [
       { images: 'ftp://e.com/1.png', prompt: 'x' },
       'images',
-      'image 1: is no http or https URL (got "ftp://e.com/1.png")',
+      'image 1: is not an http or https URL (got "ftp://e.com/1.png")',
     ],
     [
       { images: 'data:image/png;base64,AA', prompt: 'x' },
       'images',
-      'image 1: is no http or https URL (got "data:image/png;base64,AA")',
+      'image 1: is not an http or https URL (got "data:image/png;base64,AA")',
     ],
     [
       { images: 'pictures/a.png', prompt: 'x' },
@@ -234,17 +234,17 @@ describe('readManifest refuses', () => {
     [{ images: url }, 'prompt', 'is missing'],
     [{ images: url, promt: 'x' }, 'prompt', 'is missing; rename column "promt" if it is meant'],
     [{ images: url, prompt: ' ' }, 'prompt', 'is empty'],
-    [{ images: url, prompt: 42 }, 'prompt', '42 is no text'],
+    [{ images: url, prompt: 42 }, 'prompt', '42 is not text'],
     [{ images: url, prompt: 'x', resolution: '8k' }, 'resolution', '"8k" is not one of 1k, 2k, 4k'],
     [
       { images: url, prompt: 'x', aspect_ratio: '16x9' },
       'aspect_ratio',
-      '"16x9" is no ratio of the form <width>:<height>, such as 16:9',
+      '"16x9" is not a ratio of the form <width>:<height>, such as 16:9',
     ],
     [
       { images: url, prompt: 'x', aspect_ratio: '0:1' },
       'aspect_ratio',
-      '"0:1" is no ratio of the form <width>:<height>, such as 16:9',
+      '"0:1" is not a ratio of the form <width>:<height>, such as 16:9',
     ],
     [
       { images: url, prompt: 'x', enable_base64_output: 'yes' },
@@ -264,16 +264,16 @@ describe('readManifest refuses', () => {
       'input',
       'is missing; rename column "inputs" if it is meant: a job needs an input object, or columns input.<name>',
     ],
-    [{ input: [1] }, 'input', 'is no JSON object, but a list'],
-    [{ input: 'x' }, 'input', "is no JSON: unexpected token 'x'"],
-    [{ input: '"x"' }, 'input', 'is no JSON object, but a string'],
+    [{ input: [1] }, 'input', 'is not a JSON object, but a list'],
+    [{ input: 'x' }, 'input', "is not JSON: unexpected token 'x'"],
+    [{ input: '"x"' }, 'input', 'is not a JSON object, but a string'],
     [{ input: { a: 1 }, 'input.a': 2 }, 'input.a', 'a is set by another column too'],
     [{ 'input.': 2 }, 'input.', 'has an empty part; write input.<name> or input.<name>.<name>'],
     [{ kind: 'route' }, 'route', 'is missing: a route call needs the path of its route'],
     [{ route: '//evil' }, 'route', '"//evil" names another host: only a path is allowed'],
     [{ route: 'http://evil/x' }, 'route', '"http://evil/x" names another host: only a path is allowed'],
     [{ route: '/a/../b' }, 'route', '"/a/../b" contains a segment "." or ".."'],
-    [{ route: 7 }, 'route', 'is no text, but 7'],
+    [{ route: 7 }, 'route', 'is not text, but 7'],
     [{ route: '/x', method: 'PUT' }, 'method', '"PUT" is not one of GET, POST'],
     [
       { route: '/x', method: 'GET', body: '{}' },
@@ -285,11 +285,11 @@ describe('readManifest refuses', () => {
       'body.a',
       'a GET row has no body; leave the cell empty, or use method POST',
     ],
-    [{ route: '/x', body: 'text' }, 'body', "is no JSON: unexpected token 'e'"],
+    [{ route: '/x', body: 'text' }, 'body', "is not JSON: unexpected token 'e'"],
     [
       { route: '/x', body: [1], 'body.a': 1 },
       'body',
-      'is no JSON object, so that body.<name> columns cannot be put into it',
+      'is not a JSON object, so that body.<name> columns cannot be put into it',
     ],
     [
       { input: {}, endpoint: '../x' },
@@ -301,7 +301,7 @@ describe('readManifest refuses', () => {
       'endpoint',
       '"https://evil" may hold only letters, digits, ".", "_", "~" and "-", and begins with a letter or digit',
     ],
-    [{ input: {}, endpoint: 7 }, 'endpoint', '7 is no text'],
+    [{ input: {}, endpoint: 7 }, 'endpoint', '7 is not text'],
     [{ input: {}, id: 'a\u0007b' }, 'id', 'holds a control character'],
     [{ input: {}, id: 'x'.repeat(1_001) }, 'id', 'has 1001 characters; at most 1000 are taken'],
     [{ input: {}, id: ['x'] }, 'id', '["x"] is neither text nor a number'],
@@ -685,7 +685,7 @@ describe('readManifest of failures', () => {
     const text = jsonLines({ input: {}, error, millrace: { ...millrace, imageUrl: 'file:///etc/passwd' } });
     const [row] = await readInvalid(text, { format: 'jsonl' });
     expect(row?.problems).toEqual([
-      { column: 'error', message: 'names an imageUrl that is no http or https URL' },
+      { column: 'error', message: 'names an imageUrl that is not an http or https URL' },
     ]);
   });
 });

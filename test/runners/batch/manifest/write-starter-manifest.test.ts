@@ -45,10 +45,10 @@ describe('writeStarterManifest', () => {
       pictures: 3,
       skipped: [
         { name: 'd.gif', why: 'is a gif picture; PNG, JPEG and WebP are taken' },
-        { name: 'empty.png', why: 'is no picture' },
-        { name: 'link.png', why: 'is no plain file' },
+        { name: 'empty.png', why: 'is not a picture' },
+        { name: 'link.png', why: 'is not a plain file' },
         { name: 'more', why: 'is a folder' },
-        { name: 'notes.txt', why: 'is no picture' },
+        { name: 'notes.txt', why: 'is not a picture' },
       ],
     });
     expect(await readFile(path, 'utf8')).toBe(

@@ -114,6 +114,6 @@ describe('retryCodes', () => {
   });
 
   it.each(['never', 'over-budget', ''])('refuses %j', (word) => {
-    expect(() => retryCodes([word])).toThrow(/no failure code/);
+    expect(() => retryCodes([word])).toThrow(/not a failure code/);
   });
 });

@@ -17,6 +17,6 @@ it.each([
 });
 
 it('ends what the disk says with one full stop', () => {
-  for (const message of ['/out/a is no file: move it away.', '/out/a is no file: move it away'])
+  for (const message of ['/out/a is not a file: move it away.', '/out/a is not a file: move it away'])
     expect(stopCauses.diskFailed(message).reason).toContain('move it away. What has been done is kept.');
 });

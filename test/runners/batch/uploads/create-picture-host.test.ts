@@ -98,7 +98,7 @@ describe('createPictureHost', () => {
     await writeFile(join(folder, 'a.png'), 'text');
     await expect(host.put('a.png')).rejects.toMatchObject({
       why: 'picture',
-      message: 'the picture "a.png" is no picture',
+      message: 'the picture "a.png" is not a picture',
     });
     await unlink(join(folder, 'a.png'));
     await expect(host.put('a.png')).rejects.toThrow('the picture "a.png" does not exist');

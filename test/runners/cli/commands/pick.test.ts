@@ -104,7 +104,7 @@ describe('millrace pick', () => {
     await writeFile(gone, 'x');
     expect(code).toBe(1);
     expect(stderr).toContain(`${results[4]!.id}; download: millrace refetch edits.out`);
-    expect(stderr).toContain('1 row of the list is no result of this run: stranger');
+    expect(stderr).toContain('1 row of the list is not a result of this run: stranger');
     expect(JSON.parse(stdout)).toMatchObject({ missing: [results[4]!.id], others: 0, list: 'chosen.csv' });
   });
 
@@ -112,7 +112,7 @@ describe('millrace pick', () => {
     await write('mine.csv', [{ id: 'x', row: 1, file: 'images/x.png', jobId: 'other' }]);
     expect(await pick('mine.csv')).toMatchObject({ code: 2, stdout: '' });
     expect((await pick('mine.csv')).stderr).toContain(
-      '"mine.csv" is no list of this run: it names 1 row, and none is a result of edits.out',
+      '"mine.csv" is not a list of this run: it names 1 row, and none is a result of edits.out',
     );
     expect((await pick('gone.csv')).stderr).toContain('"gone.csv": there is no such file');
     const { code, stderr } = await pick();

@@ -59,7 +59,7 @@ describe('millrace plan --check', () => {
     );
     expect(stderr.trimEnd().split('\n')).toEqual([
       `edits.csv, line 3: row r1: ${pictures.url}/gone.png answers HTTP 404`,
-      `edits.csv, line 4: row r2: ${pictures.url}/page is no picture, but text/html`,
+      `edits.csv, line 4: row r2: ${pictures.url}/page is not a picture, but text/html`,
       `edits.csv, line 5: row r3: ${pictures.url}/gone.png answers HTTP 404`,
     ]);
     expect(code).toBe(1);

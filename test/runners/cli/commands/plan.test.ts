@@ -245,7 +245,7 @@ describe('millrace plan', () => {
     expect(refused.stderr).toContain('--images-base: does not go with --local');
     await write('edits.csv', ['id,images,prompt', 'a,../1.png,p']);
     expect((await millrace(args, { cwd })).stderr).toContain(
-      'is no path below --images-base https://cdn.test/x',
+      'is not a path below --images-base https://cdn.test/x',
     );
   });
 

@@ -63,7 +63,7 @@ describe('millrace reconcile', () => {
   it('names line and column of what it cannot read, and what is not there', async () => {
     await work.write('export.csv', ['jobId,cost', 'a,1', 'b,free']);
     const { code, stderr } = await call('--statement', 'export.csv');
-    expect(stderr).toMatch(/^error: .*export\.csv, line 3, column "cost": "free" is no amount\n$/);
+    expect(stderr).toMatch(/^error: .*export\.csv, line 3, column "cost": "free" is not an amount\n$/);
     expect(code).toBe(2);
     expect(await call('--statement', 'none.csv')).toMatchObject({
       code: 2,

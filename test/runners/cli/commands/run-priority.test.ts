@@ -69,7 +69,7 @@ describe('millrace with a column priority', () => {
       const { code, stderr } = await call(command, 'rows.csv');
       expect(code).toBe(2);
       expect(stderr).toContain(
-        'rows.csv, line 5 (row 4, id "j3"), column priority: "high" is no whole number from -100 to 100; if the column is only your own, rename it or say so with --ignore priority\n',
+        'rows.csv, line 5 (row 4, id "j3"), column priority: "high" is not a whole number from -100 to 100; if the column is only your own, rename it or say so with --ignore priority\n',
       );
     }
     expect(work.emulator.bill()).toEqual([]);

@@ -74,7 +74,7 @@ describe('run --upload', () => {
     ]);
     const { code, stderr } = await call('run', 'edits.csv', '--upload', 's3://pictures');
     for (const line of [
-      'edits.csv, line 3 (row 2, id "text"), column images: image 1: "text.png" is no picture',
+      'edits.csv, line 3 (row 2, id "text"), column images: image 1: "text.png" is not a picture',
       'edits.csv, line 4 (row 3, id "big"), column images: image 1: "big.png" is larger than 30000000 bytes',
       'edits.csv, line 5 (row 4, id "out"), column images: image 1: "../other/a.png" leads outside the folder',
       '  1 other row is like it: line 6',

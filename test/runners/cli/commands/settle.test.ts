@@ -92,8 +92,8 @@ describe('millrace settle', () => {
   it.each([
     [['nobody', '--not-sent'], 'the run has no row with the id "nobody"'],
     [['j0'], 'one of --job ID, --paid USD and --not-sent'],
-    [['j0', '--paid', 'much'], '--paid: "much" is no amount'],
-    [['j0', '--job', 'a b'], '--job: is no job id'],
+    [['j0', '--paid', 'much'], '--paid: "much" is not an amount'],
+    [['j0', '--job', 'a b'], '--job: is not a job id'],
   ])('refuses %j with 2', async (args, why) => {
     const { code, stderr } = await work.call('settle', 'rows.out', ...args);
     expect(stderr).toContain(`error: `);

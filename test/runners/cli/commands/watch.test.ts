@@ -32,7 +32,7 @@ describe('millrace watch', () => {
     await work.write('file', ['x']);
     expect(await millrace(['watch', 'file'], { cwd: work.folder })).toMatchObject({
       code: 2,
-      stderr: 'error: "file" is no folder: name the output folder of a run\n',
+      stderr: 'error: "file" is not a folder: name the output folder of a run\n',
     });
     const first = startMillrace(['watch', 'out'], { cwd: work.folder });
     const { port } = new URL((await first.prints('Ctrl-C')).trim());

@@ -29,8 +29,8 @@ it('has the emulator of a rehearsal call back', async () => {
 
 it.each([
   [['--webhook-listen', '127.0.0.1:0'], /--webhook-listen.*goes with --webhook-url/],
-  [['--webhook-url', 'ftp://x'], /"ftp:\/\/x" is no http or https URL/],
-  [['--webhook-url', 'https://hooks.example', '--webhook-listen', 'x'], /"x" is no address to listen at/],
+  [['--webhook-url', 'ftp://x'], /"ftp:\/\/x" is not an http or https URL/],
+  [['--webhook-url', 'https://hooks.example', '--webhook-listen', 'x'], /"x" is not an address to listen at/],
 ])('refuses %j, and sends nothing', async (options, why) => {
   const { code, stderr } = await work.call('run', 'rows.jsonl', '--yes', ...options);
   expect([code, stderr]).toStrictEqual([2, expect.stringMatching(why)]);

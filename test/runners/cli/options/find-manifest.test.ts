@@ -95,7 +95,7 @@ describe('findManifest', () => {
 
   it('refuses a pipe that has a name [fault 22]', async () => {
     execFileSync('/usr/bin/mkfifo', [join(cwd, 'rows.csv')]);
-    await expect(findManifest('rows.csv', undefined, { cwd })).rejects.toThrow('"rows.csv" is no file');
+    await expect(findManifest('rows.csv', undefined, { cwd })).rejects.toThrow('"rows.csv" is not a file');
   });
 
   it('names a file that is not there, and a folder', async () => {

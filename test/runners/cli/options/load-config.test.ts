@@ -97,16 +97,16 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    [{ max_cost: 'much' }, 'max_cost: "much" is no amount: write dollars such as 25 or 0.5'],
+    [{ max_cost: 'much' }, 'max_cost: "much" is not an amount: write dollars such as 25 or 0.5'],
     [{ colour: 1 }, 'there is no setting "colour"; there are endpoint, base_url'],
     [{ yes: true }, 'there is no setting "yes"'],
     [{ endpoints: { 'a/b': {} } }, 'endpoints: a/b'],
     [
       { endpoints: { a: { lb_base_url: 'nowhere' } } },
-      'endpoints: a: lb_base_url: "nowhere" is no http or https URL',
+      'endpoints: a: lb_base_url: "nowhere" is not an http or https URL',
     ],
     [{ endpoints: { a: { execution_timeout_ms: -1 } } }, 'endpoints: a: execution_timeout_ms: '],
-    [{ endpoints: { a: { price: 'x' } } }, 'endpoints: a: price: is no price'],
+    [{ endpoints: { a: { price: 'x' } } }, 'endpoints: a: price: is not a price'],
     [[], 'millrace.config.json: Invalid input'],
     [{ api_key: 'canary-key' }, 'api_key: an API key does not belong in a configuration file'],
   ])('refuses %j with the file and the place', async (value, why) => {
@@ -120,6 +120,6 @@ describe('loadConfig', () => {
   it('quotes nothing of a file that is no JSON', async () => {
     await writeFile(project(), '{"api_key": canary-key');
     const refused = await load().catch((error: unknown) => error as Error);
-    expect(refused).toMatchObject({ message: `${project()}: is no JSON` });
+    expect(refused).toMatchObject({ message: `${project()}: is not JSON` });
   });
 });

@@ -21,7 +21,7 @@ describe('parseDuration', () => {
 
   it.each(['', 's', '10 m', '-5s', '5s10m', '1h1h', 'Infinity', '1e3s', '10min'])('refuses "%s"', (text) => {
     expect(parseDuration(text)).toEqual({
-      problem: `"${text}" is no duration: write it as 90s, 10m or 1h30m`,
+      problem: `"${text}" is not a duration: write it as 90s, 10m or 1h30m`,
     });
   });
 });

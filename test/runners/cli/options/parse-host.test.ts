@@ -14,8 +14,8 @@ describe('parseHost', () => {
   it.each([
     ['https://api.example.com/v2', 'leave it out, millrace adds it'],
     ['https://api.example.com/v2/', 'leave it out, millrace adds it'],
-    ['api.example.com', 'is no http or https URL'],
-    ['ftp://api.example.com', 'is no http or https URL'],
+    ['api.example.com', 'is not an http or https URL'],
+    ['ftp://api.example.com', 'is not an http or https URL'],
     ['https://api.example.com/?a=b', 'leave it out'],
     ['https://me:secret@api.example.com', 'MILLRACE_API_KEY'],
   ])('refuses %s', (given, why) => {

@@ -87,7 +87,7 @@ describe('parseOptions', () => {
     ['format', 'xlsx', '--format: "xlsx" is not one of csv, jsonl'],
     ['onUnknown', 'resend', '--on-unknown: "resend" is not one of hold, retry'],
     ['changed', 'yes', '--changed: "yes" is not one of keep, redo'],
-    ['maxCost', '-1', '--max-cost: "-1" is no amount: write dollars such as 25 or 0.5'],
+    ['maxCost', '-1', '--max-cost: "-1" is not an amount: write dollars such as 25 or 0.5'],
     ['halt', '0', '--halt: "0" is not allowed: a number of rows such as 50, or a share such as 10%, is'],
     [
       'halt',
@@ -106,7 +106,11 @@ describe('parseOptions', () => {
     ['set', ['prompt=a', 'prompt=b'], '--set: "prompt" is given twice; leave one of them'],
     ['map', ['prompt=a', 'id=b', 'prompt=c'], '--map: "prompt" is given twice; leave one of them'],
     ['map', ['=x'], '--map: "=x" is not of the form NAME=COLUMN'],
-    ['retry', ['downloads'], '--retry: "downloads" is no failure code: failed, all, invalid-row'],
+    [
+      'retry',
+      ['downloads'],
+      '--retry: "downloads" is not a failure code; there are failed, all, invalid-row',
+    ],
     ['workers', '2', '--workers: is for the emulator: it goes with --local'],
   ])('refuses --%s %s', (name, value, problem) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining(problem)]);

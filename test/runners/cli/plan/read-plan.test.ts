@@ -39,10 +39,10 @@ describe('readPlan', () => {
     [
       'a later version',
       whole.replace('"version":1', '"version":2'),
-      'is no plan that this millrace has saved',
+      'is not a plan that this millrace has saved',
     ],
-    ['something else', '{}\n', 'is no plan that this millrace has saved'],
-    ['nothing', '', 'is no plan that this millrace has saved'],
+    ['something else', '{}\n', 'is not a plan that this millrace has saved'],
+    ['nothing', '', 'is not a plan that this millrace has saved'],
   ])('refuses %s', async (_what, text, why) => {
     const work = await openWorkplace();
     await writeFile(join(work.folder, 'p'), text);

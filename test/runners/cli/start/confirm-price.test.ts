@@ -43,9 +43,9 @@ describe('confirmPrice', () => {
   });
 
   it.each([
-    [{ stdin: false }, 'stdin is no terminal'],
-    [{ stderr: false }, 'stderr is no terminal'],
-    [elsewhere, 'stdin and stderr are no terminal'],
+    [{ stdin: false }, 'stdin is not a terminal'],
+    [{ stderr: false }, 'stderr is not a terminal'],
+    [elsewhere, 'stdin and stderr are not terminals'],
   ])('refuses above $25 where it cannot ask: %j', async (where, why) => {
     await expect(confirmPrice(stake(25.01), nothing, someone(where))).rejects.toThrow(why);
   });
@@ -95,7 +95,7 @@ describe('confirmSame', () => {
     const ahead = { same: none, bought: { ...rows, elsewhere: ['/job/first run', '/job/two'] } };
     await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toMatchObject({
       problems: [
-        '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). It asks about them, and it cannot ask here: stdin and stderr are no terminal',
+        '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). It asks about them, and it cannot ask here: stdin and stderr are not terminals',
       ],
       hint: "go on there with --out '/job/first run', or buy them again with --yes; nothing was sent",
     });
@@ -127,7 +127,7 @@ describe('confirmRedo', () => {
     await expect(confirmRedo(ahead, { yes: false }, someone(elsewhere))).rejects.toMatchObject({
       problems: [
         'line 3 (id "b") rejects a picture that was bought again since',
-        expect.stringContaining('cannot ask here: stdin and stderr are no terminal'),
+        expect.stringContaining('cannot ask here: stdin and stderr are not terminals'),
       ],
       hint: 'save the redo manifest from a new report, or buy them with --yes; nothing was sent',
     });

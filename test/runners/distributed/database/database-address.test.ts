@@ -31,7 +31,7 @@ it('takes TLS by libpq’s names, from the address before the environment', () =
 it.each(['mysql://db.example/jobs', 'jobs', 'postgres://me:p#ss@db.example/jobs', ''])(
   'refuses "%s" without repeating it',
   (text) => {
-    expect(() => databaseAddress(text, {})).toThrow(/^--db: this is no address of a database/);
+    expect(() => databaseAddress(text, {})).toThrow(/^--db: this is not an address of a database/);
     expect(() => databaseAddress(text, {})).not.toThrow('p#ss');
   },
 );

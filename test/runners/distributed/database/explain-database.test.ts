@@ -49,7 +49,7 @@ it.each([
   ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not vouch'],
   ['a wrong question', coded('42703', 'no such column'), 'cannot be used: no such column'],
   ['a file that is missing', coded('ENOENT', 'no such file', 'open'), 'cannot be used: no such file'],
-  ['what is no error', 'broken', 'cannot be used: broken'],
+  ['what is not an error', 'broken', 'cannot be used: broken'],
 ])('takes %s for one that will not do', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'shown');
   expect([code, message]).toEqual(['database', expect.stringContaining(sentence)]);

@@ -256,7 +256,7 @@ describe('a bad edit', () => {
 
   it.each([
     ['/500', /^invalid image URL http.*\/500: it answered HTTP 500$/],
-    ['/text', /: it is no picture$/],
+    ['/text', /: it is not a picture$/],
     ['/cut', /^invalid image URL .*\/cut: /],
     ['/huge', /: it is larger than 30000000 bytes$/],
   ])('%s as a reference is FAILED under 400 and costs nothing', async (path, message) => {

@@ -50,9 +50,9 @@ describe('parseFaults', () => {
   });
 
   it.each([
-    ['lightning=0.1', /"lightning=0.1" names no fault "lightning"; there are .*reset-before/],
-    ['toString=0.1', /names no fault/],
-    ['299=0.1', /names no fault "299"/],
+    ['lightning=0.1', /"lightning=0.1" has an unknown fault "lightning"; there are .*reset-before/],
+    ['toString=0.1', /has an unknown fault/],
+    ['299=0.1', /has an unknown fault "299"/],
     ['cut', /needs a probability from 0 to 1/],
     ['cut=', /needs a probability/],
     ['cut=1.5', /needs a probability/],
@@ -79,7 +79,7 @@ describe('parseCertainFaults', () => {
       { name: 'price', phase: 'job', value: '1.5' },
     ]);
     expect(parseCertainFaults('')).toEqual([]);
-    expect(() => parseCertainFaults('nonsense')).toThrow(/names no fault/);
+    expect(() => parseCertainFaults('nonsense')).toThrow(/has an unknown fault/);
   });
 });
 

@@ -81,7 +81,7 @@ describe('POST /run and GET /status', () => {
     await ask.until('circular', { failed: 1 });
     const reply = await ask.status('nothing', none);
     expect([reply.status, 'output' in reply]).toEqual(['COMPLETED', false]);
-    expect((await ask.status('circular', round)).error).toMatch(/the function's output is no JSON: /);
+    expect((await ask.status('circular', round)).error).toMatch(/the function's output is not JSON: /);
   });
 
   it('keeps a result for 30 minutes after its end, and no longer', async () => {
@@ -393,7 +393,7 @@ describe('refusals', () => {
   });
 
   it.each([
-    ['no JSON', '{"input":', /the body is no JSON/],
+    ['no JSON', '{"input":', /the body is not JSON/],
     ['no object', '[]', /^the body: /],
     ['null', 'null', /^the body: /],
     ['no input', '{}', /^input: must be an object/],
@@ -401,7 +401,7 @@ describe('refusals', () => {
     ['an array as input', '{"input":[]}', /^input: must be an object/],
     ['a bad policy', '{"input":{},"policy":{"ttl":-1}}', /^policy\.ttl: /],
     ['a bad webhook', '{"input":{},"webhook":"ftp://x"}', /^webhook: must be an http or https URL/],
-    ['an empty body', '', /the body is no JSON/],
+    ['an empty body', '', /the body is not JSON/],
   ])('%s is 400 and makes no job', async (_name, body, detail) => {
     for (const path of ['run', 'runsync']) {
       const { status, json } = await ask.post(`/v2/echo/${path}`, body);

@@ -12,9 +12,9 @@ describe('checkFunctions', () => {
   it.each([
     [{}, /x\.mjs exports neither "queue" nor "routes"/],
     [undefined, /exports neither/],
-    [{ queue: f, routes: 3 }, /x\.mjs: queue is no object|x\.mjs: routes is no object/],
-    [{ queue: null }, /x\.mjs: queue is no object/],
-    [{ queue: { a: 1 } }, /x\.mjs: queue\["a"\] is no function/],
+    [{ queue: f, routes: 3 }, /x\.mjs: queue is not an object|x\.mjs: routes is not an object/],
+    [{ queue: null }, /x\.mjs: queue is not an object/],
+    [{ queue: { a: 1 } }, /x\.mjs: queue\["a"\] is not a function/],
     [{ queue: { '../a': f } }, /queue\["\.\.\/a"\] may hold only/],
     [{ queue: { 'image-edit': f } }, /is the built-in endpoint/],
     [{ routes: { '/a': f } }, /is not of the form "GET \/path"/],
@@ -23,7 +23,7 @@ describe('checkFunctions', () => {
     [{ routes: { 'GET //evil': f } }, /names another host/],
     [{ routes: { 'GET /a/../b': f } }, /segment/],
     [{ routes: { 'GET /a?b=1': f } }, /has a query/],
-    [{ routes: { 'GET /a': 'x' } }, /is no function/],
+    [{ routes: { 'GET /a': 'x' } }, /is not a function/],
   ])('refuses %o', (exported, message) => {
     expect(() => checkFunctions(exported, 'x.mjs')).toThrow(message);
   });

@@ -196,7 +196,7 @@ describe('reconcile', () => {
 
   it('refuses an amount that is none, with its line and column', async () => {
     await expect(held(['job,cost', '"job-a\n",0.1', 'job-b,oops'])).rejects.toThrow(
-      'statement.csv, line 4, column "cost": "oops" is no amount',
+      'statement.csv, line 4, column "cost": "oops" is not an amount',
     );
     await expect(held(['job,cost', 'job-a'])).rejects.toThrow('line 2, column "cost": the amount is empty');
     await expect(held(['job,cost', 'job-a,1', '"job-b,2'])).rejects.toThrow(

@@ -306,7 +306,7 @@ describe('a fan-out that fails follows the rows in flight to their end', () => {
       pullJobs([0, 1, 2, 3], (index) => (index === 2 ? thrown(fault) : endpoint.run({ index })), {
         concurrency: 5,
       }),
-    'what is no job': ({ endpoint }: ReturnType<typeof shop>) =>
+    'what is not a job': ({ endpoint }: ReturnType<typeof shop>) =>
       pullJobs(
         [0, 1, 2, 3],
         (index) => (index === 2 ? (undefined as unknown as Job<unknown>) : endpoint.run({ index })),
@@ -342,7 +342,7 @@ describe('a fan-out that fails follows the rows in flight to their end', () => {
 
   it.each(Object.entries(flights))('%s', async (kind, flight) => {
     const market = shop();
-    const fault = kind === 'what is no job' ? expect.any(InvalidOptionError) : new Error('broken');
+    const fault = kind === 'what is not a job' ? expect.any(InvalidOptionError) : new Error('broken');
     const seen: unknown[] = [];
     flight(market, fault as Error).subscribe({
       next: ({ row: index }) => seen.push(index),
@@ -362,7 +362,7 @@ describe('a fan-out that fails follows the rows in flight to their end', () => {
 
   it.each(Object.entries(flights))('%s, in an iteration', async (kind, flight) => {
     const market = shop();
-    const fault = kind === 'what is no job' ? expect.any(InvalidOptionError) : new Error('broken');
+    const fault = kind === 'what is not a job' ? expect.any(InvalidOptionError) : new Error('broken');
     const seen: unknown[] = [];
     const stream = flight(market, fault as Error);
     const outcomes = isIterable(stream) ? stream : iterate<{ row: number }>(stream);

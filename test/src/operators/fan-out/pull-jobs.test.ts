@@ -141,7 +141,7 @@ describe('pullJobs over an iterable', () => {
   });
 
   it.each([undefined, null, {}, Promise.resolve()])(
-    'says so where project gives %j, which is no job',
+    'says so where project gives %j, which is not a job',
     (given) => {
       const errors: unknown[] = [];
       pullJobs([1], () => given as never, { concurrency: 1 }).subscribe({
@@ -248,7 +248,7 @@ describe('pullJobs with a concurrency that changes', () => {
       expectObservable(run(cold('1-#', { 1: 1 }))).toBe('----(a#)', { a: row('a', 0) });
       for (const bad of [-1, 1.5, Number.NaN]) {
         const error = expect.objectContaining({ code: 'invalid-option', option: 'concurrency' });
-        expect(() => run(bad)).toThrow('concurrency: is no whole number from 0');
+        expect(() => run(bad)).toThrow('concurrency: is not a whole number from 0');
         expectObservable(run(cold('-x', { x: bad }))).toBe('-#', undefined, error);
       }
       expectObservable(run(cold('-|'))).toBe('-#', undefined, expect.objectContaining({ code: 'usage' }));

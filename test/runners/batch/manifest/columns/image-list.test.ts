@@ -21,12 +21,12 @@ describe('imageList', () => {
   });
 
   it.each<[unknown, string]>([
-    ['[a', 'begins with "[", but is no JSON'],
-    [7, 'is no list of URLs, but 7'],
+    ['[a', 'begins with "[", but is not JSON'],
+    [7, 'is not a list of URLs, but 7'],
     ['photos/Mug 01.jpg', 'would be two pictures; write ["photos/Mug 01.jpg"] for one'],
     ['a.png My photos/01.webp', '"My photos/01.webp" would be two pictures'],
     ['Mug 01.JPG|b.png', '"Mug 01.JPG" would be two pictures'],
-    [{ url: 'a' }, 'is no list of URLs, but {"url":"a"}'],
+    [{ url: 'a' }, 'is not a list of URLs, but {"url":"a"}'],
   ])('refuses %j', (value, problem) => {
     expect(imageList(value)).toBeInstanceOf(CellProblem);
     expect(imageList(value)).toMatchObject({ message: expect.stringContaining(problem) });

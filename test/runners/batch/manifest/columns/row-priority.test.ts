@@ -5,7 +5,7 @@ import { jsonLines, readInvalid, readItems, readRows } from '../../../../support
 
 const csv = (...priorities: string[]) =>
   ['id,input.n,priority', ...priorities.map((cell, at) => `r${at},${at},${cell}`)].join('\n');
-const asked = 'whole number from -100 to 100';
+const asked = 'a whole number from -100 to 100';
 
 async function* streamOf<T>(values: Promise<readonly T[]>): AsyncGenerator<T> {
   yield* await values;
@@ -46,7 +46,7 @@ describe('the priority of a row', () => {
           problems: [
             {
               column: 'priority',
-              message: `"${cell}" is no ${asked}; if the column is only your own, rename it or say so with --ignore priority`,
+              message: `"${cell}" is not ${asked}; if the column is only your own, rename it or say so with --ignore priority`,
             },
           ],
         }),
@@ -66,7 +66,7 @@ describe('the priority of a row', () => {
     const settings = { map: { priority: 'rank' }, set: { priority: '{{tier}}' } };
     expect((await readRows(text, settings)).map(({ priority }) => priority)).toEqual([4, 9]);
     const [wrong] = await readInvalid('id,input.n,rank\na,1,top', { map: { priority: 'rank' } });
-    expect(wrong?.problems).toEqual([{ column: 'rank', message: `"top" is no ${asked}` }]);
+    expect(wrong?.problems).toEqual([{ column: 'rank', message: `"top" is not ${asked}` }]);
   });
 
   it('is no more than a column of the user where --ignore says so', async () => {

@@ -18,9 +18,9 @@ describe('setPath', () => {
 
   it.each([
     [['a'], 'a is set by another column too'],
-    [['a', 'b'], 'a is set by another column, and is no object'],
+    [['a', 'b'], 'a is set by another column, and is not an object'],
     [['o', 'x'], 'x is set by another column too'],
-    [['l', '0'], 'l is set by another column, and is no object'],
+    [['l', '0'], 'l is set by another column, and is not an object'],
   ])('says what is in the way of %j, and changes nothing', (path, problem) => {
     const target = { a: 1, o: { x: null }, l: [1] };
     expect(setPath(target, path, 2)).toBe(problem);

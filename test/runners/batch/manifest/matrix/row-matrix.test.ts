@@ -135,7 +135,7 @@ describe('--each and --repeat', () => {
     [{ redo: ['a'] }, /redo is a row's own/],
     [{ repeat: ['1', '2'] }, /with --repeat N$/],
     [{ 'input.': ['a'] }, /has an empty part/],
-    [{ 'a\u0000': ['a'] }, /is no name of a column$/],
+    [{ 'a\u0000': ['a'] }, /is not a name of a column$/],
     [
       { x: numbers(2_000), y: numbers(2_000) },
       /each row would become 4000000 rows; at most 1000000 are taken$/,

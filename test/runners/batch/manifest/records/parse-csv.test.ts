@@ -162,7 +162,7 @@ describe('parseCsv', () => {
     const { records, error } = await parse(`id,prompt\na,x\n\nb,${'x'.repeat(10_000_001)}\n`, 65_536);
     expect(records).toHaveLength(1);
     expect(error?.message).toBe(
-      'edits.csv, line 4: the row that begins here is longer than 10 MB; a quote may be missing, or the file is no CSV',
+      'edits.csv, line 4: the row that begins here is longer than 10 MB; a quote may be missing, or the file is not a CSV',
     );
   });
 

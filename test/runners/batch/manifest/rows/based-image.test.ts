@@ -22,7 +22,7 @@ describe('basedImage', () => {
     '\\\\host\\a.png',
   ])('%s is refused: it leads elsewhere', (path) => {
     expect(basedImage('https://cdn.test/x')(path)).toEqual({
-      problem: 'is no path below --images-base https://cdn.test/x',
+      problem: 'is not a path below --images-base https://cdn.test/x',
     });
   });
 });

@@ -52,11 +52,14 @@ describe('editInputCheck', () => {
       }),
     ).toEqual({
       problems: [
-        { field: 'images', message: 'image 1: is no http or https URL (got "ftp://e.com/1.png")' },
-        { field: 'images', message: 'image 2: 3 is no text' },
+        { field: 'images', message: 'image 1: is not an http or https URL (got "ftp://e.com/1.png")' },
+        { field: 'images', message: 'image 2: 3 is not text' },
         { field: 'prompt', message: 'is empty' },
         { field: 'resolution', message: '"8k" is not one of 1k, 2k, 4k' },
-        { field: 'aspect_ratio', message: '"16x9" is no ratio of the form <width>:<height>, such as 16:9' },
+        {
+          field: 'aspect_ratio',
+          message: '"16x9" is not a ratio of the form <width>:<height>, such as 16:9',
+        },
         { field: 'output_format', message: '"gif" is not one of png, jpeg' },
         { field: 'enable_base64_output', message: '"yes" is not one of true, false' },
       ],

@@ -148,7 +148,7 @@ describe.each(['csv', 'jsonl'] as const)('redoManifest as %s', (format) => {
 
 describe('redoManifest', () => {
   it.each(['csv', 'jsonl'] as const)(
-    'names as %s the purchase that was rejected, which is no column of a person',
+    'names as %s the purchase that was rejected, which is not a column of a person',
     async (format) => {
       const row = pageRow('e', edit, { attempts: 2 });
       const [item] = await read(redoManifest([{ row, review: review() }], format), format);
