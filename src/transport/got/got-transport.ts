@@ -65,12 +65,9 @@ function open(instance: Got, { url, method, headers, body, paid }: WireRequest):
   const { options } = exchange;
   // got collects some thirty options for Node, nearly all of them not set: a tenth of the CPU of a request.
   const value = (): ReusingOptions => {
-    const { agent } = options;
     const isSecure = options.url instanceof URL && options.url.protocol === 'https:';
-    return {
-      ...{ agent: isSecure ? agent.https : agent.http, method: options.method, headers: options.headers },
-      isPaid: paid,
-    };
+    const agent = isSecure ? options.agent.https : options.agent.http;
+    return { agent, method: options.method, headers: options.headers, isPaid: paid };
   };
   Object.defineProperty(options, 'createNativeRequestOptions', { value });
   if (method === 'POST' && body === undefined) exchange.end();
@@ -120,10 +117,7 @@ function receive(
     };
     settled = true;
     // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
-    setImmediate(() => {
-      to.next(reply);
-      to.complete();
-    });
+    setImmediate(emit, to, reply);
   }
 
   exchange.on('error', fail);
@@ -146,6 +140,11 @@ function receive(
     settled = true;
     exchange.destroy();
   };
+}
+
+function emit(to: Subscriber<WireReply>, reply: WireReply): void {
+  to.next(reply);
+  to.complete();
 }
 
 /** Adds the bytes of the reply that a stream has read and not emitted yet; `false` when they are too many. */
