@@ -1,0 +1,67 @@
+import type { ColumnUse, Row, RowKind, RowMode, RowRequest } from '../manifest-row.js';
+import { requestHash } from '../request-hash.js';
+
+/** The facts of a row from which its hash is computed. */
+interface RowParts extends Omit<Row, 'hash'> {
+  /** The request as written, with paths in place of URLs. */
+  readonly written: unknown;
+  /** Set where it has been computed already. */
+  readonly hash?: string | undefined;
+}
+
+/** A row that computes its hash on first use: a plan of a million rows with ids needs none. */
+export class HashedRow implements Row {
+  readonly id: string;
+  readonly row: number;
+  readonly line: number;
+  readonly kind: RowKind;
+  readonly endpoint: string;
+  readonly mode: RowMode;
+  readonly request: RowRequest;
+  readonly cells: Row['cells'];
+  readonly columns: Row['columns'];
+  readonly columnUse: ColumnUse;
+  readonly resolution: string | undefined;
+  readonly priority: number | undefined;
+  readonly jobId: string | undefined;
+  readonly repeat: number | undefined;
+  readonly product: Row['product'];
+  readonly prior: Row['prior'];
+  readonly #written: unknown;
+  #hash: string | undefined;
+
+  constructor(facts: RowParts) {
+    this.id = facts.id;
+    this.row = facts.row;
+    this.line = facts.line;
+    this.kind = facts.kind;
+    this.endpoint = facts.endpoint;
+    this.mode = facts.mode;
+    this.request = facts.request;
+    this.cells = facts.cells;
+    this.columns = facts.columns;
+    this.columnUse = facts.columnUse;
+    this.resolution = facts.resolution;
+    this.priority = facts.priority;
+    this.jobId = facts.jobId;
+    this.repeat = facts.repeat;
+    this.product = facts.product;
+    this.prior = facts.prior;
+    this.#written = facts.written;
+    this.#hash = facts.hash;
+  }
+
+  /**
+   * A column `redo` names the purchase that the row replaces. It is not sent, but it is hashed: the same request with `redo`
+   * counts as changed, so that `--changed redo` buys it once.
+   */
+  get hash(): string {
+    if (this.#hash !== undefined) return this.#hash;
+    const { kind, endpoint, columns } = this;
+    const { redo } = columns;
+    const written = this.#written;
+    const request = typeof redo === 'string' && redo !== '' ? { redo, request: written } : written;
+    this.#hash = requestHash({ kind, endpoint, request });
+    return this.#hash;
+  }
+}
