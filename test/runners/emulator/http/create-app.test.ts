@@ -10,7 +10,10 @@ it('answers what goes wrong in itself as 500 with {error, detail}', async () => 
   emulator = await startEmulator({ faultOf: () => 'no such fault' });
   expect(await asking(emulator).get('/v2/echo/health')).toMatchObject({
     status: 500,
-    json: { error: 'internal server error', detail: expect.stringMatching(/has an unknown fault "no such fault"/) },
+    json: {
+      error: 'internal server error',
+      detail: expect.stringMatching(/has an unknown fault "no such fault"/),
+    },
   });
 });
 
