@@ -36,18 +36,15 @@ export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string):
 /** Makes a run, if there is none with this key. */
 export async function makeRun({ pool, queue }: RunDatabase, key: string): Promise<number> {
   // Whole or not at all: a start finds a run by its key, and expects its ledger.
-  const run = await inTransaction(pool, async (on) => {
-    const { rows } = await on.query<{ run: number }>(
-      `insert into millrace.runs (key, terms) values ($1, '{}') on conflict (key) do update set key = excluded.key returning run`,
-      [key],
-    );
-    const made = rows[0]?.run ?? 0;
-    await on.query(
-      'with made as (insert into millrace.ledgers (run) values ($1) on conflict do nothing) insert into millrace.gates (run) values ($1) on conflict do nothing',
-      [made],
-    );
-    return made;
-  });
+  const { rows } = await pool.query<{ run: number }>(
+    `with made as (insert into millrace.runs (key, terms) values ($1, '{}')
+         on conflict (key) do update set key = excluded.key returning run),
+       ledger as (insert into millrace.ledgers (run) select run from made on conflict do nothing),
+       gate as (insert into millrace.gates (run) select run from made on conflict do nothing)
+     select run from made`,
+    [key],
+  );
+  const run = rows[0]?.run ?? 0;
   await queue.makeQueues(run);
   return run;
 }

@@ -109,29 +109,16 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   ['select run from millrace.runs where key', ({ runs }, [key]) => runs.filter((run) => run['key'] === key)],
   [
-    'insert into millrace.runs',
-    ({ runs }, [key]) => {
-      const run = {
-        run: runs.length + 1,
-        key,
-        terms: '{}',
-        start: 0,
-        stop: null,
-        blocked: '{}',
-        prices: '[]',
-        webhooks: null,
-      };
-      add(runs, ['key'], run);
-      return [of(runs, { key })!];
-    },
-  ],
-  [
-    'with made as (insert into millrace.ledgers',
-    ({ ledgers, gates }, [run]) => {
+    'with made as (insert into millrace.runs',
+    ({ runs, ledgers, gates }, [key]) => {
+      const texts = { terms: '{}', stop: null, blocked: '{}', prices: '[]', webhooks: null };
+      add(runs, ['key'], { run: runs.length + 1, key, start: 0, ...texts });
+      const { run } = of(runs, { key })!;
       const money = { cap: null, valueCaps: null, reserved: 0, spent: 0, unknown: 0 };
       const counts = { seq: 0, fed: 0, waiting: 0, toPoll: 0, inFlight: 0, polled: 0, concurrency: 1 };
       add(ledgers, ['run'], { run, ...money, ...counts });
-      return add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });
+      add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });
+      return [{ run }];
     },
   ],
   ['update millrace.gates set rate', ({ gates }, [run, rate]) => change(gates, { run }, { rate })],
