@@ -46,8 +46,12 @@ export interface TableJournalOptions {
 
 /** What comes at once is written together … */
 const gatherMs = 2;
-/** … and what waits waits this long for more, unless half of the worker's rows have something: commits are what workers share … */
-const patienceMs = { alone: 12, shared: 25 };
+/**
+ * … and what waits waits this long for more, unless half of the worker's rows have something: commits are what workers share. Where the
+ * last group had something of nearly all rows, they go in step: then all of them are waited for …
+ */
+const patienceMs = { alone: 12, shared: 25, inStep: 40 };
+const nearlyAll = 3 / 4;
 /** … and where they take longer, it waits as long as the last one took, up to this. */
 const mostPatienceMs = 250;
 
@@ -59,6 +63,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
   /** No other worker is at the run. */
   private isAlone = false;
+  /** Others are, and the last group had something of nearly all rows. */
+  private isInStep = false;
   private commitMs = 0;
   private groups = 0;
   private running: Promise<void> | undefined;
@@ -177,13 +183,14 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const { scheduler } = this.options;
     await firstValueFrom(timer(gatherMs, scheduler));
     if (this.isEnough) return;
-    const shared = Math.min(Math.max(patienceMs.shared, this.commitMs), mostPatienceMs);
+    const least = this.isInStep ? patienceMs.inStep : patienceMs.shared;
+    const shared = Math.min(Math.max(least, this.commitMs), mostPatienceMs);
     const enough = this.arrived.pipe(filter(() => this.isEnough));
     await firstValueFrom(merge(timer(this.isAlone ? patienceMs.alone : shared, scheduler), enough));
   }
 
   private get isEnough(): boolean {
-    return 2 * this.waiting.rows >= this.rows;
+    return this.waiting.rows >= (this.isInStep ? 1 : 1 / 2) * this.rows;
   }
 
   /** Writes these records, or those that wait when the table is locked for them. */
@@ -191,7 +198,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const { options, waiting } = this;
     const begunAt = options.scheduler.now();
     let drawn: Drawn | undefined;
-    const draw = () => (drawn ??= waiting.draw(this.rows, batch)).group;
+    const draw = () => (drawn ??= this.draw(batch)).group;
     try {
       const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
       const committed = await options.commit({ number: ++this.groups, draw, answer });
@@ -202,6 +209,12 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       if (drawn !== undefined) waiting.putBack(drawn);
       await this.afterFailure(drawn === undefined ? [] : [...drawn.batch, ...drawn.accepted], error);
     }
+  }
+
+  private draw(batch: readonly WaitingRecord[] | undefined): Drawn {
+    const { rows, waiting, isAlone } = this;
+    this.isInStep = !isAlone && rows > 0 && waiting.rows >= nearlyAll * rows;
+    return waiting.draw(rows, batch);
   }
 
   /** Rows whose jobs are known write that at once. A group that is written again must have the same answers. */

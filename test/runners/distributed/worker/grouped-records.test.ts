@@ -114,6 +114,33 @@ it('nothing is waited for once half of the rows have a record', async () => {
   expect(written).toEqual([{ afterMs: 110, records: 2 }]);
 });
 
+it('waits up to 40 ms for all rows, where the last group had something of nearly all of them', async () => {
+  const ids = Array.from({ length: 8 }, (_, at) => `r${at}`);
+  const { written, at, until } = await workerWith(ids);
+  await until(ids.slice(0, 6).map((id) => at(100, id)));
+  await until(ids.map((id, place) => at(200 + 4 * place, id)));
+  await until(ids.slice(0, 5).map((id) => at(300, id)));
+  await until(ids.map((id, place) => at(400 + 2 * place, id)));
+  expect(written).toEqual([
+    { afterMs: 102, records: 6 },
+    { afterMs: 228, records: 8 },
+    // Five of eight are not nearly all: half of them are enough from then on.
+    { afterMs: 342, records: 5 },
+    { afterMs: 406, records: 4 },
+    { afterMs: 414, records: 4 },
+  ]);
+});
+
+it('where no other worker is at the run, half of the rows are enough also then', async () => {
+  const { written, at, until } = await workerWith(['a', 'b', 'c', 'd'], { isAlone: true });
+  await until(['a', 'b', 'c', 'd'].map((id) => at(100, id)));
+  await until([at(200, 'a'), at(204, 'b')]);
+  expect(written).toEqual([
+    { afterMs: 102, records: 4 },
+    { afterMs: 204, records: 2 },
+  ]);
+});
+
 it('the record of a worker with one row is written after 2 ms', async () => {
   const { written, at, until } = await workerWith(['a']);
   await until([at(100, 'a')]);
