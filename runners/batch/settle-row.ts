@@ -10,6 +10,7 @@ import {
   heldAttempts,
   givenUp,
   polled,
+  polledAgain,
   toBeSent,
   type Written,
   undone,
@@ -89,7 +90,10 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
   if ('undo' in settlement) return { ...wanted, ...(await undone(folder.journal.journal, row, now(folder))) };
   const earlier = await earlierAttempt(folder, row, wanted);
-  if (earlier !== undefined) return freed(folder, wanted, earlier);
+  if (earlier !== undefined)
+    return 'jobId' in settlement && row.status === 'open' && earlier === row.attempts
+      ? foundAgain(folder, { ...wanted, settlement }, row)
+      : freed(folder, wanted, earlier);
   if (isSettledSo(row, settlement)) return { ...wanted, records: [], toDo: 0 };
   if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
@@ -116,9 +120,24 @@ async function earlierAttempt(
 ): Promise<number | undefined> {
   const last = row.outcome?.purchase?.attempt ?? row.attempts;
   if (attempt !== undefined && attempt !== last) return attempt;
-  const isAboutLast = attempt === last || 'notSent' in settlement;
+  const isAboutLast = attempt === last || 'notSent' in settlement || 'jobId' in settlement;
   if (row.status !== 'open' || !isAboutLast) return undefined;
   return (await heldAttempts(journal.journal, row.id)).has(last) ? last : undefined;
+}
+
+/** A row in doubt that a start has opened again, and that is not to be sent after all: its job is known. */
+async function foundAgain(
+  folder: OpenFolder,
+  wanted: RowSettlement & { readonly settlement: { readonly jobId: string } },
+  row: RowRecords,
+): Promise<Settled> {
+  const { jobId } = wanted.settlement;
+  const { intent } = row;
+  const held = (await heldAttempts(folder.journal.journal, row.id)).get(row.attempts);
+  if (intent === undefined || held === undefined || held.freed !== undefined)
+    throw usage(`row ${JSON.stringify(row.id)} is not in doubt`);
+  await refuseOthersJob(folder, row.id, jobId);
+  return { ...wanted, ...polledAgain({ ...row, intent }, held, { jobId, at: now(folder) }) };
 }
 
 /** The row goes on as it is; what is held for an earlier purchase of it is not. */
@@ -166,7 +185,8 @@ function isHeld({ status, outcome }: RowRecords): boolean {
 /** A settlement can be repeated, for a caller that could not see how the first one ended. */
 function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
   if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
-  if ('notSent' in settlement) return status === 'open';
+  // One that was paid, and is to be bought again, was sent.
+  if ('notSent' in settlement) return status === 'open' && outcome?.source !== 'reported';
   if ('undo' in settlement) return false;
   return (
     status === 'expired' &&

@@ -1,5 +1,6 @@
 import { RecentJobs, type AnsweredId, type JobIds } from '../../../src/policy/job-ids.js';
 import type { Journal } from '../journal/journal.js';
+import type { JournalRecord } from '../journal/record.js';
 
 /** Rows whose job is not in the journal yet are among so many. */
 const mostRecent = 10_000;
@@ -39,12 +40,22 @@ export class RunJobIds implements JobIds {
   }
 }
 
-/** The row of this run that a job belongs to, as the journal has it; one pass over it. */
+/** The row of this run that a job belongs to, as the journal has it; one pass over it. A job that a person gave a row and took back is nobody's. */
 export async function rowOfJob(
   journal: Pick<Journal, 'records'>,
   jobId: string,
 ): Promise<string | undefined> {
-  for await (const record of journal.records())
-    if ('jobId' in record && record.jobId === jobId) return record.id;
-  return undefined;
+  let owner: string | undefined;
+  for await (const record of journal.records()) {
+    if (!('id' in record)) continue;
+    if (owner === undefined && 'jobId' in record && record.jobId === jobId) owner = record.id;
+    else if (record.id === owner && isOfNoJob(record)) owner = undefined;
+  }
+  return owner;
+}
+
+/** A request without an answer ends so, and is in doubt again once a settlement by hand is taken back. */
+function isOfNoJob(record: JournalRecord): boolean {
+  if (record.k !== 'outcome' || record.status !== 'failed' || record.error.code !== 'unknown') return false;
+  return record.jobId === undefined && record.purchase?.jobId === undefined;
 }

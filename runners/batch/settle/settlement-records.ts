@@ -9,7 +9,7 @@ import {
   type RecordOf,
 } from '../journal/record.js';
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
-import { unknownOutcome } from '../row/left-rows.js';
+import { goingOnWith, unknownOutcome } from '../row/left-rows.js';
 
 /** What a settlement writes. */
 export interface Written {
@@ -30,6 +30,16 @@ export function polled(row: RowRecords, jobId: string, at: number): Written {
   return { records: [accepted, reopened(row, 'poll', at)], toDo: 1 };
 }
 
+/** The same where the row was to be sent again: its job is polled instead, and what was held for it is that of the row again. */
+export function polledAgain(
+  row: RowRecords & { readonly intent: IntentRecord },
+  held: HeldAttempt,
+  { jobId, at }: { readonly jobId: string; readonly at: number },
+): Written {
+  const { records } = goingOnWith(row, { jobId, at });
+  return { records: [...records, freedRecord(held, { at, cost: undefined })], toDo: 0 };
+}
+
 /** It was never sent: the next start sends it. */
 export function toBeSent(row: RowRecords, at: number): Written {
   const { id } = row;
@@ -47,11 +57,10 @@ export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
   return { records: [...before, outcome], toDo: row.status === 'sent' ? -1 : 0 };
 }
 
-function paidOutcome(
-  { id, intent, attempts, jobId, outcome }: RowRecords,
-  paidUsd: number,
-  at: number,
-): OutcomeRecord {
+function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecord {
+  const { id, status, intent, attempts, outcome } = row;
+  // A job that a person gave the row and took back is not its own.
+  const jobId = status === 'sent' ? row.jobId : (outcome?.purchase?.jobId ?? jobOf(outcome));
   const lost = outcome?.status === 'failed' ? outcome.row : undefined;
   const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
   return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
@@ -60,6 +69,10 @@ function paidOutcome(
     purchase: purchaseFacts(intent ?? lost ?? nowhere, { attempt: attempts, jobId, settledAt: at }),
     ...(intent === undefined && lost && { row: lost }),
   });
+}
+
+function jobOf(outcome: OutcomeRecord | undefined): string | undefined {
+  return outcome?.status === 'failed' ? outcome.jobId : undefined;
 }
 
 const nowhere = { row: 0, endpoint: '' };

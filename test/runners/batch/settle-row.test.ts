@@ -50,6 +50,42 @@ describe('settleRow', () => {
     expect((await run.start()).summary.failures).toEqual({ unknown: 1 });
   });
 
+  it('with a job id that was given to another row and taken back', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'lose-answer';
+    run.manifest([edit('a'), edit('b')]);
+    await run.start({ concurrency: 1 });
+    await settle(run, 'a', { jobId: 'job-b-1' });
+    await settle(run, 'a', { undo: true });
+    await settle(run, 'b', { jobId: 'job-b-1' });
+    await settle(run, 'a', { paidUsd: 0.0875 });
+    run.service.revive('job-b-1');
+    expect((await run.start()).summary).toMatchObject({ rows: { completed: 1 }, cost: { reported: 0.175 } });
+    expect(run.lines('results.jsonl').map(({ id, jobId }) => [id, jobId])).toEqual([['b', 'job-b-1']]);
+    expect(run.costs().map(({ id, jobId }) => [id, jobId])).toEqual([
+      ['a', ''],
+      ['b', 'job-b-1'],
+    ]);
+  });
+
+  it('with a job id, of a row that a start has opened again and not sent: the next start polls it', async () => {
+    const run = await heldRun();
+    expect((await run.start({ retry: ['unknown'], maxCostUsd: 0.2 })).exitCode).toBe(3);
+    await settle(run, 'a', { jobId: 'job-a-1' });
+    run.service.revive('job-a-1');
+    const end = await run.start({ maxCostUsd: null });
+    expect(end).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.175, unknown: 0 } } });
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
+  });
+
+  it('as never sent, of a row that was paid and is to be bought again: refused', async () => {
+    const run = await heldRun();
+    await settle(run, 'a', { paidUsd: 0.09 });
+    expect((await run.start({ retry: ['expired'], maxCostUsd: 0.2 })).exitCode).toBe(3);
+    await expect(settle(run, 'a', { notSent: true })).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('as never sent: the next start sends it', async () => {
     const run = await heldRun();
     expect(await settle(run, 'a', { notSent: true })).toMatchObject({
