@@ -81,7 +81,7 @@ function printProblems({ unknown }: ChosenList, { missing }: Picked, folder: str
   const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
   if (unknown.length > 0)
     warn(
-      `${countOf(unknown.length, 'row')} of the list ${unknown.length === 1 ? 'is' : 'are'} no result of this run: ${idsOf(unknown)}`,
+      `${countOf(unknown.length, 'row')} of the list ${unknown.length === 1 ? 'is not a result' : 'are not results'} of this run: ${idsOf(unknown)}`,
     );
   if (missing.length > 0)
     warn(
