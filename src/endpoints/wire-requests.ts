@@ -5,7 +5,7 @@ import { phaseTimeouts, type PhaseTimeouts, wireHeaders, type WireRequest } from
 
 /** Every call of a queue endpoint as it is sent; ids are encoded. (spec 4.1) */
 export interface QueueRequests {
-  run(body: string): WireRequest;
+  readonly run: (body: string) => WireRequest;
   /** @param responseMs how long the reply may take to begin */
   runSync(body: string, responseMs: number, waitMs?: number): WireRequest;
   /** @param waitMs asks /status-sync, which holds the request for at most this time */
