@@ -1,5 +1,5 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { checkObject } from '../contract/check-option.js';
+import { checkNames } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent } from '../contract/outcome.js';
 import { checkApiKey } from '../contract/request-parts.js';
@@ -142,29 +142,29 @@ export function clientState(options: ClientOptions, { transport, channels, open 
   };
 }
 
+const isFunction = (value: object): boolean => typeof value === 'function';
+const isText = (value: object): boolean => value instanceof String;
+
 /** The members that each option must have. */
 const parts: Readonly<Record<keyof ClientOptions, (value: object) => boolean>> = {
-  apiKey: (value) => value instanceof String,
-  baseUrl: (value) => value instanceof String,
-  transport: (value) => typeof value === 'function',
+  apiKey: isText,
+  baseUrl: isText,
+  transport: isFunction,
   gate: (value) => 'admit' in value && 'observe' in value,
   jobIds: (value) => 'claim' in value,
   scheduler: (value) => 'now' in value && 'schedule' in value,
   maxConcurrency: (value) => value instanceof Number,
-  random: (value) => typeof value === 'function',
-  traceparent: (value) => typeof value === 'function',
+  random: isFunction,
+  traceparent: isFunction,
 };
 
 export function checkClientOptions(options: ClientOptions): ClientOptions {
-  checkObject(options);
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(parts, name))
-      throw new InvalidOptionError(name, `is not an option of a client: ${Object.keys(parts).join(', ')}`);
+  checkNames(options, 'a client', Object.keys(parts));
+  for (const [name, value] of Object.entries(options))
     if (
       value !== undefined &&
       (value === null || !parts[name as keyof ClientOptions](Object(value) as object))
     )
       throw new InvalidOptionError(name, 'is not what its type says');
-  }
   return options;
 }
