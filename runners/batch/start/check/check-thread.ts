@@ -7,6 +7,10 @@ import type { KeptManifest } from './keep-manifest.js';
 
 // A thread that begins sets it back for the whole process: the other one has no rows to make room for.
 setFlagsFromString('--semi-space-growth-factor=1');
-const { keepManifest } = await import('./keep-manifest.js');
-const [manifest] = (await once(parentPort as MessagePort, 'message')) as [KeptManifest];
-await keepManifest(nodeDisk, manifest);
+void keep(parentPort as MessagePort);
+
+async function keep(port: MessagePort): Promise<void> {
+  const { keepManifest } = await import('./keep-manifest.js');
+  const [manifest] = (await once(port, 'message')) as [KeptManifest];
+  await keepManifest(nodeDisk, manifest);
+}
