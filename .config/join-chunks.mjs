@@ -117,16 +117,24 @@ export async function asCommonJs(options, outputs, outdir) {
   const define = { 'import.meta.url': 'fileUrl' };
   const all = {};
   for (const [file, output] of Object.entries(outputs)) {
-    const code = readFileSync(file, 'utf8').replace(
-      /import\(\s*("\.\/[^"]+")\s*\)/g,
-      (_, name) => `Promise.resolve().then(()=>require(${name}))`,
-    );
+    const code = requiring(readFileSync(file, 'utf8'));
     const converted = await transform(code, { ...minify, define, target, format: 'cjs', platform: 'node' });
     writeFileSync(file, withFileUrl(converted.code));
     all[file] = { ...output, bytes: statSync(file).size };
   }
   writeFileSync(`${outdir}/package.json`, '{"type":"commonjs"}\n');
   return all;
+}
+
+/** What is imported of the bundle's other files is read of them once, since an export of CommonJS is read by a call. */
+function requiring(code) {
+  return code
+    .replace(/import\(\s*("\.\/[^"]+")\s*\)/g, (_, file) => `Promise.resolve().then(()=>require(${file}))`)
+    .replace(/import\s*(?:\{([^}]*)\}\s*from\s*)?("\.\/[^"]+");/g, (_, names, file) =>
+      names === undefined
+        ? `require(${file});`
+        : `const{${names.replaceAll(/ as /g, ':')}}=require(${file});`,
+    );
 }
 
 function withFileUrl(code) {
