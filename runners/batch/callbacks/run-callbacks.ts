@@ -70,6 +70,7 @@ class CallbacksOfRun implements RunCallbacks {
   /** The job that each of these rows was warned of last. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
+  private ended: ReadonlyMap<string, RowRecords> | undefined;
   private jobIds: Pick<RowJobIds, 'claim'> | undefined;
 
   constructor(
@@ -141,6 +142,22 @@ class CallbacksOfRun implements RunCallbacks {
     return job;
   }
 
+  endWork(rows: ReadonlyMap<string, RowRecords>): void {
+    this.begun.clear();
+    this.ended = rows;
+  }
+
+  takeLeft(): readonly FoundJob[] {
+    const left: FoundJob[] = [];
+    for (const [id, job] of this.named) {
+      const { jobId, again, isTaken } = job;
+      if (again === undefined || isTaken === true) continue;
+      this.named.set(id, { ...job, isTaken: true });
+      left.push({ jobId, again });
+    }
+    return left;
+  }
+
   private foundOf(row: RowInFlight): (NamedJob & FoundJob) | undefined {
     const job = this.named.get(row.id);
     const again = job?.attempt === row.progress.attempts ? (job.again ?? sentBy(row)) : undefined;
@@ -165,7 +182,7 @@ class CallbacksOfRun implements RunCallbacks {
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
     if (this.begun.has(id) && waiting === undefined) return EMPTY;
-    return defer(() => this.parts.journal.find(id)).pipe(
+    return defer(() => Promise.resolve(this.ended?.get(id) ?? this.parts.journal.find(id))).pipe(
       concatMap((row): Observable<CallbackResult> => {
         const post = { attempt, endpoint: row?.intent?.endpoint ?? '' };
         if (isToBeSentAgain(row, attempt)) return this.name(id, post, jobId, row);

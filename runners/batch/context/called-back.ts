@@ -1,7 +1,7 @@
 import type { Observable, Subject } from 'rxjs';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import type { Journal } from '../journal/journal.js';
+import type { Journal, RowRecords } from '../journal/journal.js';
 import type { RunLog } from '../log/open-log.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import type { TaskOf } from '../row/task.js';
@@ -51,6 +51,10 @@ export interface RunCallbacks {
   poll(schedule: PollSchedule): PollSchedule;
   /** The row is in work from now on, here or elsewhere: what earlier starts left of it holds no more. */
   begin(task: TaskOf<'send' | 'poll'>): void;
+  /** No row is in work any more, here or elsewhere: what callbacks mean is decided by the records of their rows, of this start as well. */
+  endWork(rows: ReadonlyMap<string, RowRecords>): void;
+  /** Rows that nobody works on and that were to be sent again, with the jobs that callbacks have named: they are asked for from now on. */
+  takeLeft(): readonly FoundJob[];
   /** Jobs of rows are known by these ids from now on. */
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
   /** The row has ended as unknown in this start, by this POST. */

@@ -56,7 +56,8 @@ function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
   return written.reduce(afterRecord, known);
 }
 
-function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
+/** What is known of a row after one more of its records. */
+export function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
   const status = nextStatus(row.status, headOf(record));
   if (record.k === 'accepted') return { ...row, status, jobId: record.jobId, acceptedAt: record.at };
   if (record.k !== 'intent') return { ...row, status };

@@ -8,6 +8,8 @@ interface Parts {
   readonly run: number;
   readonly name: string;
   readonly receiver: Pick<WebhookReceiver, 'deliver'>;
+  /** Called with a callback that nobody takes in now: it stays in the database. */
+  readonly left: (callback: HandedCallback) => void;
 }
 
 /** Takes in callbacks about rows of this worker that came to other processes. One is gone from the database once what follows is durable. */
@@ -37,15 +39,16 @@ export class HandedRows {
     this.looking = undefined;
   }
 
-  private async take({ digest, row, attempt }: HandedCallback): Promise<void> {
+  private async take(handed: HandedCallback): Promise<void> {
+    const { digest, row, attempt } = handed;
     if (this.taking.has(digest)) return;
     this.taking.add(digest);
     try {
-      const { pool, run, name, receiver } = this.parts;
+      const { pool, run, name, receiver, left } = this.parts;
       const body = await readBody(pool, run, digest);
       if (body === undefined) return;
-      if ((await receiver.deliver({ run: name, row, attempt, body })) !== undefined)
-        await dropHanded(pool, run, [digest]);
+      if ((await receiver.deliver({ run: name, row, attempt, body })) === undefined) left(handed);
+      else await dropHanded(pool, run, [digest]);
     } finally {
       this.taking.delete(digest);
     }

@@ -26,21 +26,20 @@ const leastAhead = 1_000;
 export async function feedTasks(
   run: Run,
   remote: RemoteRun,
-  tasks: AsyncIterable<Task>,
+  tasks: AsyncIterable<Task> | Iterable<RowTask>,
   here: TaskFeed,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
   // The addresses of uploaded pictures do not live for ever.
   const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
-  let batches = 0;
   const feed = async () => {
     const rows = batch;
     batch = [];
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (run.stops.isStopping || rows.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
-    await feedBatch(remote, ++batches, rows);
+    await feedBatch(remote, ++remote.batches, rows);
   };
   let unpaid: StopCause | undefined;
   for await (const task of tasks) {

@@ -1,8 +1,11 @@
 import { lastValueFrom } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
-import type { Journal } from '../../batch/journal/journal.js';
+import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
+import { goingOnWith } from '../../batch/row/left-rows.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
+import { afterRecord } from '../../batch/row/row-after.js';
+import type { RowTask } from '../../batch/row/task.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction } from '../database/transaction.js';
 import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
@@ -48,17 +51,48 @@ export async function nameJobs(
  * ask for it. It stays in the database, as the answer to that. All others are dropped where no row is left that they could be about.
  */
 export async function nameCalled(
-  { callbacks, stops, toDo }: Run,
+  { callbacks, journal, stops, toDo }: Run,
   { ask, database, run }: RemoteRun,
 ): Promise<void> {
   if (callbacks === undefined) return;
   const { pool } = database;
-  callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
   const handed = await ask(() => readHanded(pool, run));
+  if (handed.length === 0) return;
+  callbacks.endWork(await rowsOf(journal.journal, new Set(handed.map(({ row }) => row))));
+  callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
   for (const callback of handed) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
   if (stops.isStopping || toDo.rows > 0) return;
   const over = handed.filter(({ row }) => !callbacks.named.has(row)).map(({ digest }) => digest);
   await ask(() => dropHanded(pool, run, over));
+}
+
+/** What the journal says of these rows, by the records of this start as well. */
+async function rowsOf(
+  journal: Pick<Journal, 'records'>,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, RowRecords>> {
+  const rows = new Map<string, RowRecords>();
+  for await (const record of journal.records()) {
+    if (!('id' in record) || !ids.has(record.id)) continue;
+    const { id } = record;
+    rows.set(id, afterRecord(rows.get(id) ?? { id, status: 'open', attempts: 0 }, record));
+  }
+  return rows;
+}
+
+/** Rows that were to be sent again, and whose jobs callbacks have named: they are asked for, by workers. A run that stops leaves that to the next start. */
+export async function foundTasks({ callbacks, journal, money, options, stops }: Run): Promise<RowTask[]> {
+  if (callbacks === undefined || stops.isStopping) return [];
+  const tasks: RowTask[] = [];
+  for (const { again, jobId } of callbacks.takeLeft()) {
+    const { records, task } = goingOnWith(again, { jobId, at: options.scheduler.now() });
+    for (const record of records) await lastValueFrom(journal.append(record));
+    // What a refused request has reserved in this start is that of the job.
+    money.ledger.release(again.id);
+    money.ledger.reserve(again.id, again.intent.price, again.intent);
+    tasks.push(task);
+  }
+  return tasks;
 }
 
 /** The endpoints of rows that are read. */

@@ -14,6 +14,8 @@ export class RemoteRun {
   private readonly seen = new Subject<void>();
   /** The purchases of rows that are polled, by their ids. */
   readonly bought = new Map<string, IntentRecord>();
+  /** How many batches of rows this start has fed. */
+  batches = 0;
   /** Emits when there may be something new. */
   readonly woken = new Subject<void>();
 

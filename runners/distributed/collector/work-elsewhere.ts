@@ -25,7 +25,7 @@ import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopStart } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
-import { nameCalled, nameJobs } from './name-jobs.js';
+import { foundTasks, nameCalled, nameJobs } from './name-jobs.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
@@ -87,19 +87,25 @@ async function collect(
   const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });
   const stopping = forwardStops(run, remote);
   const watching = watchWorkers(run, remote, collection.workerCommand);
-  let isFed = false;
-  try {
-    const save = (row: PaidRow) => settled.next(row);
+  const save = (row: PaidRow) => settled.next(row);
+  const work = async (given: Parameters<typeof feedTasks>[2]) => {
+    let isFed = false;
+    const feeding = feedTasks(run, remote, given, here)
+      .then(() => {
+        isFed = true;
+        woken();
+      })
+      .finally(() => here.close());
     await Promise.all([
-      feedTasks(run, remote, tasks, here)
-        .then(() => {
-          isFed = true;
-          woken();
-        })
-        .finally(() => here.close()),
+      feeding,
       followRun({ run, remote, note, keepNote, save, columns, isFed: () => isFed }),
     ]);
     await nameCalled(run, remote);
+  };
+  try {
+    await work(tasks);
+    for (let named = await foundTasks(run); named.length > 0; named = await foundTasks(run))
+      await work(named);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
   } finally {

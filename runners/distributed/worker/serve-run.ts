@@ -12,8 +12,9 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
-import { keepNamed } from '../callbacks/handed-callbacks.js';
+import { keepNamed, readHanded, type HandedCallback } from '../callbacks/handed-callbacks.js';
 import { HandedRows } from '../callbacks/handed-rows.js';
+import { RowsSentAgain } from '../callbacks/rows-sent-again.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
@@ -59,6 +60,7 @@ export class ServedRun {
   /** Absent where the service does not call back. */
   private readonly called: CalledRows | undefined;
   private readonly handed: HandedRows | undefined;
+  private readonly sentAgain: RowsSentAgain;
   private readonly ended = new Set<string>();
   private isSeated = false;
   private isFinished = false;
@@ -89,6 +91,8 @@ export class ServedRun {
       onLate: (late) => this.inBackground(() => keepNamed(pool, seat.run, late)),
     });
     const { journal, gate, stops, events } = this;
+    const sentAgain = new RowsSentAgain((post) => keepNamed(pool, seat.run, post));
+    this.sentAgain = sentAgain;
     if (terms.webhookUrl !== undefined && webhooks !== undefined) {
       const called = new CalledRows(
         { ...webhooks, url: terms.webhookUrl },
@@ -102,11 +106,16 @@ export class ServedRun {
       );
       const { receiver } = called;
       this.called = called;
-      this.handed = new HandedRows({ pool, run: seat.run, name: webhooks.run, receiver });
+      const left = (post: HandedCallback) => sentAgain.named(post);
+      this.handed = new HandedRows({ pool, run: seat.run, name: webhooks.run, receiver, left });
+      receiver.calls$.subscribe(({ result, row, attempt, jobId }) => {
+        if (result === 'double' && row !== undefined && attempt !== undefined && jobId !== undefined)
+          this.inBackground(() => sentAgain.contradicted({ row, attempt, jobId }));
+      });
     }
     const { called } = this;
     this.context = {
-      ...workerContext({ terms, settings, scheduler, journal, gate, stops, events, called }),
+      ...workerContext({ terms, settings, scheduler, journal, gate, stops, events, called, sentAgain }),
       rowLeft: (id) => this.rowLeft(id),
     };
     events.subscribe((event) => this.follow(event));
@@ -213,15 +222,35 @@ export class ServedRun {
   }
 
   private begin(rows: readonly TableRow[]): void {
+    const again: RowTask[] = [];
     for (const { task } of rows) {
       this.rows.set(task.row.id, { task, isPolled: task.what === 'poll' });
-      void this.tasks.give(task);
+      if (this.handed !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
+      else void this.tasks.give(task);
+    }
+    if (again.length > 0) void this.beginAgain(again).catch(() => undefined);
+  }
+
+  /** A callback may have named the job of a row's latest POST while no worker had the row: then it is not sent, and the collector goes on with it. */
+  private async beginAgain(tasks: readonly RowTask[]): Promise<void> {
+    const ids = tasks.map(({ row }) => row.id);
+    const { pool } = this.settings.database;
+    const handed = await this.link.insist(() => readHanded(pool, this.seat.run, ids));
+    const isNamed = ({ row: { id }, attempts }: RowTask) =>
+      handed.some(({ row, attempt }) => row === id && attempt === attempts);
+    for (const task of tasks) {
+      if (!isNamed(task)) void this.tasks.give(task);
+      else {
+        this.drop(task.row.id);
+        this.journal.leave(task.row.id);
+      }
     }
   }
 
   private rowLeft(id: string): void {
     const row = this.rows.get(id)?.task.row;
     this.drop(id);
+    if (this.sentAgain.takeLeft(id)) return this.journal.leave(id);
     const { blocked } = this.context.service;
     if (row === undefined || !blocked.has(row)) return;
     const { message } = blocked;

@@ -20,6 +20,7 @@ import { nothingNoted } from '../../batch/pictures/note-picture.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
+import type { RowsSentAgain } from '../callbacks/rows-sent-again.js';
 import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
@@ -38,11 +39,12 @@ interface Parts {
   readonly events: Subject<RunEvent>;
   /** Absent where the service does not call back. */
   readonly called: CalledRows | undefined;
+  readonly sentAgain: RowsSentAgain;
 }
 
 /** What rows need of a run whose folder is elsewhere: its terms, this worker's own service, and the journal in the table. */
 export function workerContext(parts: Parts): PurchaseContext {
-  const { terms, settings, scheduler, journal, stops, events, called } = parts;
+  const { terms, settings, scheduler, journal, stops, events, called, sentAgain } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
   const log: RunLog = {
     write: (level, { err }, message) => {
@@ -63,7 +65,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: called,
+    callbacks: called && { row: (row) => called.row(row), found: (row) => sentAgain.found(row) },
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),

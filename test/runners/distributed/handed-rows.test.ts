@@ -10,7 +10,8 @@ it('looks for callbacks about a row that is named while a look ends, however few
       return Promise.resolve({ rows: [] });
     };
     const receiver = { deliver: () => Promise.resolve(undefined) };
-    const handed = new HandedRows({ pool: { query } as unknown as Pool, run: 1, name: 'run', receiver });
+    const pool = { query } as unknown as Pool;
+    const handed = new HandedRows({ pool, run: 1, name: 'run', receiver, left: () => undefined });
     handed.look(['a']);
     for (let step = 0; step < steps; step++) await Promise.resolve();
     handed.look(['b']);
