@@ -102,7 +102,7 @@ const rooms = {
   'runners/distributed/database': ['src/contract', 'src/policy'],
   'runners/distributed/queue': ['runners/distributed/database'],
   'runners/distributed/callbacks': [
-    ...['src/policy', 'src/webhooks', ...batch('callbacks', 'context')],
+    ...['src/policy', 'src/webhooks', ...batch('callbacks', 'context', 'row')],
     'runners/distributed/database',
   ],
   // The tables: what is asked of them, each in one transaction.

@@ -1,18 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  catchError,
-  concatMap,
-  defer,
-  EMPTY,
-  filter,
-  finalize,
-  of,
-  startWith,
-  Subject,
-  take,
-  type Observable,
-} from 'rxjs';
-import * as z from 'zod';
+import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
@@ -27,7 +13,6 @@ import {
   type HeldPost,
   type NamedJob,
   type NamedPost,
-  type CallbackSecret,
 } from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
 import type { RowRecords } from '../journal/journal.js';
@@ -35,10 +20,9 @@ import type { RowInFlight } from '../row/row-in-flight.js';
 import { isEnd } from '../row/row-status.js';
 import { isCalledBack, type TaskOf } from '../row/task.js';
 import { CalledRows } from './called-rows.js';
+import { callbackSecret } from './callback-secret.js';
+import { FoundJobs, isToBeSentAgain } from './found-jobs.js';
 import { openCallbackPort } from './open-callback-port.js';
-import type { Disk } from '../disk/disk.js';
-import { readFile } from '../disk/read-file.js';
-import { replaceFile } from '../disk/replace-file.js';
 
 /** Opens the port for the callbacks of a run, before anything is sent. */
 export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, open, handOn }) => {
@@ -58,15 +42,12 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, 
 /** The callbacks of a run, about rows in work and about those that are held. */
 class CallbacksOfRun implements RunCallbacks {
   private readonly calls: CallbackCounts = { taken: 0, refused: 0 };
-  readonly named = new Map<string, NamedJob>();
   isUsed = false;
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
   /** Rows of earlier starts that are in work in this one, or were. */
   private readonly begun = new Set<string>();
-  /** Those of them that wait to be sent again. */
-  private readonly waiting = new Map<string, RowInFlight>();
-  private readonly found$ = new Subject<string>();
+  private readonly jobs = new FoundJobs();
   /** The job that each of these rows was warned of last. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
@@ -87,6 +68,10 @@ class CallbacksOfRun implements RunCallbacks {
         this.hold(id, { attempt, endpoint: facts.endpoint }),
     });
     this.receiver.calls$.subscribe((call) => this.note(call));
+  }
+
+  get named(): ReadonlyMap<string, NamedJob> {
+    return this.jobs.named;
   }
 
   get counts(): CallbackCounts | undefined {
@@ -117,29 +102,15 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   found(row: RowInFlight): Observable<unknown> {
-    const { id } = row;
-    return defer(() => {
-      this.waiting.set(id, row);
-      return this.found$.pipe(
-        startWith(id),
-        filter((named) => named === id && this.foundOf(row) !== undefined),
-        take(1),
-        finalize(() => this.wentOn(row)),
-      );
-    });
-  }
-
-  /** It waits no more. What was named of a request stands for nothing once the row has been sent again. */
-  private wentOn({ id, progress }: RowInFlight): void {
-    this.waiting.delete(id);
-    const job = this.named.get(id);
-    if (job?.isTaken !== true && job?.attempt !== progress.attempts) this.named.delete(id);
+    return this.jobs.found(row);
   }
 
   takeFound(row: RowInFlight): FoundJob | undefined {
-    const job = this.foundOf(row);
-    if (job !== undefined) this.named.set(row.id, { ...job, isTaken: true });
-    return job;
+    return this.jobs.takeFound(row);
+  }
+
+  takeLeft(): readonly FoundJob[] {
+    return this.jobs.takeLeft();
   }
 
   endWork(rows: ReadonlyMap<string, RowRecords>): void {
@@ -147,27 +118,9 @@ class CallbacksOfRun implements RunCallbacks {
     this.ended = rows;
   }
 
-  takeLeft(): readonly FoundJob[] {
-    const left: FoundJob[] = [];
-    for (const [id, job] of this.named) {
-      const { jobId, again, isTaken } = job;
-      if (again === undefined || isTaken === true) continue;
-      this.named.set(id, { ...job, isTaken: true });
-      left.push({ jobId, again });
-    }
-    return left;
-  }
-
-  private foundOf(row: RowInFlight): (NamedJob & FoundJob) | undefined {
-    const job = this.named.get(row.id);
-    const again = job?.attempt === row.progress.attempts ? (job.again ?? sentBy(row)) : undefined;
-    return job && again && { ...job, again };
-  }
-
   hold(id: string, post: HeldPost): void {
     this.held.set(id, post);
-    // Of an earlier purchase.
-    if (this.named.get(id)?.attempt !== post.attempt) this.named.delete(id);
+    this.jobs.keepOnly(id, post);
   }
 
   /** The service is to try again where the journal cannot be read: the run may have closed it just now. */
@@ -176,12 +129,12 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   private meaningOf({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
-    const waiting = this.waiting.get(id);
-    const sent = waiting?.progress.attempts === attempt ? sentBy(waiting) : undefined;
+    const { jobs } = this;
+    const sent = jobs.isWaitingFor(id, attempt) ? jobs.sent(id) : undefined;
     if (sent !== undefined) return this.name(id, { attempt, endpoint: sent.intent.endpoint }, jobId, sent);
     const held = this.held.get(id);
     if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
-    if (this.begun.has(id) && waiting === undefined) return EMPTY;
+    if (this.begun.has(id) && !jobs.isWaiting(id)) return EMPTY;
     return defer(() => Promise.resolve(this.ended?.get(id) ?? this.parts.journal.find(id))).pipe(
       concatMap((row): Observable<CallbackResult> => {
         const post = { attempt, endpoint: row?.intent?.endpoint ?? '' };
@@ -205,23 +158,22 @@ class CallbacksOfRun implements RunCallbacks {
     jobId: string,
     again?: FoundJob['again'],
   ): Observable<CallbackResult> {
-    const { named, parts, jobIds } = this;
-    const known = named.get(id);
-    const isInWork = this.waiting.has(id) || this.begun.has(id);
+    const { jobs, parts, jobIds } = this;
+    const known = jobs.named.get(id);
+    const isInWork = jobs.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
     return defer(() => Promise.resolve(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
         // It has left meanwhile.
-        const isGone = isInWork && this.waiting.get(id)?.progress.attempts !== attempt;
+        const isGone = isInWork && !jobs.isWaitingFor(id, attempt);
         if (again !== undefined && isGone) return this.doubled(id, jobId);
-        named.set(id, { attempt, jobId, ...(again && { again }) });
         const message =
           again === undefined
             ? `The service called back about row "${id}", which is held as unknown: it was accepted. The next start asks for its job.`
             : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is asked for instead.`;
         parts.events.next({ type: 'warning', code: 'held', message });
-        if (again !== undefined) this.found$.next(id);
+        jobs.name(id, { attempt, jobId, ...(again && { again }) });
         return EMPTY;
       }),
     );
@@ -240,8 +192,7 @@ class CallbacksOfRun implements RunCallbacks {
 
   /** A request that was refused has made a job all the same: it is asked for, where its row has not been sent again yet. */
   private contradicted(id = '', jobId = ''): void {
-    const waiting = this.waiting.get(id);
-    const sent = waiting && sentBy(waiting);
+    const sent = this.jobs.sent(id);
     if (sent === undefined) return void this.doubled(id, jobId);
     const post = { attempt: sent.attempts, endpoint: sent.intent.endpoint };
     this.name(id, post, jobId, sent).subscribe({ error: () => undefined });
@@ -274,44 +225,4 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
-}
-
-/** A row whose latest POST has left in this start, and had no good answer. */
-function sentBy({ id, progress }: RowInFlight): FoundJob['again'] | undefined {
-  const { status, attempts, intent } = progress;
-  return intent && { id, status, attempts, intent };
-}
-
-/** Whether the latest POST of a row had no good answer, and nothing has been sent of the row since. */
-function isToBeSentAgain(row: RowRecords | undefined, attempt: number): row is FoundJob['again'] {
-  return row?.intent !== undefined && row.status === 'open' && attempt === row.attempts;
-}
-
-const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
-/** A longer file is not ours. */
-const longestBytes = 4_096;
-/** Nobody else reads it. */
-const ownersAlone = 0o600;
-
-/**
- * The secret of a run, which is made at its first start with callbacks and kept in its folder. Where the file is damaged there is a
- * new one: callbacks to earlier addresses are refused then, and polls bring what they would have.
- */
-async function callbackSecret(disk: Disk, out: string): Promise<CallbackSecret> {
-  const path = `${out}/.webhook.json`;
-  const known = await readSecret(disk, path);
-  if (known !== undefined) return known;
-  const made = { run: randomUUID(), secret: randomBytes(32).toString('base64url') };
-  await replaceFile(disk, path, `${JSON.stringify({ version: 1, ...made })}\n`, ownersAlone);
-  return made;
-}
-
-async function readSecret(disk: Disk, path: string): Promise<CallbackSecret | undefined> {
-  const found = await disk.stat(path);
-  if (found?.kind !== 'file' || found.size > longestBytes) return undefined;
-  try {
-    return secretSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
-  } catch {
-    return undefined;
-  }
 }

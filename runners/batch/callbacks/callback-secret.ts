@@ -1,0 +1,35 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import type { CallbackSecret } from '../context/callback-port.js';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
+
+const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
+/** A longer file is not ours. */
+const longestBytes = 4_096;
+/** Nobody else reads it. */
+const ownersAlone = 0o600;
+
+/**
+ * The secret of a run, which is made at its first start with callbacks and kept in its folder. Where the file is damaged there is a
+ * new one: callbacks to earlier addresses are refused then, and polls bring what they would have.
+ */
+export async function callbackSecret(disk: Disk, out: string): Promise<CallbackSecret> {
+  const path = `${out}/.webhook.json`;
+  const known = await readSecret(disk, path);
+  if (known !== undefined) return known;
+  const made = { run: randomUUID(), secret: randomBytes(32).toString('base64url') };
+  await replaceFile(disk, path, `${JSON.stringify({ version: 1, ...made })}\n`, ownersAlone);
+  return made;
+}
+
+async function readSecret(disk: Disk, path: string): Promise<CallbackSecret | undefined> {
+  const found = await disk.stat(path);
+  if (found?.kind !== 'file' || found.size > longestBytes) return undefined;
+  try {
+    return secretSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
+  } catch {
+    return undefined;
+  }
+}

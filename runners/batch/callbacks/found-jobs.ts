@@ -1,0 +1,90 @@
+import { defer, filter, finalize, startWith, Subject, take, type Observable } from 'rxjs';
+import type { FoundJob, HeldPost, NamedJob } from '../context/callback-port.js';
+import type { RowRecords } from '../journal/journal.js';
+import type { RowInFlight } from '../row/row-in-flight.js';
+
+/** Rows that wait to be sent again, and the jobs that callbacks have named for the latest POSTs of rows. */
+export class FoundJobs {
+  readonly named = new Map<string, NamedJob>();
+  private readonly waiting = new Map<string, RowInFlight>();
+  private readonly found$ = new Subject<string>();
+
+  found(row: RowInFlight): Observable<unknown> {
+    const { id } = row;
+    return defer(() => {
+      this.waiting.set(id, row);
+      return this.found$.pipe(
+        startWith(id),
+        filter((named) => named === id && this.foundOf(row) !== undefined),
+        take(1),
+        finalize(() => this.wentOn(row)),
+      );
+    });
+  }
+
+  /** It waits no more. What was named of a request stands for nothing once the row has been sent again. */
+  private wentOn({ id, progress }: RowInFlight): void {
+    this.waiting.delete(id);
+    const job = this.named.get(id);
+    if (job?.isTaken !== true && job?.attempt !== progress.attempts) this.named.delete(id);
+  }
+
+  takeFound(row: RowInFlight): FoundJob | undefined {
+    const job = this.foundOf(row);
+    if (job !== undefined) this.named.set(row.id, { ...job, isTaken: true });
+    return job;
+  }
+
+  takeLeft(): readonly FoundJob[] {
+    const left: FoundJob[] = [];
+    for (const [id, job] of this.named) {
+      const { jobId, again, isTaken } = job;
+      if (again === undefined || isTaken === true) continue;
+      this.named.set(id, { ...job, isTaken: true });
+      left.push({ jobId, again });
+    }
+    return left;
+  }
+
+  name(id: string, job: NamedJob): void {
+    this.named.set(id, job);
+    if (job.again !== undefined) this.found$.next(id);
+  }
+
+  /** What was named of another POST than this one of its row stands for nothing. */
+  keepOnly(id: string, { attempt }: Pick<HeldPost, 'attempt'>): void {
+    if (this.named.get(id)?.attempt !== attempt) this.named.delete(id);
+  }
+
+  isWaiting(id: string): boolean {
+    return this.waiting.has(id);
+  }
+
+  /** A row that waits, and whose latest POST has left in this start. */
+  sent(id: string): FoundJob['again'] | undefined {
+    const row = this.waiting.get(id);
+    return row && sentBy(row);
+  }
+
+  /** Whether the row waits to be sent again after this POST. */
+  isWaitingFor(id: string, attempt: number): boolean {
+    return this.waiting.get(id)?.progress.attempts === attempt;
+  }
+
+  private foundOf(row: RowInFlight): (NamedJob & FoundJob) | undefined {
+    const job = this.named.get(row.id);
+    const again = job?.attempt === row.progress.attempts ? (job.again ?? sentBy(row)) : undefined;
+    return job && again && { ...job, again };
+  }
+}
+
+/** A row whose latest POST has left in this start, and had no good answer. */
+function sentBy({ id, progress }: RowInFlight): FoundJob['again'] | undefined {
+  const { status, attempts, intent } = progress;
+  return intent && { id, status, attempts, intent };
+}
+
+/** Whether the latest POST of a row had no good answer, and nothing has been sent of the row since. */
+export function isToBeSentAgain(row: RowRecords | undefined, attempt: number): row is FoundJob['again'] {
+  return row?.intent !== undefined && row.status === 'open' && attempt === row.attempts;
+}
