@@ -118,7 +118,13 @@ export async function asCommonJs(options, outputs, outdir) {
   const all = {};
   for (const [file, output] of Object.entries(outputs)) {
     const code = requiring(readFileSync(file, 'utf8'));
-    const converted = await transform(code, { ...minify, define, target, format: 'cjs', platform: 'node' });
+    const converted = await transform(code, {
+      ...minify,
+      define,
+      target,
+      format: 'cjs',
+      platform: 'neutral',
+    });
     writeFileSync(file, withFileUrl(converted.code));
     all[file] = { ...output, bytes: statSync(file).size };
   }
@@ -126,7 +132,10 @@ export async function asCommonJs(options, outputs, outdir) {
   return all;
 }
 
-/** What is imported of the bundle's other files is read of them once, since an export of CommonJS is read by a call. */
+/**
+ * What is imported of the bundle's other files is read of them once, since an export of CommonJS is read by a call. So a file's exports
+ * are values, and no file needs esbuild's helpers for exports, which are some 300 bytes.
+ */
 function requiring(code) {
   return code
     .replace(/import\(\s*("\.\/[^"]+")\s*\)/g, (_, file) => `Promise.resolve().then(()=>require(${file}))`)
@@ -134,6 +143,10 @@ function requiring(code) {
       names === undefined
         ? `require(${file});`
         : `const{${names.replaceAll(/ as /g, ':')}}=require(${file});`,
+    )
+    .replace(
+      /export\s*\{([^}]*)\};?\s*$/,
+      (_, names) => `module.exports={${names.replaceAll(/([\w$]+) as ([\w$]+)/g, '$2:$1')}};`,
     );
 }
 
