@@ -146,12 +146,37 @@ export function valueAxis(
     .join('');
 }
 
-/** Figures below the base line; those at the edges are shifted inward, so that nothing is cut off. */
-export function labelUnder(x: number, text: string, area: Area = narrow): string {
-  const half = text.length * 2.9;
-  const anchor = x + half > area.width ? 'end' : x - half < 0 ? 'start' : 'middle';
-  return `<text x="${round(anchor === 'end' ? Math.min(x, area.width) : x)}" y="${area.base + 17}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
+/** A figure below the base line; at an edge it is shifted inward, so that nothing of it is cut off. */
+function labelUnder(x: number, text: string, area: Area = narrow): string {
+  const half = halfOf(text);
+  const [at, anchor] =
+    x + half > area.width ? [area.width, 'end'] : x - half < 0 ? [x, 'start'] : [x, 'middle'];
+  return `<text x="${round(at)}" y="${area.base + 17}" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 }
+
+/** Figures below the base line from left to right, without those for which there is no room beside the one before. */
+export function labelsUnder(
+  labels: readonly { readonly x: number; readonly text: string }[],
+  area: Area = narrow,
+): string {
+  let free = -Infinity;
+  return labels
+    .map(({ x, text }) => {
+      const half = halfOf(text);
+      const middle = Math.min(x, area.width - half);
+      if (middle - half < free) return '';
+      free = middle + half + spaceBetween;
+      return labelUnder(x, text, area);
+    })
+    .join('');
+}
+
+/** Half the width of a figure at the size of charts. */
+function halfOf(text: string): number {
+  return text.length * 3.1;
+}
+
+const spaceBetween = 6;
 
 /** More than two digits after the point cannot be seen. */
 export function round(value: number): number {

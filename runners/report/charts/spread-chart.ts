@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { formatCount, formatSpan } from '../messages/format-amounts.js';
-import { type Chart, drawPlot, labelUnder, narrow, round, valueAxis } from './plot.js';
+import { type Chart, drawPlot, labelsUnder, narrow, round, valueAxis } from './plot.js';
 
 const binsWanted = 30;
 
@@ -31,12 +31,12 @@ export function spreadChart(title: string, sorted: ArrayLike<number>): Chart {
   const labels = x
     .ticks(5)
     .filter(Number.isInteger)
-    .map((tick) => labelUnder(x(tick), tick === 0 ? '0' : formatSpan(tick)));
+    .map((tick) => ({ x: x(tick), text: tick === 0 ? '0' : formatSpan(tick) }));
   const content = [
     valueAxis(y.ticks(3).filter(Number.isInteger), y, formatCount),
     ...bars,
     medianLine(x(half)),
-    ...labels,
+    labelsUnder(labels),
   ];
   return { title, caption, svg: drawPlot(caption, content) };
 }

@@ -85,6 +85,18 @@ describe('costChart', () => {
 });
 
 describe('spreadChart', () => {
+  it.each([600, 1_400, 95_000, 6_000_000])('names times up to %i ms without one over another', (slowest) => {
+    const { svg } = spreadChart('Time', [slowest / 10, slowest / 2, slowest]);
+    const labels = [...svg.matchAll(/<text x="([\d.]+)" y="181" text-anchor="(\w+)">([^<]+)</g)];
+    const spans = labels.map(([, x, anchor, text]) => {
+      const width = text!.length * 6;
+      return Number(x) - { start: 0, middle: width / 2, end: width }[anchor!]!;
+    });
+    expect(labels.length).toBeGreaterThan(2);
+    for (const [at, [, , , text]] of labels.entries())
+      expect(spans[at]! + text!.length * 6).toBeLessThan(spans[at + 1] ?? 401);
+  });
+
   it('counts every duration once, and says the median and the slowest', () => {
     const durations = Array.from({ length: 100 }, (_, n) => (n + 1) * 100);
     const { svg, caption } = spreadChart('Time', durations);
