@@ -3,6 +3,7 @@
  * and nothing that runs. `internal.ts` has the steps of a run.
  */
 
+export { RowSample } from './manifest/duplicates/row-sample.js';
 export { planManifest } from './manifest/plan-manifest.js';
 export { readAxes } from './manifest/matrix/read-axes.js';
 export { readManifest } from './manifest/read-manifest.js';

@@ -4,7 +4,10 @@ import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readNote, usualFolders, writeNote } from './owner.js';
 
-/** A run that was started with a manifest. Its note stands under the folder that the manifest lies in, in the user's state folder. */
+/**
+ * A run that was started with a manifest. Its note stands in the user's state folder, under the folder that the manifest lies in, and
+ * under some of its rows.
+ */
 const noteSchema = z.object({
   folder: z.string(),
   manifest: z.string(),
@@ -23,6 +26,8 @@ type Hosts = Pick<z.infer<typeof noteSchema>, 'baseUrl' | 'lbBaseUrl'>;
 export interface ManifestOf extends Hosts {
   /** Absolute path. */
   readonly manifest: string;
+  /** The hashes of some of its rows, which a manifest with most of these rows has too: see `RowSample`. @defaultValue none */
+  readonly sample?: readonly string[] | undefined;
 }
 
 /** So many runs of a manifest are looked at. */
@@ -35,21 +40,48 @@ const mostRuns = 10;
  */
 export async function runsOfManifest(
   disk: Disk,
-  { manifest, ...hosts }: ManifestOf,
-  stateFolders: readonly string[] = usualFolders(),
+  of: ManifestOf,
+  stateFolders?: readonly string[],
 ): Promise<readonly NotedRun[]> {
-  const notes: z.infer<typeof noteSchema>[] = [];
-  for (const state of stateFolders) {
-    const folder = notesOf(state, manifest);
-    for (const name of await disk.list(folder).catch((): string[] => [])) {
-      const note = await readNote(disk, `${folder}/${name}`, noteSchema).catch(() => undefined);
-      if (note !== undefined && isSameService(note, hosts)) notes.push(note);
-    }
-  }
+  return runsUnder([nameOf(dirname(of.manifest))], { disk, stateFolders }, of);
+}
+
+/** The same by the rows of the sample, wherever the manifest lay that they stood in: a copy, or another day's export. */
+export async function runsOfRows(
+  disk: Disk,
+  of: ManifestOf,
+  stateFolders?: readonly string[],
+): Promise<readonly NotedRun[]> {
+  return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
+}
+
+/** @param start of the names of the notes that are read */
+async function runsUnder(
+  names: readonly string[],
+  {
+    disk,
+    stateFolders = usualFolders(),
+  }: { readonly disk: Disk; stateFolders?: readonly string[] | undefined },
+  { manifest, ...hosts }: ManifestOf,
+  start = '',
+): Promise<readonly NotedRun[]> {
+  const folders = stateFolders.flatMap((state) => names.map((name) => notesAt(state, name)));
+  const noted = await Promise.all(folders.map((folder) => notesIn(disk, folder, start)));
+  const notes = noted.flat().filter((note) => isSameService(note, hosts));
   const isOther = (note: { readonly manifest: string }) => Number(note.manifest !== manifest);
   const last = notes.sort((one, other) => isOther(one) - isOther(other) || other.at.localeCompare(one.at));
-  const folders = new Set<string>();
-  return last.filter(({ folder }) => !folders.has(folder) && folders.add(folder)).slice(0, mostRuns);
+  const seen = new Set<string>();
+  return last.filter(({ folder }) => !seen.has(folder) && seen.add(folder)).slice(0, mostRuns);
+}
+
+async function notesIn(disk: Disk, folder: string, start: string): Promise<z.infer<typeof noteSchema>[]> {
+  const notes: z.infer<typeof noteSchema>[] = [];
+  for (const name of await disk.list(folder).catch((): string[] => [])) {
+    if (!name.startsWith(start)) continue;
+    const note = await readNote(disk, `${folder}/${name}`, noteSchema).catch(() => undefined);
+    if (note !== undefined) notes.push(note);
+  }
+  return notes;
 }
 
 function isSameService(earlier: Hosts, now: Hosts): boolean {
@@ -62,17 +94,30 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
-  note: ManifestOf & { readonly folder: string; readonly at: string },
+  { sample = [], ...note }: ManifestOf & { readonly folder: string; readonly at: string },
 ): Promise<void> {
-  const folder = notesOf(stateFolder, note.manifest);
-  await disk.mkdir(folder).catch(() => undefined);
-  await writeNote(disk, `${folder}/${nameOf(note.folder)}.json`, note);
+  const name = `${nameOf(note.folder)}.json`;
+  const paths = [
+    `${nameOf(dirname(note.manifest))}/${name}`,
+    ...sample.map((hash) => `${hash}/${hostPart(note)}${name}`),
+  ];
+  for (const path of paths.map((each) => notesAt(stateFolder, each))) {
+    await disk.mkdir(dirname(path)).catch(() => undefined);
+    await writeNote(disk, path, note);
+  }
 }
 
-function notesOf(stateFolder: string, manifest: string): string {
-  return `${stateFolder}/manifests/${nameOf(dirname(manifest))}`;
+/** What the names of notes about rows begin with: the host that these go to, of which few notes may be read. */
+function hostPart({ baseUrl, lbBaseUrl }: Hosts): string {
+  const host = baseUrl || lbBaseUrl;
+  return host === '' ? '' : `${nameOf(host).slice(0, 8)}-`;
 }
 
-function nameOf(path: string): string {
-  return createHash('sha256').update(path).digest('hex').slice(0, 32);
+/** @param name of the folder of a manifest, or the hash of a row, and maybe of a note there */
+function notesAt(stateFolder: string, name: string): string {
+  return `${stateFolder}/manifests/${name}`;
+}
+
+function nameOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

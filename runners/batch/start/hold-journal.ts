@@ -34,8 +34,12 @@ export type OpenJournal = (
 export interface HeldJournal extends Journal {
   /** Of the run from this start on. */
   readonly identity: RunIdentity;
-  /** Notes outside of the folder how far the run has come. */
-  readonly noteProgress: () => Promise<void>;
+  /**
+   * Notes outside of the folder how far the run has come.
+   *
+   * @param sample of the manifest's rows: see `RowSample`. @defaultValue none
+   */
+  readonly noteProgress: (sample?: readonly string[]) => Promise<void>;
 }
 
 /**
@@ -65,8 +69,9 @@ export async function holdJournal(
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
-  const noteProgress = async (): Promise<void> => progress?.note(from);
-  closers.splice(-1, 0, noteProgress);
+  const noteProgress = async (sample?: readonly string[]): Promise<void> =>
+    progress?.note({ ...from, sample });
+  closers.splice(-1, 0, () => noteProgress());
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return Object.assign(journal, { identity, noteProgress });
 }

@@ -1,6 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listPrices, nodeDisk, runsOfManifest, type Plan, type PriceBook } from '../../batch/formats.js';
+import {
+  listPrices,
+  nodeDisk,
+  runsOfManifest,
+  runsOfRows,
+  type Plan,
+  type PriceBook,
+} from '../../batch/formats.js';
+import { RowSample } from '../../batch/planning.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan } from '../plan/open-plan.js';
@@ -38,14 +46,15 @@ export async function planCommand({
   const source = await findManifest(manifestOf('plan', name, saved), format, io);
   if (!options.quiet) noteUnused(given, io);
   const { save } = options;
+  const sample = new RowSample();
   const planned =
     save !== undefined
       ? await (
           await import('../plan/save-plan.js')
-        ).planAndSave(resolve(io.cwd, save), { raw, source, options, prices }, io)
-      : await planSource(source, options, io, prices);
+        ).planAndSave(resolve(io.cwd, save), { raw, source, options, prices, sample }, io)
+      : await planSource(source, options, { io, prices, sample });
   if (!options.quiet) for (const line of lowPriorityNote(planned, options)) io.stderr.write(`${line}\n`);
-  const difference = await differenceFrom(planned, { source, options, prices }, io);
+  const difference = await differenceFrom(planned, { source, options, prices, sample: sample.hashes }, io);
   const checked = await checkIfAsked(planned, { source, options }, io, fault);
   if (options.json) {
     const { name: from, prices: table } = listPrices(prices.table());
@@ -89,13 +98,14 @@ function noteUnused(given: Raw, io: CliIo): void {
 /** What a start would do to the run in the folder; nothing when the manifest has to be corrected first. */
 async function differenceFrom(
   planned: Plan,
-  { source, options, prices }: { source: ManifestSource; options: RunOptions; prices: PriceBook },
+  start: { source: ManifestSource; options: RunOptions; prices: PriceBook; sample: readonly string[] },
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
+  const { options } = start;
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  if (!asksForAhead(options) && (await isOfNoRun(source, options, io))) return undefined;
+  if (!asksForAhead(options) && (await isOfNoRun(start, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
-  const found = await planDifference(source, options, io, prices);
+  const found = await planDifference(start, io);
   if (found === undefined) return undefined;
   const { differenceJson, differenceText } = await import('../messages/ahead-text.js');
   return {
@@ -109,19 +119,21 @@ const anyHost = { baseUrl: '', lbBaseUrl: '' };
 
 /**
  * Whether no folder can hold this run yet: neither the output folder, nor the one that the manifest came from, nor
- * another run of the manifest. Then the comparison with a run is not loaded: it would be most of the time of a small
+ * another run of the manifest or its rows. Then the comparison with a run is not loaded: it would be most of the time of a small
  * plan.
  */
-async function isOfNoRun(source: ManifestSource, options: RunOptions, io: CliIo): Promise<boolean> {
+async function isOfNoRun(
+  { source, options, sample }: { source: ManifestSource; options: RunOptions; sample: readonly string[] },
+  io: CliIo,
+): Promise<boolean> {
   if (source.path === undefined) return true;
   if (isOfFailures(source.path)) return false;
   const found = await stat(outFolder(source, options.out, options.local, io.cwd)).catch(
     (error: unknown) => (error as NodeJS.ErrnoException).code,
   );
-  return (
-    found === 'ENOENT' &&
-    (options.local || (await runsOfManifest(nodeDisk, { manifest: source.path, ...anyHost })).length === 0)
-  );
+  if (found !== 'ENOENT' || options.local) return found === 'ENOENT';
+  const of = { manifest: source.path, sample, ...anyHost };
+  return (await runsOfManifest(nodeDisk, of)).length === 0 && (await runsOfRows(nodeDisk, of)).length === 0;
 }
 
 /** A manifest that has to be corrected first is not worth a request. */

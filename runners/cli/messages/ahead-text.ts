@@ -162,11 +162,11 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...goneText(ahead),
     ...axesText(ahead),
-    ...boughtText(ahead),
-    ...outdatedText(ahead),
   ];
   return [
     ...(isBegun ? run : []),
+    ...boughtText(ahead),
+    ...outdatedText(ahead),
     ...savesText(ahead),
     ...capText(ahead),
     ...aheadByText(ahead),

@@ -3,6 +3,7 @@ import {
   isEnd,
   nodeDisk,
   runsOfManifest,
+  runsOfRows,
   shellWords,
   type PriceBook,
   type RowStatus,
@@ -41,10 +42,8 @@ import { formatMoney, plainText, shownPath } from '../messages/plain-text.js';
  * @throws {MillraceError} `usage` when a start would refuse the folder, or its host
  */
 export async function planDifference(
-  source: ManifestSource,
-  options: RunOptions,
+  { source, options, prices, sample }: PlannedStart,
   io: Pick<CliIo, 'cwd' | 'env'>,
-  prices: PriceBook,
 ): Promise<PlanDifference | undefined> {
   const { path } = source;
   if (path === undefined) return undefined;
@@ -55,8 +54,9 @@ export async function planDifference(
   const journal = await peekJournal(nodeDisk, out, byValue);
   const identity = identityOf(options, io);
   if (journal !== undefined) await checkIdentity(journal, identity, out);
-  const isAlone =
-    notes.length === 0 && (await runsOfManifest(nodeDisk, { manifest: path, ...identity })).length === 0;
+  const of = { manifest: path, sample, ...identity };
+  const others = [...(await runsOfManifest(nodeDisk, of)), ...(await runsOfRows(nodeDisk, of))];
+  const isAlone = notes.length === 0 && others.length === 0;
   if (journal === undefined && !asksForAhead(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
@@ -85,6 +85,15 @@ export async function planDifference(
     ...{ goingOn: pending.size - unanswered, unanswered: unanswered - ahead.doubled },
     ...(takesMs !== undefined && { takesMs }),
   };
+}
+
+/** What a plan has found, and what it was made of. */
+interface PlannedStart {
+  readonly source: ManifestSource;
+  readonly options: RunOptions;
+  readonly prices: PriceBook;
+  /** As `RowSample` has it. */
+  readonly sample: readonly string[];
 }
 
 /** A plan needs no host: without one, the host is not compared with the run's. */

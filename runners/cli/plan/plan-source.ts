@@ -21,6 +21,7 @@ import {
   prioritiesOf,
   readRows,
   RowSelection,
+  type RowSample,
   SelectRows,
 } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -32,12 +33,19 @@ import { countOf, plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { plannedSettings } from './planned-settings.js';
 
-/** Reads the whole manifest and plans its rows. Starts nothing and sends nothing. */
+/**
+ * Reads the whole manifest and plans its rows. Starts nothing and sends nothing.
+ *
+ * @param sample takes in all rows
+ */
 export async function planSource(
   source: ManifestSource,
   options: RunOptions,
-  io: Pick<CliIo, 'stdin'>,
-  prices: PriceBook,
+  {
+    io,
+    prices,
+    sample,
+  }: { readonly io: Pick<CliIo, 'stdin'>; readonly prices: PriceBook; readonly sample?: RowSample },
 ): Promise<Plan> {
   let separatedBy: string | undefined;
   const noted = { separatedBy: (name: string) => (separatedBy = name) };
@@ -46,7 +54,10 @@ export async function planSource(
   const bytes = new PricedBytes();
   return withManifestFile(source, io, async (path) => {
     const rows = await selectRows(() => readRows(nodeDisk, { path, settings, bytes }), options);
-    return planManifest(rows(), { priceOf, separatedBy: () => separatedBy, again: rows });
+    const see = ({ valid, row }: ManifestItem): void => {
+      if (valid) sample?.add(row);
+    };
+    return planManifest(rows(), { priceOf, see, separatedBy: () => separatedBy, again: rows });
   });
 }
 

@@ -1,5 +1,5 @@
 import { DiskFault, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
-import { planManifest, readManifest } from '../../batch/planning.js';
+import { planManifest, readManifest, type RowSample } from '../../batch/planning.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
@@ -20,10 +20,12 @@ export async function planAndSave(
     readonly source: ManifestSource;
     readonly options: RunOptions;
     readonly prices: PriceBook;
+    /** Takes in all rows. */
+    readonly sample: RowSample;
   },
   io: Pick<CliIo, 'stdin' | 'env' | 'cwd'>,
 ): Promise<Plan> {
-  const { raw, source, options, prices } = planned;
+  const { raw, source, options, prices, sample } = planned;
   const { name, path, format } = source;
   const head = {
     ...({ millrace: 'plan', version: 1, madeAt: new Date().toISOString() } as const),
@@ -38,7 +40,10 @@ export async function planAndSave(
       const read = () => readManifest(writer.bytes(createReadStream(manifest)), settings);
       const rows = await selectRows(read, options);
       const priceOf = (row: Row) => prices.priceOf(row);
-      const plan = await planManifest(writer.rows(rows(), prices), { priceOf, again: rows });
+      const see = ({ valid, row }: ManifestItem): void => {
+        if (valid) sample.add(row);
+      };
+      const plan = await planManifest(writer.rows(rows(), prices), { priceOf, see, again: rows });
       if (plan.invalid === 0 || options.skipInvalid) await writer.finish(plan);
       return plan;
     } finally {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Journal } from '../../journal/journal.js';
 import type { RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
@@ -11,6 +12,7 @@ import { KnownIds } from '../../tasks/known-ids.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
+import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
@@ -34,6 +36,8 @@ export interface Checked {
   readonly columns: readonly string[];
   /** Its rows, where all of them were read. */
   readonly rows?: CheckedRows | undefined;
+  /** The same of some rows, by which another run of them is known: see `RowSample`. */
+  readonly sample: readonly string[];
 }
 
 /** What a check needs beside the options. */
@@ -73,7 +77,7 @@ async function checkRest(
   journal: Pick<Journal, 'recovered' | 'records'>,
   { survey, kept }: { readonly survey: StartSurvey; readonly kept: KeptCheck },
 ): Promise<Checked | undefined> {
-  const { plan, columns, leftOut, hasCapitals } = kept;
+  const { plan, columns, leftOut, hasCapitals, sample } = kept;
   const { names, pending, invalid } = survey;
   survey.leaveOut(leftOut.rows);
   const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
@@ -84,8 +88,9 @@ async function checkRest(
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that the manifest has no more may have a picture of the same name as one that was left out, or have bought what a row asks for.
   const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
-  const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true)).length > 0;
-  if (!isByOrder && !isByGone && !isByOthers) return { plan, columns, ahead, names, pending, invalid };
+  const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
+  if (!isByOrder && !isByGone && !isByOthers)
+    return { plan, columns, ahead, names, pending, invalid, sample };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -128,6 +133,7 @@ async function checkRows(
   const rows = canBeKept(options, known) ? new CheckedRows() : undefined;
   const newIds = () => (known.rows === undefined ? new IdBook() : new KnownIds(known.rows));
   const ids = newIds();
+  const sample = new RowSample();
   const read = () => readRows(options.disk, manifest, newIds());
   const plan = await planManifest(readRows(options.disk, manifest, ids), {
     priceOf: (row) => options.prices.priceOf(row),
@@ -136,6 +142,7 @@ async function checkRows(
       survey.see(item);
       if (!item.valid) return;
       newlySent?.see(item.row.columnUse);
+      sample.add(item.row);
       rows?.add(item.row, manifest.bytes?.sections ?? []);
       if (survey.names.hasCapitals) rows?.addName(item.row.id, survey.names, ids);
     },
@@ -147,7 +154,7 @@ async function checkRows(
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
   const bought = await boughtAlready(options, journal, {
-    ...{ ahead, ids, peekJournal },
+    ...{ ahead, ids, sample: sample.hashes, peekJournal },
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {
@@ -158,6 +165,7 @@ async function checkRows(
     invalid: survey.invalid,
     columns: survey.columns ?? [],
     rows,
+    sample: sample.hashes,
   };
 }
 
@@ -168,18 +176,19 @@ async function boughtAlready(
   start: {
     readonly ahead: Pick<Ahead, 'gone' | 'toSend'>;
     readonly ids: IdBook;
+    readonly sample: readonly string[];
     readonly peekJournal: PeekJournal;
     readonly toSend: () => AsyncIterable<Row>;
   },
 ): Promise<BoughtRows | undefined> {
-  const { ahead, ids, peekJournal, toSend } = start;
-  const { disk, prices } = options;
+  const { ahead, ids, sample, peekJournal, toSend } = start;
+  const { disk, prices, manifest } = options;
   const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
   if (ahead.toSend === 0) return undefined;
   const isKept = journal !== undefined && ids instanceof KnownIds && ahead.gone > 0;
   const own = isKept ? await boughtBefore(journal, ids, sent) : undefined;
-  const runs = own ? [] : await otherRuns(options, journal !== undefined);
-  return own ?? boughtElsewhere({ disk, runs, peekJournal }, sent);
+  const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
+  return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
 }
 
 function changedAxes(

@@ -5,6 +5,7 @@ import { byPriority } from '../../manifest/columns/row-priority.js';
 import { FingerprintList, isAnyRepeated } from '../../manifest/duplicates/fingerprint-list.js';
 import { IdBook, type IdKeeper } from '../../manifest/duplicates/id-book.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
+import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { planManifest } from '../../manifest/plan-manifest.js';
 import { foldCase } from '../../artifacts/artifact-name.js';
 import { PricedBytes } from '../../tasks/priced-bytes.js';
@@ -34,7 +35,7 @@ async function keepRows(
 ): Promise<void> {
   const manifest = { path, settings, bytes: new PricedBytes() };
   const prices = createPriceBook();
-  const [rows, ids] = [new CheckedRows(spool), new IdList()];
+  const [rows, ids, sample] = [new CheckedRows(spool), new IdList(), new RowSample()];
   let separatedBy: string | undefined;
   let columns: readonly string[] | undefined;
   const first = { ...settings, separatedBy: (name: string) => (separatedBy = name) };
@@ -43,14 +44,16 @@ async function keepRows(
     areHashed: true,
     see: ({ valid, row }) => {
       columns ??= Object.keys(row.cells);
-      if (valid) rows.add(row, manifest.bytes.sections);
+      if (!valid) return;
+      rows.add(row, manifest.bytes.sections);
+      sample.add(row);
     },
     separatedBy: () => separatedBy,
     again: (priorities) => byPriority(priorities, () => readRows(disk, manifest, new IdList())),
   });
   if (!(await ids.areUnlike(rows))) return;
   rows.hasCapitals = ids.haveCapitals;
-  const found = { plan, columns: columns ?? [], rows, ahead: { newlySent: [] } };
+  const found = { plan, columns: columns ?? [], rows, sample: sample.hashes, ahead: { newlySent: [] } };
   await saveKeptCheck({ disk, out, manifest, prices }, { recovered: {} }, found);
 }
 

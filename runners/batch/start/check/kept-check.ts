@@ -26,6 +26,7 @@ interface KeptHeader {
   readonly prices: string | null;
   readonly columns: readonly string[];
   readonly rows: KeptRows;
+  readonly sample: readonly string[];
 }
 
 /** What an earlier start has found, and the rows that this one has nothing to do with. */
@@ -35,10 +36,12 @@ export interface KeptCheck {
   readonly leftOut: { readonly rows: number; readonly sections: readonly LeftOut[] };
   /** Some ids have capitals: their pictures are named by all ids. */
   readonly hasCapitals: boolean;
+  /** As `RowSample` has it. */
+  readonly sample: readonly string[];
 }
 
 /** Raised when something else is kept, or means something else. */
-const format = 2;
+const format = 3;
 const made = JSON.stringify({ format, version });
 
 type Known = Journal['recovered'];
@@ -82,19 +85,19 @@ export async function isKept({ disk, out, manifest }: ResolvedOptions): Promise<
 export async function saveKeptCheck(
   options: Pick<ResolvedOptions, 'disk' | 'out' | 'manifest' | 'prices'>,
   { recovered }: { readonly recovered: Partial<Pick<Known, 'database'>> },
-  found: Pick<KeptHeader, 'plan' | 'columns'> & {
+  found: Pick<KeptHeader, 'plan' | 'columns' | 'sample'> & {
     readonly ahead: Pick<Ahead, 'newlySent'>;
     /** Absent where the check is the one that was kept. */
     readonly rows?: CheckedRows | undefined;
   },
 ): Promise<void> {
-  const { plan, columns, rows, ahead } = found;
+  const { plan, columns, rows, sample, ahead } = found;
   const settings = settingsOf(options, recovered);
   const bytes = options.manifest.bytes?.found;
   if (rows === undefined || settings === undefined || bytes === undefined) return;
   if (plan.invalid > 0 || ahead.newlySent.length > 0 || !rows.isKnown) return;
   const prices = isPricedByRow(plan) ? pricesOf(options) : null;
-  const header: KeptHeader = { made, settings, bytes, plan, prices, columns, rows: rows.kept };
+  const header: KeptHeader = { made, settings, bytes, plan, prices, columns, rows: rows.kept, sample };
   const content = sealed(header, rows.bytes());
   await replaceFile(options.disk, keptPath(options.out), content).catch(() => undefined);
 }
@@ -126,15 +129,15 @@ function leftAlone(
 /** `undefined`: rows that are left depend on those that are not. */
 function leaveOut(
   options: ResolvedOptions,
-  { rows, columns, plan: kept }: KeptHeader,
+  { rows, columns, plan: kept, sample }: KeptHeader,
   { isAll, sections }: Awaited<ReturnType<typeof sectionsLeftAlone>>,
 ): KeptCheck | undefined {
   const plan = isPricedByRow(kept) ? kept : pricedAnew(kept, rows, options);
   const { hasCapitals, areAlike } = rows;
   const isApart = kept.repeats === 0 && (kept.same?.rows ?? 0) === 0 && !areAlike;
-  if (isAll) return { plan, columns, hasCapitals, leftOut: { rows: rows.length, sections: [] } };
+  if (isAll) return { plan, columns, hasCapitals, sample, leftOut: { rows: rows.length, sections: [] } };
   const found = { rows: sections.reduce((sum, section) => sum + section.rows, 0), sections };
-  return isApart && found.rows > 0 ? { plan, columns, hasCapitals, leftOut: found } : undefined;
+  return isApart && found.rows > 0 ? { plan, columns, hasCapitals, sample, leftOut: found } : undefined;
 }
 
 /** Each start looks at these again. */

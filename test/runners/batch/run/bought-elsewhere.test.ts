@@ -76,6 +76,60 @@ describe('a manifest that another run has bought from', () => {
     expect(bought).toMatchObject({ rows: 3, elsewhere: [out] });
   });
 
+  describe('and that lies in a folder of its own', () => {
+    let other: RunFolder;
+    beforeEach(() => void (other = runFolder()));
+    afterEach(() => other.remove());
+
+    const startThere = async (options: Partial<RunBatchOptions> = {}) => {
+      const end = await other.run(service, { download: false, ...options });
+      const checked = end.events.find((event) => event.type === 'checked');
+      return checked?.type === 'checked' ? checked.ahead.bought : undefined;
+    };
+
+    it('is known by its rows: a copy', async () => {
+      const { out } = await start('one', { limit: 2 });
+      other.manifest([edit('a'), edit('b'), edit('c')]);
+      expect(await startThere()).toMatchObject({
+        rows: 2,
+        elsewhere: [out],
+        first: [{ id: 'a' }, { id: 'b' }],
+      });
+    });
+
+    it('is known by its rows: an export of the next day, with other ids, in another order', async () => {
+      const rows = (from: number, to: number, day: string) =>
+        Array.from({ length: to - from }, (_, at) => edit(`${day}-${at}`, `number ${from + at}`));
+      folder.manifest(rows(0, 40, 'monday'));
+      const { out } = await start('one', { concurrency: 8 });
+      other.manifest(rows(10, 60, 'tuesday').reverse());
+      expect(await startThere({ concurrency: 8 })).toMatchObject({ rows: 30, elsewhere: [out] });
+      other.manifest(rows(100, 120, 'wednesday'));
+      expect(await startThere({ out: join(other.path, 'wednesday') })).toBeUndefined();
+    });
+
+    it('is said of a run that has begun, too, also where what it holds is kept', async () => {
+      const { out } = await start('one', { limit: 1 });
+      other.manifest([edit('a'), edit('b'), edit('c')]);
+      await startThere();
+      expect((await start('one', { limit: 1 })).bought).toMatchObject({ rows: 1, elsewhere: [other.out] });
+      expect((await start('one')).bought).toMatchObject({ rows: 1, elsewhere: [other.out] });
+      expect((await start('one')).bought).toBeUndefined();
+      expect(out).not.toBe(other.out);
+    });
+
+    it('holds pictures that are named by paths for the same only where their addresses are', async () => {
+      const withPath = [{ ...edit('a'), images: ['a.png'] }];
+      const based = (host: string, path: string) => ({
+        manifest: { path, resolveImage: (picture: string) => `https://${host}/${picture}` },
+      });
+      const { out } = await start('one', based('monday.example', folder.manifest(withPath)));
+      const path = other.manifest(withPath);
+      expect(await startThere({ ...based('tuesday.example', path), limit: 0 })).toBeUndefined();
+      expect(await startThere(based('monday.example', path))).toMatchObject({ rows: 1, elsewhere: [out] });
+    });
+  });
+
   it('is said of a run that has begun, too, where another one has bought its rows since', async () => {
     const one = await start('one', { limit: 1 });
     const two = await start('two');

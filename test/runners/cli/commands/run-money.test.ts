@@ -82,6 +82,28 @@ describe('the money of millrace run', () => {
     expect(spent()).toBe(2 * bill);
   });
 
+  it('does not buy a manifest again that was copied into another folder, unless that is agreed to', async () => {
+    await serve();
+    await jobs('grind', 3);
+    expect((await run('grind.jsonl', '--out', 'monday')).code).toBe(0);
+    const bill = spent();
+    await work.write('tuesday/grind.jsonl', [
+      ...Array.from({ length: 3 }, (_, n) =>
+        JSON.stringify({ id: `t-${n}`, endpoint: 'grind', input: { n } }),
+      ),
+      JSON.stringify({ id: 'new', endpoint: 'grind', input: { n: 3 } }),
+    ]);
+    const plan = await millrace(['plan', 'tuesday/grind.jsonl', '--prices', 'prices.json'], options());
+    const words = `3 rows ask for what was bought already, in ${join(work.folder, 'monday')}`;
+    expect(plan.stdout).toContain(words);
+    const tuesday = await run('tuesday/grind.jsonl');
+    expect(tuesday.code).toBe(2);
+    expect(tuesday.stderr).toContain(words);
+    expect(spent()).toBe(bill);
+    expect((await run('tuesday/grind.jsonl', '--yes')).code).toBe(0);
+    expect(spent()).toBe(bill + 40_000);
+  });
+
   it.each([
     ['the book has', '{"endpoints": {"grind": {"usdPerJob": 0.004}}}', []],
     ['is assumed', '{}', ['--assume-price', '0.004']],
