@@ -88,11 +88,18 @@ export class SameRequests {
   }
 
   #printOf(row: Row): Pick<RequestFingerprint, 'high' | 'low'> {
-    if (!this.#areHashed) return this.#fingerprint.of(row);
-    const { hash, product } = row;
-    const high = hashWord(hash, 0);
-    return { high: product === undefined ? high : (high ^ product.repeat) >>> 0, low: hashWord(hash, 8) };
+    return this.#areHashed ? printOfHash(row) : this.#fingerprint.of(row);
   }
+}
+
+/** Of a row's request by its hash, with the number of `--repeat`; `undefined`: the row is not compared with others. */
+export function requestPrint(row: Row): { readonly high: number; readonly low: number } | undefined {
+  return isCompared(row) ? printOfHash(row) : undefined;
+}
+
+function printOfHash({ hash, product }: Row): { readonly high: number; readonly low: number } {
+  const high = hashWord(hash, 0);
+  return { high: product === undefined ? high : (high ^ product.repeat) >>> 0, low: hashWord(hash, 8) };
 }
 
 function isCompared(row: Row): boolean {

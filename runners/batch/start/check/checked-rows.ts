@@ -6,7 +6,7 @@ import { isBought, type Row } from '../../manifest/manifest-row.js';
 import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
 import { contentBits } from '../../journal/rows/row-states.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
-import type { SpooledChunks } from './spooled-chunks.js';
+import { WordList, type SpooledChunks } from './spooled-chunks.js';
 
 /** What is known of the rows beside their hashes, as plain values. */
 export interface KeptRows {
@@ -35,7 +35,6 @@ const mostPurchases = 1_000;
 
 /** Which rows a manifest holds, with the sections of the file that they stand in: 12 bytes a row. */
 export class CheckedRows {
-  length = 0;
   /** Some ids have capitals. */
   hasCapitals = false;
   /** Two ids differ in case alone. */
@@ -44,12 +43,17 @@ export class CheckedRows {
   #nextSection = 0;
   #purchases: Purchases[] = [];
   #latest: Purchases | undefined;
-  readonly #full: Uint32Array[] = [];
-  #chunk: Uint32Array = new Uint32Array(words * chunkRows);
+  readonly #rows: WordList;
   readonly #id = new IdHash();
 
   /** @param spool where the rows wait. @defaultValue memory */
-  constructor(private readonly spool?: SpooledChunks) {}
+  constructor(spool?: SpooledChunks) {
+    this.#rows = new WordList(words, spool);
+  }
+
+  get length(): number {
+    return this.#rows.length;
+  }
 
   get kept(): KeptRows {
     const { length, hasCapitals, areAlike } = this;
@@ -76,13 +80,10 @@ export class CheckedRows {
       // What stands before the first row names the columns, and is read every time.
       if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
     const { high, low } = this.#id.ofText(id);
-    const at = words * (this.length % chunkRows);
-    if (at === 0 && this.length > 0) this.#beginChunk();
-    const chunk = this.#chunk;
-    chunk[at] = high;
-    chunk[at + 1] = low;
-    chunk[at + 2] = contentBits(hash);
-    this.length++;
+    const { into, at } = this.#rows.grow();
+    into[at] = high;
+    into[at + 1] = low;
+    into[at + 2] = contentBits(hash);
     if (isBought(row)) this.#addPurchase(row);
   }
 
@@ -93,36 +94,14 @@ export class CheckedRows {
   }
 
   /** Passes on the hash of each id. */
-  readonly eachId: EachHash = async (take) => {
-    for await (const chunk of this.#chunks())
-      for (let at = 0; at < chunk.length; at += words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
-  };
+  get eachId(): EachHash {
+    return this.#rows.eachHash;
+  }
 
   /** As they lie in memory, chunk by chunk. Each is good until the next one is asked for. */
   async *bytes(): AsyncGenerator<Uint8Array, void, void> {
-    for await (const { buffer, byteLength } of this.#chunks()) yield new Uint8Array(buffer, 0, byteLength);
-  }
-
-  #beginChunk(): void {
-    const full = this.#chunk;
-    if (this.spool !== undefined) this.#chunk = this.spool.swap(full);
-    else {
-      this.#full.push(full);
-      this.#chunk = new Uint32Array(full.length);
-    }
-  }
-
-  async *#chunks(): AsyncGenerator<Uint32Array, void, void> {
-    yield* this.#full;
-    const rows = this.length % chunkRows || Math.min(this.length, chunkRows);
-    if (this.spool !== undefined) {
-      const chunk = new Uint32Array(this.#chunk.length);
-      for (let index = 0; index * chunkRows < this.length - rows; index++) {
-        await this.spool.read(index, chunk);
-        yield chunk;
-      }
-    }
-    yield this.#chunk.subarray(0, words * rows);
+    for await (const { buffer, byteLength } of this.#rows.chunks())
+      yield new Uint8Array(buffer, 0, byteLength);
   }
 
   /** Rows that buy the same mostly follow each other. */

@@ -6,13 +6,15 @@ import { FingerprintList, isAnyRepeated } from '../../manifest/duplicates/finger
 import { IdBook, type IdKeeper } from '../../manifest/duplicates/id-book.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
-import { planManifest } from '../../manifest/plan-manifest.js';
+import { requestPrint, SameTally } from '../../manifest/duplicates/same-requests.js';
+import type { Row } from '../../manifest/manifest-row.js';
+import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import { foldCase } from '../../artifacts/artifact-name.js';
 import { PricedBytes } from '../../tasks/priced-bytes.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { saveKeptCheck } from './kept-check.js';
-import { SpooledChunks } from './spooled-chunks.js';
+import { SpooledChunks, WordList } from './spooled-chunks.js';
 
 /** A manifest, and the folder of its run. */
 export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'> {
@@ -24,37 +26,57 @@ export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'
  * the rows are left the start finds out by what is kept. Nothing is kept where ids are the same, or differ in case alone.
  */
 export async function keepManifest(disk: Disk, manifest: KeptManifest): Promise<void> {
-  const spool = new SpooledChunks(disk, `${manifest.out}/.manifest.checked.rows.tmp`);
-  await keepRows(disk, manifest, spool).finally(() => spool.close());
+  const spooled = (what: string) => new SpooledChunks(disk, `${manifest.out}/.manifest.checked.${what}.tmp`);
+  const spools = { rows: spooled('rows'), requests: spooled('requests') };
+  await keepRows(disk, manifest, spools).finally(() =>
+    Promise.all([spools.rows.close(), spools.requests.close()]),
+  );
 }
 
 async function keepRows(
   disk: Disk,
   { out, path, settings }: KeptManifest,
-  spool: SpooledChunks,
+  spools: Readonly<Record<'rows' | 'requests', SpooledChunks>>,
 ): Promise<void> {
   const manifest = { path, settings, bytes: new PricedBytes() };
   const prices = createPriceBook();
-  const [rows, ids, sample] = [new CheckedRows(spool), new IdList(), new RowSample()];
+  const [rows, ids, sample] = [new CheckedRows(spools.rows), new IdList(), new RowSample()];
+  const requests = new WordList(2, spools.requests);
   let separatedBy: string | undefined;
   let columns: readonly string[] | undefined;
   const first = { ...settings, separatedBy: (name: string) => (separatedBy = name) };
+  const priceOf = (row: Row) => prices.priceOf(row);
   const plan = await planManifest(readRows(disk, { ...manifest, settings: first }, ids), {
-    priceOf: (row) => prices.priceOf(row),
-    areHashed: true,
+    priceOf,
     see: ({ valid, row }) => {
       columns ??= Object.keys(row.cells);
       if (!valid) return;
       rows.add(row, manifest.bytes.sections);
       sample.add(row);
+      note(requests, requestPrint(row));
     },
     separatedBy: () => separatedBy,
-    again: (priorities) => byPriority(priorities, () => readRows(disk, manifest, new IdList())),
   });
   if (!(await ids.areUnlike(rows))) return;
   rows.hasCapitals = ids.haveCapitals;
-  const found = { plan, columns: columns ?? [], rows, sample: sample.hashes, ahead: { newlySent: [] } };
-  await saveKeptCheck({ disk, out, manifest, prices }, { recovered: {} }, found);
+  const read = () => readRows(disk, manifest, new IdList());
+  const again = (priorities: Plan['priorities']) => byPriority(priorities, read);
+  const same = (await isAnyRepeated(requests.length, requests.eachHash))
+    ? (await planManifest(read(), { priceOf, areHashed: true, again })).same
+    : new SameTally().result();
+  const found = { columns: columns ?? [], rows, sample: sample.hashes, ahead: { newlySent: [] } };
+  await saveKeptCheck(
+    { disk, out, manifest, prices },
+    { recovered: {} },
+    { ...found, plan: { ...plan, ...(same && { same }) } },
+  );
+}
+
+function note(list: WordList, print: ReturnType<typeof requestPrint>): void {
+  if (print === undefined) return;
+  const { into, at } = list.grow();
+  into[at] = print.high;
+  into[at + 1] = print.low;
 }
 
 /**

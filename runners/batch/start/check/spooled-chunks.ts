@@ -1,5 +1,6 @@
 import { writeAll, type Disk, type DiskFile } from '../../disk/disk.js';
 import { readAll } from '../../disk/read-file.js';
+import type { EachHash } from '../../manifest/duplicates/fingerprint-list.js';
 
 /** Chunks of words that wait in a file, made with the first one: there they take no memory. An error of the disk is that of `read`. */
 export class SpooledChunks {
@@ -45,6 +46,63 @@ export class SpooledChunks {
   async #open(): Promise<DiskFile> {
     await this.disk.unlink(this.path).catch(() => undefined);
     return this.disk.open(this.path, 'wx');
+  }
+}
+
+const chunkEntries = 1 << 12;
+
+/** Entries of a few 32-bit words each, in chunks: growing never copies. */
+export class WordList {
+  length = 0;
+  readonly #full: Uint32Array[] = [];
+  #chunk: Uint32Array;
+
+  /**
+   * @param words of each entry
+   * @param spool where full chunks wait. @defaultValue memory
+   */
+  constructor(
+    readonly words: number,
+    private readonly spool?: SpooledChunks,
+  ) {
+    this.#chunk = new Uint32Array(words * chunkEntries);
+  }
+
+  /** Makes room for one more entry. Returns the words that it is written to, from `at` on. */
+  grow(): { readonly into: Uint32Array; readonly at: number } {
+    const at = this.words * (this.length % chunkEntries);
+    if (at === 0 && this.length > 0) this.#beginChunk();
+    this.length++;
+    return { into: this.#chunk, at };
+  }
+
+  /** All entries side by side, chunk by chunk. Each is good until the next one is asked for. */
+  async *chunks(): AsyncGenerator<Uint32Array, void, void> {
+    yield* this.#full;
+    const last = this.length % chunkEntries || Math.min(this.length, chunkEntries);
+    if (this.spool !== undefined) {
+      const chunk = new Uint32Array(this.#chunk.length);
+      for (let index = 0; index * chunkEntries < this.length - last; index++) {
+        await this.spool.read(index, chunk);
+        yield chunk;
+      }
+    }
+    yield this.#chunk.subarray(0, this.words * last);
+  }
+
+  /** Passes on the first two words of each entry, which are a hash. */
+  readonly eachHash: EachHash = async (take) => {
+    for await (const chunk of this.chunks())
+      for (let at = 0; at < chunk.length; at += this.words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
+  };
+
+  #beginChunk(): void {
+    const full = this.#chunk;
+    if (this.spool !== undefined) this.#chunk = this.spool.swap(full);
+    else {
+      this.#full.push(full);
+      this.#chunk = new Uint32Array(full.length);
+    }
   }
 }
 
