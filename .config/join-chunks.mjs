@@ -17,6 +17,7 @@ export async function joinChunks(options, outputs, outdir, groups) {
   /** By the name of a chunk: the file that holds it, and its number there. */
   const moved = new Map();
   const all = { ...outputs };
+  const uses = usesOf(outputs);
   const bundle = (from) =>
     build({
       ...options,
@@ -32,15 +33,18 @@ export async function joinChunks(options, outputs, outdir, groups) {
       (chunk) => also.has(chunk) && !joined.has(chunk) && !left.includes(chunk),
     );
     for (const chunk of chunks) joined.add(chunk);
-    const contents = chunks.map((chunk, at) => exportsOf(outputs[chunk], at, 'in', basename(chunk)));
+    const used = chunks.map((chunk) =>
+      usedOutside(outputs[chunk].exports, uses.get(basename(chunk)), chunks),
+    );
+    const contents = chunks.map((chunk, at) => exportsOf(used[at], at, 'in', basename(chunk)));
     const stdin = { contents: contents.join(''), resolveDir: outdir };
     const outfile = `${outdir}/${name}.js`;
     await bundle({ stdin, outfile });
     const inputs = Object.assign({}, ...chunks.map((chunk) => outputs[chunk].inputs));
     all[outfile] = { inputs, bytes: statSync(outfile).size };
     chunks.forEach((chunk, at) => {
-      writeFileSync(chunk, exportsOf(outputs[chunk], at, 'out', `${name}.js`));
-      moved.set(basename(chunk), { file: `./${name}.js`, at, exports: outputs[chunk].exports });
+      writeFileSync(chunk, exportsOf(used[at], at, 'out', `${name}.js`));
+      moved.set(basename(chunk), { file: `./${name}.js`, at, exports: used[at] });
     });
     for (const file of left) await bundle({ entryPoints: [file], outfile: file, allowOverwrite: true });
   }
@@ -63,8 +67,39 @@ function only(joined, outdir) {
   };
 }
 
+const dynamicImport = /import\(\s*"\.\/([^"]+)"\s*\)/g;
+const staticImport = /import\s*(?:\{([^}]*)\}\s*from\s*)?"\.\/([^"]+)";/g;
+
+/** By the name of a chunk: who imports it, and which of its exports; `all` where it is imported when it is called. */
+function usesOf(outputs) {
+  const uses = new Map();
+  const use = (name, file, names) => {
+    const ofChunk = uses.get(name) ?? new Map();
+    uses.set(name, ofChunk.set(file, names));
+  };
+  for (const file of Object.keys(outputs)) {
+    const code = readFileSync(file, 'utf8');
+    for (const [, names = '', name] of code.matchAll(staticImport))
+      use(
+        name,
+        file,
+        names.split(',').map((each) => each.trim().split(' as ')[0]),
+      );
+    for (const [, name] of code.matchAll(dynamicImport)) use(name, file, 'all');
+  }
+  return uses;
+}
+
+/** The exports of a chunk that files need which are not joined with it. */
+function usedOutside(exports, uses = new Map(), chunks) {
+  if ([...uses.values()].includes('all')) return exports;
+  const names = [...uses].filter(([file]) => !chunks.includes(file)).flatMap(([, names]) => names);
+  return exports.filter((name) => names.includes(name));
+}
+
 /** A chunk's exports, into the joined file or out of it: there each has the chunk's number in its name. */
-function exportsOf({ exports }, at, way, file) {
+function exportsOf(exports, at, way, file) {
+  if (exports.length === 0) return `import"./${file}";\n`;
   const names = exports.map((own) => (way === 'in' ? `${own} as j${at}_${own}` : `j${at}_${own} as ${own}`));
   return `export{${names}}from"./${file}";\n`;
 }
@@ -87,12 +122,12 @@ function importJoined(file, moved) {
   const code = readFileSync(file, 'utf8');
   const seen = new Set();
   const direct = code
-    .replace(/import\(\s*"\.\/([^"]+)"\s*\)/g, (text, name) => {
+    .replace(dynamicImport, (text, name) => {
       const into = moved.get(name);
       const own = into?.exports.map((each) => `${each}:m.j${into.at}_${each}`);
       return into === undefined ? text : `import("${into.file}").then(m=>({${own}}))`;
     })
-    .replace(/import\s*(?:\{([^}]*)\}\s*from\s*)?"\.\/([^"]+)";/g, (text, names, name) => {
+    .replace(staticImport, (text, names, name) => {
       const into = moved.get(name);
       if (into === undefined) return text;
       const isSeen = seen.has(into.file);

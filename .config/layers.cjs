@@ -233,10 +233,10 @@ module.exports = {
       name: 'runs-anywhere',
       severity: 'error',
       comment:
-        'Contract, policy, operators, endpoints, webhooks and fetch run in a browser as well: only create-client.ts is of Node.js.',
+        'Contract, policy, operators, endpoints, webhooks and fetch run in a browser as well: only create-client.ts and late-client.ts are of Node.js.',
       from: {
         path: '^src/(contract|policy|operators|endpoints|webhooks|testing|transport/fetch)/|^src/transport/[^/]*.ts$|^src/(core|fetch|testing).ts$',
-        pathNot: '^src/(endpoints/create-client|transport/reply-body).ts$',
+        pathNot: '^src/(endpoints/(create-client|late-client)|transport/reply-body).ts$',
       },
       to: { dependencyTypes: ['core'] },
     },
@@ -248,7 +248,7 @@ module.exports = {
       from: { path: '^src/(core|fetch|testing).ts$' },
       to: {
         reachable: true,
-        path: '^(src/transport/(got|undici|connections|reply-body)|src/endpoints/create-client)',
+        path: '^(src/transport/(got|undici|connections|reply-body)|src/endpoints/(create-client|late-client))',
       },
     },
     {

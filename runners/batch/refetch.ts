@@ -5,7 +5,7 @@ import type { ArtifactFile } from './artifacts/save-artifact.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
 import type { RowRecords, Journal } from './journal/journal.js';
 import type { IntentRecord, OutputFile, ReplyRecord, SavedImage, SavedOutputs } from './journal/record.js';
-import { createGotDownload } from '../../src/transport/got/got-download.js';
+import { lateGotDownload } from '../../src/transport/got/late-got.js';
 import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
@@ -98,7 +98,7 @@ class Fetcher {
     const { identity, saveOutput } = folder.journal.journal.recovered;
     if (saveOutput.length > 0) await openFilesFolder(folder.disk, folder.out, filesFolder);
     const { baseUrl = '', lbBaseUrl = '' } = identity ?? {};
-    const download = options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] });
+    const download = options.saveFrom ?? lateGotDownload({ services: [baseUrl, lbBaseUrl] });
     return new Fetcher(folder, options, report, count, names, download, outputPaths(saveOutput));
   }
 

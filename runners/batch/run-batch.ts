@@ -1,5 +1,5 @@
 import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
-import { createClient } from '../../src/endpoints/create-client.js';
+import { createLateClient } from '../../src/endpoints/late-client.js';
 import { listenForCallbacks } from './callbacks/run-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
 import { peekJournal } from './journal/recovered-journal.js';
@@ -59,7 +59,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
       openRun(opening, {
         openJournal,
         peekJournal,
-        openService: serviceOver(createClient),
+        openService: serviceOver(createLateClient),
         listen: listenForCallbacks,
         ...(checkAhead && { checkAhead }),
         beforeRows,

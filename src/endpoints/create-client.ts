@@ -1,13 +1,10 @@
-import { channel } from 'node:diagnostics_channel';
 import { createGotTransport } from '../transport/got/got-transport.js';
+import { channels } from './late-client.js';
 import { clientOn, type Client, type Platform } from './client-on.js';
 import type { ClientOptions } from './client-state.js';
 
 /** What a client has on Node.js and not in a browser. */
-const node: Platform = {
-  createTransport: () => createGotTransport(),
-  channels: { request: channel('millrace:request'), job: channel('millrace:job') },
-};
+const node: Platform = { createTransport: () => createGotTransport(), channels };
 
 /**
  * A client on Node.js, over got unless another transport is passed in. Every `RequestReport` is published on the

@@ -1,4 +1,6 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { LateTransport } from '../../../src/transport/got/late-got.js';
+import type { Transport } from '../../../src/transport/transport.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { RowSelection } from '../manifest/rows/row-selection.js';
 import type { PricedBytes } from '../tasks/priced-bytes.js';
@@ -43,6 +45,8 @@ export interface ResolvedOptions
   readonly manifest: ResolvedManifest;
   readonly retry: ReadonlySet<FailureCode>;
   readonly only: RowSelection | undefined;
+  /** One that can be loaded is, before anything is sent. */
+  readonly transport: Transport & Partial<Pick<LateTransport, 'load'>>;
   /** What the journal notes of a start: plain values, so no key. */
   readonly settings: Record<string, unknown>;
   /** Where the service calls back; without a `url` at the address where it listens. */

@@ -1,7 +1,6 @@
 import { concat, type SchedulerLike, type Subject } from 'rxjs';
 import type { Client } from '../../../src/endpoints/client-on.js';
 import type { ClientOptions } from '../../../src/endpoints/client-state.js';
-import type { createClient } from '../../../src/endpoints/create-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
@@ -87,7 +86,7 @@ function slotsOf(
 export type OpenService = (options: ServiceOptions, places: RowTargets, parts: Parts) => RunService;
 
 /** The service over a client of the library. */
-export function serviceOver(create: typeof createClient): OpenService {
+export function serviceOver(create: (options: ClientOptions) => Client): OpenService {
   return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
     const { schedule, log, events, stops } = parts;
     const { scheduler, retries, lbBaseUrl, timeoutMs } = options;

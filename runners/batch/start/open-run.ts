@@ -63,6 +63,8 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
+  // Between the intent of a row and its request nothing is loaded.
+  if (ahead.ended < ahead.rows || options.manifest.live !== undefined) await options.transport.load?.();
   return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
 }
 

@@ -4,8 +4,7 @@ import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars, maxPurchaseUsd } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
-import { createGotDownload } from '../../../src/transport/got/got-download.js';
-import { createGotTransport } from '../../../src/transport/got/got-transport.js';
+import { lateGotDownload, lateGotTransport } from '../../../src/transport/got/late-got.js';
 import { parseOutputPath } from '../artifacts/output-path.js';
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
@@ -134,9 +133,9 @@ function parts(options: RunBatchOptions) {
     disk,
     gate: options.gate ?? gateFor(rate, clock),
     schedule: options.schedule,
-    transport: options.transport ?? createGotTransport(),
+    transport: options.transport ?? lateGotTransport(),
     pictureHost: options.pictureHost,
-    saveFrom: options.saveFrom ?? createGotDownload({ services: servicesOf(options) }),
+    saveFrom: options.saveFrom ?? lateGotDownload({ services: servicesOf(options) }),
     makeThumbnail: options.makeThumbnail ?? makeThumbnail,
     hold: options.hold ?? ((folder: string) => holdRun(folder, { disk, now })),
     journal: options.journal,

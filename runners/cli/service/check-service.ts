@@ -4,7 +4,7 @@ import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import type { Probe, Probed } from '../../../src/transport/got/got-probe.js';
 import type { PhaseTimeouts } from '../../../src/transport/transport.js';
-import { createClient } from '../../../src/endpoints/create-client.js';
+import { createLateClient } from '../../../src/endpoints/late-client.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import type { Target } from './service-settings.js';
 import type { Health } from '../../../src/contract/service-replies.js';
@@ -77,7 +77,7 @@ const healthPatienceMs = 10_000;
 export function askHealth(target: Target, endpoints: readonly string[], gate: Gate): Observable<string> {
   const { apiKey, baseUrl } = target;
   if (baseUrl === undefined || endpoints.length === 0) return of();
-  const client = createClient({ apiKey, baseUrl, gate });
+  const client = createLateClient({ apiKey, baseUrl, gate });
   const answers = endpoints.slice(0, asked).map((endpoint) =>
     client
       .queue(endpoint)

@@ -1,0 +1,12 @@
+import { channel } from 'node:diagnostics_channel';
+import { lateGotTransport } from '../transport/got/late-got.js';
+import { clientOn, type Client } from './client-on.js';
+import type { ClientOptions } from './client-state.js';
+
+/** The channels of Node.js on which the requests and the job events of all clients are published. */
+export const channels = { request: channel('millrace:request'), job: channel('millrace:job') };
+
+/** The client that `createClient` makes, but for got, which it loads with its first request. */
+export function createLateClient(options: ClientOptions = {}): Client {
+  return clientOn(options, { createTransport: lateGotTransport, channels });
+}
