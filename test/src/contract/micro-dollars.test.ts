@@ -42,6 +42,9 @@ const absent = [
   { cost: 'v1' },
   { cost: '$' },
   { cost: '' },
+  { cost: {} },
+  { cost: [] },
+  { cost: { currency: 'USD' } },
   { price: 1 },
 ];
 const figures = [
@@ -65,6 +68,14 @@ describe('reportedCostUsd', () => {
     const written = typeof cost === 'string' ? JSON.stringify(cost) : String(cost);
     expect(disbelievedCost({ cost }, null)).toBe(written);
   });
+
+  it.each([{ amount: 95, currency: 'USD' }, ['$95.00'], { total: { usd: 0.09 } }])(
+    'is not believed of %j, which stands in a structure',
+    (cost) => {
+      expect(reportedCostUsd({ cost })).toBeNull();
+      expect(disbelievedCost({ cost }, null)).toBe(JSON.stringify(cost));
+    },
+  );
 });
 
 describe('isBelievable', () => {
