@@ -70,10 +70,14 @@ describe('reportedCostUsd', () => {
   });
 
   it.each([{ amount: 95, currency: 'USD' }, ['$95.00'], { total: { usd: 0.09 } }])(
-    'is not believed of %j, which stands in a structure',
+    'is not believed of %j, where a price is expected',
     (cost) => {
       expect(reportedCostUsd({ cost })).toBeNull();
-      expect(disbelievedCost({ cost }, null)).toBe(JSON.stringify(cost));
+      expect(disbelievedCost({ cost }, 87_500)).toBe(JSON.stringify(cost));
+      expect([null, 0].map((estimate) => disbelievedCost({ cost }, estimate))).toEqual([
+        undefined,
+        undefined,
+      ]);
     },
   );
 });
