@@ -2,8 +2,9 @@ import type { Disk } from './disk.js';
 
 /** What the journal and the lines take of the answers to rows in flight, in bytes: at least, and for each row. */
 const answers = { leastBytes: 256 << 10, bytesARow: 16 << 10 };
-/** The disk is looked at this often at most. */
+/** The disk is looked at this often at most, while it has so many times the room that is needed; else before each row. */
 const everyMs = 100;
+const plenty = 64;
 
 interface DiskRoomParts {
   readonly disk: Pick<Disk, 'freeBytes'>;
@@ -31,14 +32,14 @@ export class DiskRoom {
     const { disk, now } = this.parts;
     if (this.looking !== undefined || disk.freeBytes === undefined) return this.looking;
     if (now() - this.lookedAt < everyMs) return undefined;
-    this.lookedAt = now();
     return (this.looking = this.read().finally(() => (this.looking = undefined)));
   }
 
   private async read(): Promise<void> {
-    const { disk, folder, rows } = this.parts;
+    const { disk, folder, now, rows } = this.parts;
     const free = await disk.freeBytes?.(folder).catch(() => undefined);
     const needed = answers.leastBytes + answers.bytesARow * rows();
+    if (free === undefined || free > needed * plenty) this.lookedAt = now();
     this.shortage =
       free === undefined || free >= needed
         ? undefined

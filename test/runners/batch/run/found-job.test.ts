@@ -130,10 +130,10 @@ function whileSynced(record: RegExp, work: () => Promise<unknown>): Disk {
     ...nodeDisk,
     open: async (...where) => {
       const file = await nodeDisk.open(...where);
+      if (!where[0].endsWith('journal.jsonl')) return file;
       return Object.assign(Object.create(file) as DiskFile, {
         write: (bytes: Uint8Array, position: number) => {
-          isDue ||=
-            !isDone && where[0].endsWith('journal.jsonl') && record.test(Buffer.from(bytes).toString());
+          isDue ||= !isDone && record.test(Buffer.from(bytes).toString());
           return file.write(bytes, position);
         },
         sync: async () => {
