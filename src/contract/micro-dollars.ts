@@ -56,13 +56,19 @@ export function reportedCostUsd(output: unknown): number | null {
 
 /**
  * A figure under `cost` that is not believed, as it was written: a negative or infinite one, one above `maxPurchaseUsd` or above
- * `maxTimesEstimate` times the expected price, or a number that is written as text. `undefined`: the cost is believed, or
- * none is reported.
+ * `maxTimesEstimate` times the expected price, or a number that is written as text, or, where a price is expected, one in an object or
+ * an array. `undefined`: the cost is believed, or none is reported.
  */
 export function disbelievedCost(output: unknown, estimate: MicroDollars | null): string | undefined {
   const cost = costIn(output);
   if (typeof cost === 'string')
     return isFigure(cost) ? JSON.stringify(cost.slice(0, maxTextLength)) : undefined;
+  if (typeof cost === 'object' && cost !== null) {
+    // A function of no known price may call anything of its own a cost.
+    if (!(Number(estimate) > 0)) return undefined;
+    const text = JSON.stringify(cost);
+    return /\d/.test(text) ? text.slice(0, maxTextLength) : undefined;
+  }
   if (typeof cost !== 'number') return undefined;
   return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
 }

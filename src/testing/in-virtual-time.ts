@@ -1,6 +1,7 @@
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import { EMPTY, type Observable } from 'rxjs';
 import type { JobEvent, Failed, Outcome } from '../contract/outcome.js';
+import { checkFunction } from '../contract/check-option.js';
 import { clientOn, type Client } from '../endpoints/client-on.js';
 import type { ClientOptions } from '../endpoints/client-state.js';
 import { createTestService, type TestService, type TestServiceOptions } from './test-service.js';
@@ -23,6 +24,7 @@ export interface VirtualRun extends RunHelpers {
  * service all wait in virtual time, so that an hour takes no time at all.
  *
  * @param assertEqual of your test runner: `(actual, expected) => expect(actual).toEqual(expected)`
+ * @throws InvalidOptionError where one of the two functions is missing
  *
  * @example
  * ```ts
@@ -41,6 +43,8 @@ export function inVirtualTime(
   assertEqual: (actual: unknown, expected: unknown) => void,
   play: (run: VirtualRun) => void,
 ): void {
+  checkFunction('assertEqual', assertEqual);
+  checkFunction('play', play);
   const scheduler = new TestScheduler((actual, expected) => assertEqual(actual, expected));
   scheduler.run((helpers) => {
     play({

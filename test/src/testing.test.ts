@@ -35,6 +35,14 @@ describe('inVirtualTime', () => {
     });
   });
 
+  it.each([[[() => undefined], 'play'] as const, [[undefined, () => undefined], 'assertEqual'] as const])(
+    'names the function that it is not given',
+    (given, missing) => {
+      const call = inVirtualTime as unknown as (...functions: readonly unknown[]) => void;
+      expect(() => call(...given)).toThrow(`${missing}: is not a function`);
+    },
+  );
+
   it('takes marbles for jobs, also with events of one’s own, and counts cancels', () => {
     inVirtualTime(equal, ({ job, expectObservable }) => {
       const lanes = createLanes({ slots: 1 });

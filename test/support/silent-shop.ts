@@ -3,9 +3,15 @@ import { serveHttp } from './loopback-server.js';
 /** A service that makes a job of each POST; the first one about row "a" gets no answer, or is refused, and its job is named by a callback alone. */
 export async function openSilentShop() {
   const posts: string[] = [];
-  const state = { address: '', isOpen: false, isRefusing: false, onPost: (): unknown => undefined };
-  const callBack = async () => {
-    const body = JSON.stringify({ id: 'job-a', status: 'COMPLETED', output: { of: 'a', cost: 0.01 } });
+  const state = {
+    address: '',
+    isOpen: false,
+    isRefusing: false,
+    retryAfter: '5',
+    onPost: (): unknown => undefined,
+  };
+  const callBack = async (jobStatus = 'COMPLETED') => {
+    const body = JSON.stringify({ id: 'job-a', status: jobStatus, output: { of: 'a', cost: 0.01 } });
     const { status } = await fetch(state.address, { method: 'POST', body });
     state.isOpen = true;
     return status;
@@ -32,7 +38,7 @@ export async function openSilentShop() {
       if (input.of === 'a' && state.address === '') {
         state.address = webhook;
         if (!state.isRefusing) return request.socket.destroy();
-        response.writeHead(429, { 'Retry-After': '5' }).end();
+        response.writeHead(429, { 'Retry-After': state.retryAfter }).end();
         return state.onPost();
       }
       answer({ id: `job-${input.of}`, status: 'IN_QUEUE' });

@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, from, of, type Observable } from 'rxjs';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
@@ -162,7 +162,11 @@ class CallbacksOfRun implements RunCallbacks {
     const known = jobs.named.get(id);
     const isInWork = jobs.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
-    return defer(() => Promise.resolve(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
+    return defer(() => {
+      const claimed = jobIds?.claim({ endpoint, jobId, key: id });
+      // At once where that is possible: the row may be left in the next moment.
+      return typeof claimed === 'object' ? from(claimed) : of(claimed);
+    }).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
         // It has left meanwhile.

@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { OutputPath } from '../artifacts/output-path.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import type { DiskRoom } from '../disk/disk-room.js';
 import type { Journal } from '../journal/journal.js';
 import type { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -36,6 +37,8 @@ export interface PurchaseContext {
   /** The files that follow from the journal. */
   readonly projections: RowLines;
   readonly money: RunMoney;
+  /** Whether answers can be written; absent where they are not written here. */
+  readonly room?: Pick<DiskRoom, 'look' | 'shortage'>;
   readonly service: RunService;
   readonly pictures: PictureRules;
   /** Where the service calls back about rows; absent where it does not. */

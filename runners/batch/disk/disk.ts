@@ -20,6 +20,8 @@ export interface Disk {
   stat(path: string): Promise<DiskEntry | undefined>;
   /** The absolute path, with its links followed; as it is given where nothing stands there. */
   realPath(path: string): Promise<string>;
+  /** What this user may still write to the disk of a folder, in bytes; `undefined`: it is not known. @defaultValue it never is */
+  freeBytes?(path: string): Promise<number | undefined>;
   /** Makes a rename or a new file in this folder survive a power cut. */
   syncFolder(path: string): Promise<void>;
 }

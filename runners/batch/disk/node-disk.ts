@@ -9,6 +9,7 @@ import {
   unlink,
   mkdir,
   stat,
+  statfs,
 } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Disk, DiskEntry, DiskFile } from './disk.js';
@@ -25,8 +26,15 @@ export const nodeDisk: Disk = {
   list: (path) => readdir(path).catch(whenMissing<string[]>([])),
   stat: (path) => lstat(path, { bigint: true }).then(describe).catch(whenMissing(undefined)),
   realPath: (path) => realpath(path).catch(() => resolve(path)),
+  freeBytes,
   syncFolder,
 };
+
+/** A file system that counts no blocks knows nothing of its room. */
+async function freeBytes(path: string): Promise<number | undefined> {
+  const { blocks, bavail, bsize } = await statfs(path);
+  return blocks === 0 ? undefined : bavail * bsize;
+}
 
 const openFlags = {
   r: constants.O_RDONLY,

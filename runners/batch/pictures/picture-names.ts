@@ -38,5 +38,5 @@ export class PictureNames {
 function capitalsOf(id: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  return ((hash >>> 0) | 1).toString(16).padStart(8, '0');
+  return ((hash | 1) >>> 0).toString(16).padStart(8, '0');
 }

@@ -140,13 +140,16 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
 }
 
 /**
- * Reserves the row's price. The first row that does not fit under a cap, or whose price has drifted too far, stops the run; it and
+ * Reserves the row's price. The first row that does not fit under a cap or on the disk, or whose price has drifted too far, stops the run; it and
  * all behind it stay to be done. A row that does not fit under the cap of its value stays to be done alone.
  */
 function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
-  const { stops, money, options } = context;
+  const { stops, money, options, room } = context;
   const { facts } = row.progress;
   if (isRead(facts)) return true;
+  const look = room?.look();
+  if (look !== undefined) yield* lastOf(look);
+  if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage));
   // As the service reported prices to earlier starts.
   const { maxPriceDriftPercent: limit } = options;
   const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);

@@ -59,6 +59,8 @@ export async function holdJournal(
   const done = meanwhile();
   const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
   await done;
+  const lost = options.repair ? await lostOutputs(journal) : undefined;
+  if (lost !== undefined) events.next({ type: 'warning', code: 'journal', message: lost });
   refuseOtherColumns(options, journal);
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
@@ -120,6 +122,26 @@ async function soundJournal(
   const sound = finish === undefined ? journal : await open();
   await refuseLostJournal({ disk, folder: out, journal: sound });
   return sound;
+}
+
+const mostNamed = 20;
+
+/** Paid rows whose output a repair could not bring back: their reply is lost, and their line is as well. `undefined`: there are none. */
+async function lostOutputs(journal: Journal): Promise<string | undefined> {
+  if (journal.recovered.repairs === 0) return undefined;
+  let count = 0;
+  const named: string[] = [];
+  for await (const { id, reply, outcome, jobId = outcome?.purchase?.jobId } of journal.rowsIn([
+    'completed',
+  ])) {
+    if (reply !== undefined) continue;
+    count++;
+    if (named.length < mostNamed)
+      named.push(`"${id}"${jobId === undefined ? '' : ` (job ${JSON.stringify(jobId)})`}`);
+  }
+  if (count === 0) return undefined;
+  const which = `${named.join(', ')}${count > named.length ? ', …' : ''}`;
+  return `${count} completed ${count === 1 ? 'row has' : 'rows have'} lost what the service answered, and ${count === 1 ? 'its line' : 'their lines'} in results.jsonl: ${which}. They are paid and are not sent again. While the service keeps a result, a manifest with the columns id, endpoint and jobId collects it in another --out, and buys nothing.`;
 }
 
 /**

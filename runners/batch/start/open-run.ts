@@ -7,6 +7,7 @@ import type { SheetColumns } from '../sinks/run-files.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { openImagesFolder } from '../artifacts/artifact-name.js';
+import { DiskRoom } from '../disk/disk-room.js';
 import { type Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
@@ -177,6 +178,8 @@ async function begin(
   const callbacks = await listener?.begin({ options, journal, log, events, stops });
   const places = rowPlaces(options, checked, journal);
   callbacks?.useJobIds(places.jobIds);
+  const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
+  const service = openService(options, places, { schedule, log, events, stops });
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
   return {
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
@@ -191,9 +194,7 @@ async function begin(
         watch: watchOf({ ...opening, log }, journal, ledger, day),
       },
     },
-    service: openService(options, places, {
-      ...{ schedule: callbacks?.poll(polling.schedule) ?? polling.schedule, log, events, stops },
-    }),
+    ...{ service, room: new DiskRoom({ disk, folder: out, now, rows: () => service.slots.limit }) },
     callbacks,
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,

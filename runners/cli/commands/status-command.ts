@@ -40,10 +40,10 @@ async function liveState(folder: string, { isRunning }: RunStatus): Promise<Live
 
 /** What a person can do about a run without a process. */
 async function leftOf(folder: string, found: RunStatus, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
-  const { isRunning, rows, summary, exitCode } = found;
-  if (isRunning || rows.failed + rows.toDo === 0) return [];
+  const { isRunning, rows, cost, summary, exitCode } = found;
+  if (isRunning || rows.failed + rows.toDo + cost.possiblyDouble === 0) return [];
   const command = await commandOfRun(folder, io);
-  return command === undefined ? [] : whatIsLeft(folder, { ...summary, rows }, command, exitCode);
+  return command === undefined ? [] : whatIsLeft(folder, { ...summary, rows, cost }, command, exitCode);
 }
 
 async function remoteOf(

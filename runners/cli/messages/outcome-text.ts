@@ -1,4 +1,5 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { shellWords } from '../../batch/formats.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
@@ -107,7 +108,22 @@ export function toGoText(count: number, run: RunCommand, last: LastEnd): string[
   return toGoOn(count, run, last).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
 }
 
-function adviceLines({ cost, advice, command }: ToDo): string[] {
+/** Money of earlier attempts of rows, which no exit code speaks of. */
+export function earlierAttemptsText(usd: number, { folder, isRehearsal }: RunCommand): string[] {
+  if (usd === 0 || isRehearsal) return [];
+  return [
+    `  ${formatMoney(toMicroDollars(usd))} in doubt for earlier attempts`,
+    ...adviceLines({
+      ...{
+        cost: 'May have been charged.',
+        advice: 'Look at your account; the ways to decide are listed by:',
+      },
+      command: shellWords('millrace', 'settle', folder),
+    }),
+  ];
+}
+
+function adviceLines({ cost, advice, command }: Pick<ToDo, 'cost' | 'advice' | 'command'>): string[] {
   return [
     `    ${cost === '' ? '' : `${cost} `}${advice}`,
     ...(command === undefined ? [] : [`      ${command}`]),

@@ -38,15 +38,16 @@ export async function findManifest(
       `${shellWords('millrace', 'init', name)} --prompt "…" writes one of its pictures`,
     );
   }
+  const known = manifestFormat(path);
   if (!found.isFile()) {
+    const shape = format ?? known?.format ?? 'csv';
     throw new UsageError(
       [`"${name}" is not a file, and a manifest is read more than once`],
-      `${shellWords('cat', name)} | millrace run - --format csv --out DIR reads what comes through it, and keeps it there`,
+      `${shellWords('cat', name)} | millrace run - --format ${shape} --out DIR reads what comes through it, and keeps it there`,
     );
   }
   if (/\.(xlsx?|xlsm|xlsb|ods|numbers)$/i.test(path))
     throw new UsageError([`"${basename(name)}" is a spreadsheet, and a manifest is text`], saveAsCsv);
-  const known = manifestFormat(path);
   if (known === undefined && format === undefined) {
     throw new UsageError([
       `"${basename(name)}" is not a .csv, .jsonl or .ndjson file (each also .gz): say what it is with --format csv or --format jsonl`,

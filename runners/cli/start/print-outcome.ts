@@ -48,7 +48,7 @@ export async function printOutcome(
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet && exitCode === 0) return exitCode;
   const { failed, toDo } = summary.rows;
-  const isLeft = failed + toDo > 0;
+  const isLeft = failed + toDo + summary.cost.possiblyDouble > 0;
   const todos = isLeft ? await whatIsLeft(out, summary, await commandOf(run, summary), exitCode) : [];
   if (options.quiet) {
     io.stderr.write(`${[sentence, ...todos].join('\n')}\n`);

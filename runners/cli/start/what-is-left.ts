@@ -12,11 +12,11 @@ import {
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
-import { failureText, toGoText } from '../messages/outcome-text.js';
+import { earlierAttemptsText, failureText, toGoText } from '../messages/outcome-text.js';
 import { shownPath } from '../messages/plain-text.js';
 
 /**
- * What is left to a person: failures of all starts, by cause, then the rows to go, each with its command.
+ * What is left to a person: failures of all starts, by cause, money of earlier attempts, then the rows to go, each with its command.
  *
  * @param exitCode how the last start ended; `undefined` when it was cut off
  */
@@ -24,10 +24,13 @@ export async function whatIsLeft(
   folder: string,
   {
     rows,
+    cost,
     prices,
     priceTable,
     thisStart,
-  }: Pick<Summary, 'rows'> & Partial<Pick<Summary, 'prices' | 'priceTable' | 'thisStart'>>,
+  }: Pick<Summary, 'rows'> & { readonly cost: Pick<Summary['cost'], 'possiblyDouble'> } & Partial<
+      Pick<Summary, 'prices' | 'priceTable' | 'thisStart'>
+    >,
   command: RunCommand,
   exitCode: number | undefined,
 ): Promise<string[]> {
@@ -38,6 +41,7 @@ export async function whatIsLeft(
   );
   return [
     ...failureText(await failureGroups(nodeDisk, folder), command, micros),
+    ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
   ];
 }

@@ -83,6 +83,12 @@ export class JobCallbacks<O> implements CalledBack<O> {
     else this.#drop(named.id);
   }
 
+  refused(): void {
+    const named = this.#named;
+    this.#named = undefined;
+    if (named !== undefined) this.#drop(named.id);
+  }
+
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>> {
     const { job, webhook } = this;
     const { scheduler } = job.context;
@@ -161,8 +167,11 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return defer(() => {
       const { job } = this;
       const reply = body === undefined ? undefined : this.#read(body);
-      // A POST that was refused, and made a job all the same.
-      if (attempt !== job.openAttempt) return this.#refuse(reply?.id ?? job.id);
+      // A POST that was refused, and made a job all the same: the next one need not leave.
+      if (attempt !== job.openAttempt)
+        return reply !== undefined && job.isAboutToSend
+          ? this.#hold(reply)
+          : this.#refuse(reply?.id ?? job.id);
       if (reply === undefined) {
         this.#ask();
         return of<CallbackResult>('unreadable');

@@ -62,6 +62,11 @@ export abstract class JobState<O> {
     return this.isUnsent ? undefined : this.attempts;
   }
 
+  /** The intent of a POST is not durable yet. */
+  get isAboutToSend(): boolean {
+    return this.isUnsent && this.isCritical;
+  }
+
   /** Emits when waits are over: the job was cancelled, its end is known, or a callback has named it. */
   get interrupted(): Observable<void> {
     return (this.interruptions ??= new Subject());

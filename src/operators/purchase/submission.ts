@@ -32,6 +32,8 @@ export interface CalledBack<O> {
   readonly hasNamed: boolean;
   /** The POST was answered with this job: earlier callbacks about it count now. */
   answered(jobId: string): void;
+  /** It is durable that the POST was refused: a job that a callback has named meanwhile contradicts that. */
+  refused(): void;
   /** After a POST without an answer: waits until a callback names the job, or none is to be waited for. */
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>>;
 }
@@ -132,10 +134,13 @@ export class Submission<O> {
     const sent = callbacks && (yield* lastOf(callbacks.addressed(request)));
     yield this.#checkpoint({ type: 'intent', sync, attempt: job.attempts });
     // The intent may have taken its time to become durable.
-    if (!job.isCancelled && job.isFollowed) return yield* this.#post(sent ?? request);
+    const isFound = callbacks?.hasNamed === true;
+    if (!job.isCancelled && job.isFollowed && !isFound) return yield* this.#post(sent ?? request);
     // A run that rests is stopped there, before the end of this attempt.
     this.#slot?.release();
-    yield this.#checkpoint({ type: 'refused', why: 'not sent: nobody waited for it any more' });
+    const why = isFound ? 'a callback has named the job of an earlier one' : 'nobody waited for it any more';
+    if (isFound) this.#wait({ why: 'transient' });
+    yield* this.#unsent({ type: 'refused', why: `not sent: ${why}` });
     yield job.rest();
   }
 
@@ -195,20 +200,31 @@ export class Submission<O> {
     const tokens = context.quota.take({ timedOut: judged.fault?.timedOut ?? false });
     if (this.#refusals > retry.maxRetries || tokens === undefined) return yield* this.#stopped(failed);
     this.#tokens = (this.#tokens ?? 0) + tokens;
-    const again = againAfter(judged);
-    this.#notBefore = {
-      at: context.scheduler.now() + retryDelayMs(again, this.#refusals, context.random, retry),
-      why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
-    };
-    yield this.#checkpoint(refusedBy(failed));
-    job.isUnsent = true;
+    this.#wait(againAfter(judged));
+    yield* this.#unsent(refusedBy(failed));
     job.refused();
     yield job.rest();
   }
 
+  #wait(again: Parameters<typeof retryDelayMs>[0]): void {
+    const { scheduler, random } = this.job.context;
+    const { retry } = this.job.spec.options;
+    this.#notBefore = {
+      at: scheduler.now() + retryDelayMs(again, this.#refusals, random, retry),
+      why: again.why === 'rate-limited' ? 'rate-limited' : 'backoff',
+    };
+  }
+
+  /** Provably not accepted. A callback may say otherwise until that is durable. */
+  *#unsent(event: CheckpointEvent<O>): Steps<JobEvent<O>> {
+    yield this.#checkpoint(event);
+    this.job.isUnsent = true;
+    this.callbacks?.refused();
+  }
+
   /** Provably not accepted, and no further try. */
   *#stopped(failed: Failed): Steps<JobEvent<O>> {
-    yield this.#checkpoint(refusedBy(failed));
+    yield* this.#unsent(refusedBy(failed));
     this.job.end(failed);
   }
 

@@ -42,6 +42,9 @@ const absent = [
   { cost: 'v1' },
   { cost: '$' },
   { cost: '' },
+  { cost: {} },
+  { cost: [] },
+  { cost: { currency: 'USD' } },
   { price: 1 },
 ];
 const figures = [
@@ -65,6 +68,18 @@ describe('reportedCostUsd', () => {
     const written = typeof cost === 'string' ? JSON.stringify(cost) : String(cost);
     expect(disbelievedCost({ cost }, null)).toBe(written);
   });
+
+  it.each([{ amount: 95, currency: 'USD' }, ['$95.00'], { total: { usd: 0.09 } }])(
+    'is not believed of %j, where a price is expected',
+    (cost) => {
+      expect(reportedCostUsd({ cost })).toBeNull();
+      expect(disbelievedCost({ cost }, 87_500)).toBe(JSON.stringify(cost));
+      expect([null, 0].map((estimate) => disbelievedCost({ cost }, estimate))).toEqual([
+        undefined,
+        undefined,
+      ]);
+    },
+  );
 });
 
 describe('isBelievable', () => {

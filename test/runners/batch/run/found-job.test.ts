@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { lastValueFrom, Subject, tap } from 'rxjs';
 import { expect, it, onTestFinished } from 'vitest';
 import { runBatch } from '../../../../runners/batch/run-batch.js';
+import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import type { RunBatchOptions, StopOrder } from '../../../../runners/batch/context/run-options.js';
 import { freePort } from '../../../support/loopback-server.js';
 import { openSilentShop } from '../../../support/silent-shop.js';
@@ -98,3 +100,49 @@ it('a row whose request was refused, and made a job all the same, is polled and 
   ]);
   expect(posts).toStrictEqual(['a']);
 });
+
+it.each<[string, RegExp, Partial<RunBatchOptions>]>([
+  ['that the request was refused', /"k":"refused"/, {}],
+  ['that the last try was refused', /"k":"refused"/, { retries: 0 }],
+  ['that it is sent again', /"k":"intent".*"attempt":2/, {}],
+])('a row whose callback comes while the journal notes %s is not sent again', async (_, record, more) => {
+  const { run, posts, state, callBack, file } = await openShop();
+  state.isRefusing = true;
+  state.retryAfter = '0';
+  const answers: number[] = [];
+  const disk = whileSynced(record, async () => answers.push(await callBack('IN_PROGRESS')));
+  const first = await run(['a'], { ...more, disk });
+  expect(answers).toStrictEqual([200]);
+  const { exitCode, summary } = first.exitCode === 69 ? await run(['a']) : first;
+  expect(posts).toStrictEqual(['a']);
+  expect([exitCode, summary?.rows, summary?.cost]).toMatchObject([
+    ...[0, { completed: 1, toDo: 0 }],
+    { reported: 0.01, unknown: 0 },
+  ]);
+  expect(JSON.parse(await file('results.jsonl'))).toMatchObject({ jobId: 'job-a', output: { of: 'a' } });
+});
+
+/** A disk that does something else, once, while it makes such a record durable. */
+function whileSynced(record: RegExp, work: () => Promise<unknown>): Disk {
+  let isDue = false;
+  let isDone = false;
+  return {
+    ...nodeDisk,
+    open: async (...where) => {
+      const file = await nodeDisk.open(...where);
+      if (!where[0].endsWith('journal.jsonl')) return file;
+      return Object.assign(Object.create(file) as DiskFile, {
+        write: (bytes: Uint8Array, position: number) => {
+          isDue ||= !isDone && record.test(Buffer.from(bytes).toString());
+          return file.write(bytes, position);
+        },
+        sync: async () => {
+          const isNow = isDue && !isDone;
+          isDone ||= isDue;
+          if (isNow) await work();
+          return file.sync();
+        },
+      });
+    },
+  };
+}

@@ -249,3 +249,33 @@ describe('a journal that has lost records in its middle', () => {
     expect(whole.text('results.jsonl')).toBe(before);
   });
 });
+
+it.each([
+  ['names the job of a paid row whose reply and line are both lost', true],
+  ['writes a lost reply anew from its line, and names nothing', false],
+])('a repair %s', async (_, isLineLost) => {
+  const run = paperRun();
+  run.manifest(['a', 'b', 'c'].map((id) => edit(id)));
+  await run.start({ concurrency: 1 });
+  const isReply = (line: string) => line.includes('"k":"reply"') && line.includes('"id":"b"');
+  const damaged = run.text('journal.jsonl').split('\n');
+  run.disk.plant(
+    `${out}/journal.jsonl`,
+    Buffer.from(damaged.map((line) => (isReply(line) ? line.replace('reply', 'r#ply') : line)).join('\n')),
+  );
+  const kept = run.text('results.jsonl').split('\n');
+  if (isLineLost)
+    run.disk.plant(
+      `${out}/results.jsonl`,
+      Buffer.from(kept.filter((line) => !line.includes('"id":"b"')).join('\n')),
+    );
+  const { exitCode, summary, events } = await run.start({ repair: true });
+  const warned = events.filter(({ type }) => type === 'warning');
+  const lost = {
+    code: 'journal',
+    message: expect.stringMatching(/^1 completed row .*"b" \(job "job-b-1"\)/),
+  };
+  expect(warned).toMatchObject(isLineLost ? [lost] : []);
+  expect([exitCode, summary.rows.completed, run.service.posts.length]).toEqual([0, 3, 3]);
+  expect(run.lines('results.jsonl')).toHaveLength(isLineLost ? 2 : 3);
+});

@@ -122,6 +122,25 @@ describe('a command that millrace prints', () => {
     expect((await work.call('settle', 'o')).stdout).toContain('--attempt 1 --not-sent');
   });
 
+  it('lists the ways to decide about earlier attempts of rows that have all completed', async () => {
+    isBroken = false;
+    losesReplies = true;
+    await work.write('prices.json', ['{"endpoints": {"grind": {"usdPerJob": 0.01}}}']);
+    const run = ['run', "Anna's rows.txt", '--out', 'o', ...shaped, '--prices', 'prices.json'];
+    expect((await work.call(...run)).code).toBe(6);
+    losesReplies = false;
+    const end = await work.call(...run, '--retry', 'unknown');
+    expect(end).toMatchObject({ code: 0 });
+    for (const { stdout } of [end, await work.call('status', 'o')]) {
+      expect(stdout).toContain('  $0.03 in doubt for earlier attempts\n');
+      const [list = ''] = commandsIn({ stdout }).filter((command) => command.includes('settle'));
+      expect((await paste(list)).stdout).toMatch(/^o: 3 purchases in doubt, up to \$0\.03/);
+    }
+    const notSent = ['--attempt', '1', '--not-sent'];
+    for (const id of ['r1', 'r2', 'r3']) await work.call('settle', 'o', id, ...notSent);
+    expect((await work.call('status', 'o')).stdout).not.toContain('settle');
+  });
+
   it('takes rows that were fed one by one for no manifest', async () => {
     const fed = await millrace(['run', '-', '--follow', '--out', 'o', '--endpoint', 'grind'], {
       cwd: work.folder,

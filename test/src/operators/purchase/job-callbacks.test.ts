@@ -1,4 +1,4 @@
-import { concatMap, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { concatMap, EMPTY, ignoreElements, NEVER, type Observable, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, JobEvent } from '../../../../src/contract/outcome.js';
 import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
@@ -169,6 +169,36 @@ describe('a callback', () => {
     expect(job.contradicted).toStrictEqual(['other']);
     expect(job.results).toStrictEqual(['foreign', 'settled']);
   });
+
+  it.each([
+    ['the refusal of its POST', 1, 3],
+    ['the intent to send it again', 2, 7],
+  ])(
+    'that comes while %s becomes durable is reported, and the next POST does not leave',
+    (_, nth, called) => {
+      inVirtualTime((virtual) => {
+        const { scheduler } = virtual;
+        let seen = 0;
+        const slow = ({ type }: CheckpointEvent<unknown>) =>
+          type === (nth === 1 ? 'refused' : 'intent') && (seen += 1) === nth
+            ? timer(40, scheduler).pipe(ignoreElements())
+            : EMPTY;
+        const webhook = calledWebhook();
+        const contradicted = (jobId: string) => {
+          webhook.webhook.contradicted(jobId);
+          job.following.unsubscribe();
+        };
+        const own = { ...webhook.webhook, contradicted };
+        const job = jobIn(virtual, { posts: ['-(l|)', '-(a|)'], spec: { checkpoint: slow, webhook: own } });
+        job.at(called, () => webhook.call(completed));
+        job.at(called + 33, () => expect(webhook.contradicted).toStrictEqual([]));
+        virtual.flush();
+        expect(webhook.contradicted).toStrictEqual(['j']);
+        expect(job.kinds()).toStrictEqual(['run']);
+        expect(webhook.results).toStrictEqual(['foreign']);
+      });
+    },
+  );
 
   it('informs where its status is no end', () => {
     const progress = { id: 'j', status: 'IN_PROGRESS', output: 'half' };
