@@ -1,6 +1,6 @@
 import type { Subject, SchedulerLike } from 'rxjs';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
-import { createClient } from '../../../src/endpoints/create-client.js';
+import { createLateClient } from '../../../src/endpoints/late-client.js';
 import { RecentJobs, type AnsweredId } from '../../../src/policy/job-ids.js';
 import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
@@ -26,7 +26,7 @@ import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
 
-const openService = serviceOver(createClient);
+const openService = serviceOver(createLateClient);
 
 interface Parts {
   readonly terms: RunTerms;
