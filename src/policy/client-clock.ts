@@ -44,6 +44,35 @@ class LateScheduler implements SchedulerLike {
   }
 }
 
+/**
+ * A clock that never goes back. When the wall clock is set back, it continues from the latest time it returned.
+ * Otherwise a poll that is due in a minute would wait an hour longer, and the service would have forgotten the result.
+ */
+export function steadyClock(wall: SchedulerLike = asyncScheduler): SchedulerLike {
+  let latest = -Infinity;
+  let setBackMs = 0;
+  return {
+    now() {
+      const time = wall.now();
+      setBackMs = Math.max(setBackMs, latest - time);
+      latest = time + setBackMs;
+      return latest;
+    },
+    ...timersOf(wall),
+  };
+}
+
+/** The timers of a clock. */
+export function timersOf(wall: SchedulerLike): Pick<SchedulerLike, 'schedule'> {
+  return {
+    schedule: <T>(
+      work: (this: SchedulerAction<T>, state?: T) => void,
+      delay?: number,
+      state?: T,
+    ): Subscription => wall.schedule(work, delay, state),
+  };
+}
+
 /** A timer set beyond this fires after 1 ms. */
 const maxTimerMs = 2 ** 31 - 1;
 

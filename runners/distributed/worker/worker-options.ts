@@ -1,10 +1,10 @@
 import type { Observable, SchedulerLike } from 'rxjs';
+import { steadyClock } from '../../../src/policy/client-clock.js';
 import type { Download } from '../../../src/transport/got/download.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../src/transport/transport.js';
 import type { OpenCallbackPort } from '../../batch/context/callback-port.js';
-import { steadyClock } from '../../batch/context/steady-clock.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { RunDatabase } from '../table/run-database.js';

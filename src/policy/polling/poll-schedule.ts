@@ -1,9 +1,10 @@
-import { defer, finalize, map, Observable, Subject, startWith, switchMap, timer } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
-import { clampTimer, lateClock, type Clock } from '../client-clock.js';
+import { clampTimer, lateClock, steadyClock, type Clock } from '../client-clock.js';
+import { DueQueue, type Due } from '../due-queue.js';
 
 /**
  * When to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job an
@@ -80,37 +81,43 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
     );
   const clock = lateClock({ ...(given !== undefined && { scheduler: given }) });
   const { scheduler } = clock;
-  const replies = new Map<string, Set<Subject<number>>>();
+  const waits = new Map<string, readonly Wait[]>();
+  const steady = steadyClock(scheduler);
+  const dues = new DueQueue(steady);
+  const wait = (mine: Wait, from: number) => {
+    dues.set(mine, steady.now() + from + mine.waitMs - scheduler.now());
+    mine.waitMs = Math.min(Math.max(mine.waitMs, 1) * factor, maxMs);
+  };
   return {
     pollTimes: ({ key, submittedAt }) =>
-      defer(() => {
-        const mine = new Subject<number>();
-        join(replies, key, mine);
-        let waitMs = initialMs;
-        return mine.pipe(
-          startWith(submittedAt),
-          switchMap((from) => {
-            const dueIn = clampTimer(from + waitMs - scheduler.now());
-            waitMs = Math.min(Math.max(waitMs, 1) * factor, maxMs);
-            return timer(dueIn, scheduler);
-          }),
-          map(() => undefined),
-          finalize(() => leave(replies, key, mine)),
-        );
+      new Observable((times) => {
+        const mine = new Wait(times, initialMs);
+        waits.set(key, [...(waits.get(key) ?? []), mine]);
+        wait(mine, submittedAt);
+        return () => {
+          dues.remove(mine);
+          const others = waits.get(key)?.filter((other) => other !== mine) ?? [];
+          if (others.length > 0) waits.set(key, others);
+          else waits.delete(key);
+        };
       }),
-    observe: (key, _reply, at) => replies.get(key)?.forEach((subject) => subject.next(at)),
+    observe: (key, _reply, at) => waits.get(key)?.forEach((mine) => wait(mine, at)),
     useClock: (used) => clock.use(used),
   };
 }
 
-function join(replies: Map<string, Set<Subject<number>>>, key: string, mine: Subject<number>): void {
-  const others = replies.get(key);
-  if (others) others.add(mine);
-  else replies.set(key, new Set([mine]));
-}
+/** The wait of one job for its next poll: with a subject and a timer each, a job that waits took 4.4 kB more. */
+class Wait implements Due {
+  dueAt = 0;
+  place = -1;
 
-function leave(replies: Map<string, Set<Subject<number>>>, key: string, mine: Subject<number>): void {
-  const all = replies.get(key);
-  all?.delete(mine);
-  if (all?.size === 0) replies.delete(key);
+  constructor(
+    private readonly times: Subscriber<void>,
+    /** The next wait. */
+    public waitMs: number,
+  ) {}
+
+  due(): void {
+    this.times.next();
+  }
 }

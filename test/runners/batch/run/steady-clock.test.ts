@@ -1,6 +1,7 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { runClock, steadyClock } from '../../../../runners/batch/context/steady-clock.js';
+import { runClock } from '../../../../runners/batch/context/steady-clock.js';
+import { steadyClock } from '../../../../src/policy/client-clock.js';
 
 const hourMs = 3_600_000;
 

@@ -1,4 +1,4 @@
-import { concatMap, of, tap, timer } from 'rxjs';
+import { concatMap, of, tap, timer, VirtualTimeScheduler } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
@@ -103,6 +103,26 @@ describe('pollExponential', () => {
       expectObservable(schedule.pollTimes({ key: 'a', submittedAt: 0 }), '-----!').toBe('--p-p-', values);
       expectObservable(answered(schedule, scheduler), '-----!').toBe('--p-p-', values);
     });
+  });
+
+  it('does not wait an hour longer when the clock is set back by an hour [fault 19]', () => {
+    const timers = new VirtualTimeScheduler();
+    let setBackMs = 0;
+    const scheduler = {
+      now: () => timers.now() - setBackMs,
+      schedule: timers.schedule.bind(timers),
+    };
+    const schedule = pollExponential({ initialMs: 10, factor: 1, maxMs: 10 }, scheduler);
+    const polledAt: number[] = [];
+    const polls = schedule.pollTimes({ key: 'a', submittedAt: 0 }).subscribe(() => {
+      polledAt.push(timers.now());
+      if (polledAt.length === 3) return polls.unsubscribe();
+      setBackMs += 3_600_000;
+      schedule.observe('a', reply, scheduler.now());
+      setBackMs += 3_600_000;
+    });
+    timers.flush();
+    expect(polledAt).toEqual([10, 20, 30]);
   });
 
   it('grows from nothing as well', () => {
