@@ -18,6 +18,8 @@ export function whileInFlight(
   events: Observable<JobEvent<unknown>>,
   follow: (event: JobEvent<unknown>) => void,
 ): Observable<JobEvent<unknown>> {
+  const left = isLeft(row, context.stops);
+  const found = isFound(context, row);
   return new Observable<JobEvent<unknown>>((subscriber) => {
     /** The attempt whose POST has left. */
     let sent: number | undefined;
@@ -45,7 +47,7 @@ export function whileInFlight(
       const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
       going.add(isDone.subscribe(() => going.unsubscribe()));
     };
-  }).pipe(takeUntil(merge(isLeft(row, context.stops), isFound(context, row))));
+  }).pipe(takeUntil(found === undefined ? left : merge(left, found)));
 }
 
 function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number | undefined): boolean {
@@ -71,9 +73,9 @@ function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
   );
 }
 
-/** Emits where the row need not be sent again: a callback names the job that its earlier POST has made. */
-function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> {
-  if (row.task.what !== 'send' || callbacks?.found === undefined) return NEVER;
+/** Emits where the row need not be sent again: a callback names the job that its earlier POST has made. `undefined`: none can. */
+function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> | undefined {
+  if (row.task.what !== 'send' || callbacks?.found === undefined) return undefined;
   const found$ = callbacks.found(row);
   return row.progress$.pipe(
     map(() => isSentAgain(row)),

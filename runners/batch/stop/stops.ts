@@ -1,4 +1,4 @@
-import { BehaviorSubject, filter, type Observable } from 'rxjs';
+import { BehaviorSubject, filter, Observable, type Subscriber } from 'rxjs';
 import type { UnendedStatus } from '../row/row-status.js';
 import { worstEnd, type RunEnd } from './worst-end.js';
 
@@ -16,8 +16,14 @@ export interface StopCause extends RunEnd {
 export class Stops {
   /** States of the rows that are left so far; `undefined` while rows are taken. */
   readonly leaving$ = new BehaviorSubject<ReadonlySet<UnendedStatus> | undefined>(undefined);
-  /** Emits these states once there are any, and whenever more are left. */
-  readonly stopping$ = this.leaving$.asObservable().pipe(filter((leaving) => leaving !== undefined));
+  /** Emits these states once there are any, and whenever more are left. Each row in flight subscribes: a set finds it again at once. */
+  readonly stopping$ = new Observable<ReadonlySet<UnendedStatus>>((row) => {
+    this.rows.add(row);
+    const { value } = this.leaving$;
+    if (value !== undefined) row.next(value);
+    return () => this.rows.delete(row);
+  });
+  private readonly rows = new Set<Subscriber<ReadonlySet<UnendedStatus>>>();
   private readonly causes: StopCause[] = [];
 
   get isStopping(): boolean {
@@ -42,7 +48,9 @@ export class Stops {
   stop(cause: StopCause): boolean {
     const isNew = !this.causes.some(({ exitCode }) => exitCode === cause.exitCode);
     if (isNew) this.causes.push(cause);
-    this.leaving$.next(new Set([...(this.leaving$.value ?? []), ...cause.leaves]));
+    const leaving = new Set([...(this.leaving$.value ?? []), ...cause.leaves]);
+    this.leaving$.next(leaving);
+    for (const row of [...this.rows]) row.next(this.leaving$.value ?? leaving);
     return isNew;
   }
 }
