@@ -79,12 +79,10 @@ function usesOf(outputs) {
   };
   for (const file of Object.keys(outputs)) {
     const code = readFileSync(file, 'utf8');
-    for (const [, names = '', name] of code.matchAll(staticImport))
-      use(
-        name,
-        file,
-        names.split(',').map((each) => each.trim().split(' as ')[0]),
-      );
+    for (const [, names = '', name] of code.matchAll(staticImport)) {
+      const used = names.split(',').map((each) => each.trim().split(' as ')[0]);
+      use(name, file, used);
+    }
     for (const [, name] of code.matchAll(dynamicImport)) use(name, file, 'all');
   }
   return uses;
@@ -153,13 +151,7 @@ export async function asCommonJs(options, outputs, outdir) {
   const all = {};
   for (const [file, output] of Object.entries(outputs)) {
     const code = requiring(readFileSync(file, 'utf8'));
-    const converted = await transform(code, {
-      ...minify,
-      define,
-      target,
-      format: 'cjs',
-      platform: 'neutral',
-    });
+    const converted = await transform(code, { ...minify, define, target, format: 'cjs', platform: 'node' });
     writeFileSync(file, withFileUrl(converted.code));
     all[file] = { ...output, bytes: statSync(file).size };
   }
@@ -173,11 +165,11 @@ export async function asCommonJs(options, outputs, outdir) {
  */
 function requiring(code) {
   return code
-    .replace(/import\(\s*("\.\/[^"]+")\s*\)/g, (_, file) => `Promise.resolve().then(()=>require(${file}))`)
-    .replace(/import\s*(?:\{([^}]*)\}\s*from\s*)?("\.\/[^"]+");/g, (_, names, file) =>
+    .replace(dynamicImport, (_, file) => `Promise.resolve().then(()=>require("./${file}"))`)
+    .replace(staticImport, (_, names, file) =>
       names === undefined
-        ? `require(${file});`
-        : `const{${names.replaceAll(/ as /g, ':')}}=require(${file});`,
+        ? `require("./${file}");`
+        : `const{${names.replaceAll(/ as /g, ':')}}=require("./${file}");`,
     )
     .replace(
       /export\s*\{([^}]*)\};?\s*$/,

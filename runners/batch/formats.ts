@@ -25,7 +25,7 @@ export type { PriceBook, PriceTable } from './ledger/price-book.js';
 export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from './ledger/price-list.js';
 
 // Other runs of a manifest.
-export { runsOfManifest, runsOfRows } from './lock/runs-of-manifest.js';
+export { isAnyRunOf } from './lock/runs-of-manifest.js';
 
 // What rows cost by the values of columns.
 export { mostCostColumns } from './row/totals.js';

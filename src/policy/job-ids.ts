@@ -1,4 +1,6 @@
+import { from, of, type Observable } from 'rxjs';
 import { checkNumber } from '../contract/check-option.js';
+
 /** A job id from the answer to a POST to /run or /runsync. */
 export interface AnsweredId {
   readonly endpoint: string;
@@ -17,6 +19,11 @@ export interface JobIds {
    * job that has it, at once or as a promise.
    */
   claim(answered: AnsweredId): string | undefined | PromiseLike<string | undefined>;
+}
+
+/** Emits what a claim has returned, at once where that is known. */
+export function ownerOf(claimed: ReturnType<JobIds['claim']>): Observable<string | undefined> {
+  return typeof claimed === 'object' ? from(claimed) : of(claimed);
 }
 
 /**

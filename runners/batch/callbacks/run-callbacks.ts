@@ -1,4 +1,5 @@
-import { catchError, concatMap, defer, EMPTY, from, of, type Observable } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import { ownerOf } from '../../../src/policy/job-ids.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { WebhookCall } from '../../../src/webhooks/called-jobs.js';
@@ -162,11 +163,8 @@ class CallbacksOfRun implements RunCallbacks {
     const known = jobs.named.get(id);
     const isInWork = jobs.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
-    return defer(() => {
-      const claimed = jobIds?.claim({ endpoint, jobId, key: id });
-      // At once where that is possible: the row may be left in the next moment.
-      return typeof claimed === 'object' ? from(claimed) : of(claimed);
-    }).pipe(
+    // At once where that is possible: the row may be left in the next moment.
+    return defer(() => ownerOf(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
         // It has left meanwhile.

@@ -55,6 +55,11 @@ export async function runsOfRows(
   return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
 }
 
+/** Whether there is any of both: another run may have bought what the manifest asks for. */
+export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
+  return (await runsOfManifest(disk, of)).length > 0 || (await runsOfRows(disk, of)).length > 0;
+}
+
 /** @param start of the names of the notes that are read */
 async function runsUnder(
   names: readonly string[],

@@ -1,13 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import {
-  listPrices,
-  nodeDisk,
-  runsOfManifest,
-  runsOfRows,
-  type Plan,
-  type PriceBook,
-} from '../../batch/formats.js';
+import { isAnyRunOf, listPrices, nodeDisk, type Plan } from '../../batch/formats.js';
 import { RowSample } from '../../batch/planning.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
@@ -15,10 +8,11 @@ import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
-import { asksForAhead, startOptions, type PlanOptions, type RunOptions } from '../options/parse-options.js';
+import { asksForAhead, startOptions, type PlanOptions } from '../options/parse-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
+import type { PlannedStart } from '../plan/plan-difference.js';
 import {
   lowPriorityNote,
   plannedPrices,
@@ -98,7 +92,7 @@ function noteUnused(given: Raw, io: CliIo): void {
 /** What a start would do to the run in the folder; nothing when the manifest has to be corrected first. */
 async function differenceFrom(
   planned: Plan,
-  start: { source: ManifestSource; options: RunOptions; prices: PriceBook; sample: readonly string[] },
+  start: PlannedStart,
   io: CliIo,
 ): Promise<{ text: string[]; json: object } | undefined> {
   const { options } = start;
@@ -122,10 +116,7 @@ const anyHost = { baseUrl: '', lbBaseUrl: '' };
  * another run of the manifest or its rows. Then the comparison with a run is not loaded: it would be most of the time of a small
  * plan.
  */
-async function isOfNoRun(
-  { source, options, sample }: { source: ManifestSource; options: RunOptions; sample: readonly string[] },
-  io: CliIo,
-): Promise<boolean> {
+async function isOfNoRun({ source, options, sample }: PlannedStart, io: CliIo): Promise<boolean> {
   if (source.path === undefined) return true;
   if (isOfFailures(source.path)) return false;
   const found = await stat(outFolder(source, options.out, options.local, io.cwd)).catch(
@@ -133,7 +124,7 @@ async function isOfNoRun(
   );
   if (found !== 'ENOENT' || options.local) return found === 'ENOENT';
   const of = { manifest: source.path, sample, ...anyHost };
-  return (await runsOfManifest(nodeDisk, of)).length === 0 && (await runsOfRows(nodeDisk, of)).length === 0;
+  return !(await isAnyRunOf(nodeDisk, of));
 }
 
 /** A manifest that has to be corrected first is not worth a request. */

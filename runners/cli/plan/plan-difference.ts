@@ -1,9 +1,8 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
 import {
+  isAnyRunOf,
   isEnd,
   nodeDisk,
-  runsOfManifest,
-  runsOfRows,
   shellWords,
   type PriceBook,
   type RowStatus,
@@ -54,9 +53,8 @@ export async function planDifference(
   const journal = await peekJournal(nodeDisk, out, byValue);
   const identity = identityOf(options, io);
   if (journal !== undefined) await checkIdentity(journal, identity, out);
-  const of = { manifest: path, sample, ...identity };
-  const others = [...(await runsOfManifest(nodeDisk, of)), ...(await runsOfRows(nodeDisk, of))];
-  const isAlone = notes.length === 0 && others.length === 0;
+  const isAlone =
+    notes.length === 0 && !(await isAnyRunOf(nodeDisk, { manifest: path, sample, ...identity }));
   if (journal === undefined && !asksForAhead(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
@@ -88,7 +86,7 @@ export async function planDifference(
 }
 
 /** What a plan has found, and what it was made of. */
-interface PlannedStart {
+export interface PlannedStart {
   readonly source: ManifestSource;
   readonly options: RunOptions;
   readonly prices: PriceBook;

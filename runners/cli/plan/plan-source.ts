@@ -45,7 +45,7 @@ export async function planSource(
     io,
     prices,
     sample,
-  }: { readonly io: Pick<CliIo, 'stdin'>; readonly prices: PriceBook; readonly sample?: RowSample },
+  }: { readonly io: Pick<CliIo, 'stdin'>; readonly prices: PriceBook; readonly sample: RowSample },
 ): Promise<Plan> {
   let separatedBy: string | undefined;
   const noted = { separatedBy: (name: string) => (separatedBy = name) };
@@ -54,10 +54,7 @@ export async function planSource(
   const bytes = new PricedBytes();
   return withManifestFile(source, io, async (path) => {
     const rows = await selectRows(() => readRows(nodeDisk, { path, settings, bytes }), options);
-    const see = ({ valid, row }: ManifestItem): void => {
-      if (valid) sample?.add(row);
-    };
-    return planManifest(rows(), { priceOf, see, separatedBy: () => separatedBy, again: rows });
+    return planManifest(rows(), { priceOf, see: sample.see, separatedBy: () => separatedBy, again: rows });
   });
 }
 

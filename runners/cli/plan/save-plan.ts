@@ -40,10 +40,7 @@ export async function planAndSave(
       const read = () => readManifest(writer.bytes(createReadStream(manifest)), settings);
       const rows = await selectRows(read, options);
       const priceOf = (row: Row) => prices.priceOf(row);
-      const see = ({ valid, row }: ManifestItem): void => {
-        if (valid) sample.add(row);
-      };
-      const plan = await planManifest(writer.rows(rows(), prices), { priceOf, see, again: rows });
+      const plan = await planManifest(writer.rows(rows(), prices), { priceOf, see: sample.see, again: rows });
       if (plan.invalid === 0 || options.skipInvalid) await writer.finish(plan);
       return plan;
     } finally {

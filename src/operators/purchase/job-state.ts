@@ -1,6 +1,6 @@
-import { from, of, Subject, type Observable } from 'rxjs';
+import { Subject, type Observable } from 'rxjs';
 import type { Outcome } from '../../contract/outcome.js';
-import type { JobIds } from '../../policy/job-ids.js';
+import { ownerOf, type JobIds } from '../../policy/job-ids.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { ClientContext } from '../requests/exchange.js';
@@ -91,8 +91,7 @@ export abstract class JobState<O> {
     const { endpoint, key } = this.spec;
     const owners = (this.owners ??= new Map<string, ReturnType<JobIds['claim']>>());
     if (!owners.has(jobId)) owners.set(jobId, this.context.jobIds.claim({ endpoint, jobId, key }));
-    const owner = owners.get(jobId);
-    return typeof owner === 'object' ? from(owner) : of(owner);
+    return ownerOf(owners.get(jobId));
   }
 
   /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */

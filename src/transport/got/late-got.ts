@@ -1,4 +1,4 @@
-import { defer, from, switchMap } from 'rxjs';
+import { defer, switchMap } from 'rxjs';
 import type { Transport } from '../transport.js';
 import type { Download } from './download.js';
 import type { GotDownloadOptions } from './got-download.js';
@@ -36,5 +36,5 @@ export function lateGotDownload(options: GotDownloadOptions): Download {
   let loading: Promise<Download> | undefined;
   const load = () =>
     (loading ??= import('./got-download.js').then(({ createGotDownload }) => createGotDownload(options)));
-  return (request, onChunk) => defer(() => from(load())).pipe(switchMap((late) => late(request, onChunk)));
+  return (request, onChunk) => defer(load).pipe(switchMap((late) => late(request, onChunk)));
 }

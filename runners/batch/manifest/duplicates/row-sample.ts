@@ -1,4 +1,4 @@
-import { isRead, type Row } from '../manifest-row.js';
+import { isRead, type ManifestItem, type Row } from '../manifest-row.js';
 
 /** Two manifests of which a half is the same share one of them in 99 of 100 cases. */
 const size = 8;
@@ -12,6 +12,11 @@ const rowsSeen = 4_096;
 export class RowSample {
   readonly #hashes: string[] = [];
   #seen = 0;
+
+  /** Takes in every item, in order, as a plan sees it. */
+  readonly see = ({ valid, row }: ManifestItem): void => {
+    if (valid) this.add(row);
+  };
 
   /** Takes in every valid row, in order. */
   add(row: Pick<Row, 'hash' | 'request'>): void {

@@ -6,7 +6,7 @@ import { isBought, type Row } from '../../manifest/manifest-row.js';
 import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
 import { contentBits } from '../../journal/rows/row-states.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
-import { WordList, type SpooledChunks } from './spooled-chunks.js';
+import { HashList, type SpooledChunks } from './spooled-chunks.js';
 
 /** What is known of the rows beside their hashes, as plain values. */
 export interface KeptRows {
@@ -43,12 +43,12 @@ export class CheckedRows {
   #nextSection = 0;
   #purchases: Purchases[] = [];
   #latest: Purchases | undefined;
-  readonly #rows: WordList;
+  readonly #rows: HashList;
   readonly #id = new IdHash();
 
   /** @param spool where the rows wait. @defaultValue memory */
   constructor(spool?: SpooledChunks) {
-    this.#rows = new WordList(words, spool);
+    this.#rows = new HashList(words, spool);
   }
 
   get length(): number {
@@ -80,10 +80,7 @@ export class CheckedRows {
       // What stands before the first row names the columns, and is read every time.
       if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
     const { high, low } = this.#id.ofText(id);
-    const { into, at } = this.#rows.grow();
-    into[at] = high;
-    into[at + 1] = low;
-    into[at + 2] = contentBits(hash);
+    this.#rows.add(high, low, contentBits(hash));
     if (isBought(row)) this.#addPurchase(row);
   }
 

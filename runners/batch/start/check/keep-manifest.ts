@@ -14,7 +14,7 @@ import { PricedBytes } from '../../tasks/priced-bytes.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { saveKeptCheck } from './kept-check.js';
-import { SpooledChunks, WordList } from './spooled-chunks.js';
+import { SpooledChunks, HashList } from './spooled-chunks.js';
 
 /** A manifest, and the folder of its run. */
 export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'> {
@@ -41,7 +41,7 @@ async function keepRows(
   const manifest = { path, settings, bytes: new PricedBytes() };
   const prices = createPriceBook();
   const [rows, ids, sample] = [new CheckedRows(spools.rows), new IdList(), new RowSample()];
-  const requests = new WordList(2, spools.requests);
+  const requests = new HashList(2, spools.requests);
   let separatedBy: string | undefined;
   let columns: readonly string[] | undefined;
   const first = { ...settings, separatedBy: (name: string) => (separatedBy = name) };
@@ -53,7 +53,8 @@ async function keepRows(
       if (!valid) return;
       rows.add(row, manifest.bytes.sections);
       sample.add(row);
-      note(requests, requestPrint(row));
+      const print = requestPrint(row);
+      if (print !== undefined) requests.add(print.high, print.low);
     },
     separatedBy: () => separatedBy,
   });
@@ -70,13 +71,6 @@ async function keepRows(
     { recovered: {} },
     { ...found, plan: { ...plan, ...(same && { same }) } },
   );
-}
-
-function note(list: WordList, print: ReturnType<typeof requestPrint>): void {
-  if (print === undefined) return;
-  const { into, at } = list.grow();
-  into[at] = print.high;
-  into[at + 1] = print.low;
 }
 
 /**

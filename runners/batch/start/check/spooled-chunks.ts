@@ -51,8 +51,8 @@ export class SpooledChunks {
 
 const chunkEntries = 1 << 12;
 
-/** Entries of a few 32-bit words each, in chunks: growing never copies. */
-export class WordList {
+/** 64-bit hashes, each with one 32-bit word more or none, in chunks: growing never copies. */
+export class HashList {
   length = 0;
   readonly #full: Uint32Array[] = [];
   #chunk: Uint32Array;
@@ -62,18 +62,20 @@ export class WordList {
    * @param spool where full chunks wait. @defaultValue memory
    */
   constructor(
-    readonly words: number,
+    private readonly words: 2 | 3,
     private readonly spool?: SpooledChunks,
   ) {
     this.#chunk = new Uint32Array(words * chunkEntries);
   }
 
-  /** Makes room for one more entry. Returns the words that it is written to, from `at` on. */
-  grow(): { readonly into: Uint32Array; readonly at: number } {
+  add(high: number, low: number, more = 0): void {
     const at = this.words * (this.length % chunkEntries);
     if (at === 0 && this.length > 0) this.#beginChunk();
+    const chunk = this.#chunk;
+    chunk[at] = high;
+    chunk[at + 1] = low;
+    if (this.words > 2) chunk[at + 2] = more;
     this.length++;
-    return { into: this.#chunk, at };
   }
 
   /** All entries side by side, chunk by chunk. Each is good until the next one is asked for. */
@@ -90,7 +92,7 @@ export class WordList {
     yield this.#chunk.subarray(0, this.words * last);
   }
 
-  /** Passes on the first two words of each entry, which are a hash. */
+  /** Passes on the hash of each entry. */
   readonly eachHash: EachHash = async (take) => {
     for await (const chunk of this.chunks())
       for (let at = 0; at < chunk.length; at += this.words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);
