@@ -3,6 +3,7 @@ import { plainNumber, Texts } from './values-in-bytes.js';
 
 const quote = 0x22;
 const carriageReturn = 0x0d;
+export const newline = 0x0a;
 
 /** A record of a CSV file, in the file's bytes. A cell is created when it is read; a missing cell is empty. */
 export class CsvRecord {
@@ -24,20 +25,22 @@ export class CsvRecord {
     return this.count === 1 && this.starts[0] === this.ends[0];
   }
 
-  /** Reads the record in `bytes[start, end)`. False: a quote is open at its end. */
-  split(bytes: Buffer, start: number, end: number): boolean {
+  /** Reads the record that begins at `start`. Returns where its last line ends; -1: a quote is open at the end of the bytes. */
+  split(bytes: Buffer, start: number): number {
     const { separatorByte } = this;
+    const { length } = bytes;
     this.bytes = bytes;
     this.count = 0;
     for (let at = start; ; at++) {
-      const isQuoted = at < end && bytes[at] === quote;
-      const close = isQuoted ? closingQuote(bytes, at + 1, end) : at;
-      if (close < 0) return false;
+      const isQuoted = bytes[at] === quote;
+      const close = isQuoted ? closingQuote(bytes, at + 1) : at;
+      if (close < 0) return -1;
       let next = close;
-      while (next < end && bytes[next] !== separatorByte) next++;
+      while (next < length && bytes[next] !== separatorByte && bytes[next] !== newline) next++;
+      const isLast = next === length || bytes[next] === newline;
       if (isQuoted) this.add(at + 1, close);
-      else this.add(at, next === end && next > at && bytes[next - 1] === carriageReturn ? next - 1 : next);
-      if (next === end) return true;
+      else this.add(at, isLast && next > at && bytes[next - 1] === carriageReturn ? next - 1 : next);
+      if (isLast) return next;
       at = next;
     }
   }
@@ -84,11 +87,8 @@ export class CsvRecord {
 }
 
 /** The position of a quote; -1: none. Two quotes stand for one in the text. */
-function closingQuote(bytes: Buffer, from: number, end: number): number {
-  for (let at = from; at < end; at++) {
-    if (bytes[at] !== quote) continue;
-    if (at + 1 === end || bytes[at + 1] !== quote) return at;
-    at++;
-  }
+function closingQuote(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 2))
+    if (bytes[at + 1] !== quote) return at;
   return -1;
 }

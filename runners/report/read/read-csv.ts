@@ -1,6 +1,6 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import { readLineBlocks } from '../../batch/disk/read-file.js';
-import { CsvRecord } from './csv-record.js';
+import { CsvRecord, newline } from './csv-record.js';
 import { openIfThere } from './read-jsonl.js';
 
 /** One record of a CSV file. */
@@ -54,13 +54,14 @@ async function* csvBlocks(
       reader.add(bytes);
       yield reader;
     }
-    if (reader.isOpen) unended(reader.line);
+    if (!reader.isOpen()) return;
+    reader.addWaiting();
+    yield reader;
+    if (reader.isOpen()) unended(reader.line);
   } finally {
     await file.close();
   }
 }
-
-const newline = 0x0a;
 
 class RecordReader {
   /** Where the next record begins. */
@@ -70,44 +71,58 @@ class RecordReader {
   private bytes: Buffer = Buffer.alloc(0);
   /** The start of a record that continues in the next block. */
   private open: Buffer = Buffer.alloc(0);
+  /** Blocks behind it that have not been looked at. */
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
 
-  get isOpen(): boolean {
+  isOpen(): boolean {
     return this.open.length > 0;
   }
 
-  /** A block of whole lines. */
+  /** A block of whole lines. One that goes on with a record waits until as much has come: each is looked at a few times at most. */
   add(block: Buffer): void {
-    this.bytes = this.isOpen ? Buffer.concat([this.open, block]) : block;
-    this.open = Buffer.alloc(0);
+    this.bytes = this.isOpen() ? nothing : block;
+    if (!this.isOpen()) return;
+    this.waiting.push(Buffer.from(block));
+    this.waitingBytes += block.length;
+    if (this.waitingBytes >= this.open.length) this.addWaiting();
+  }
+
+  /** What waits behind an open record is looked at. */
+  addWaiting(): void {
+    this.bytes = Buffer.concat([this.open, ...this.waiting]);
+    this.open = nothing;
+    this.waiting = [];
+    this.waitingBytes = 0;
   }
 
   /** Its records, except an unfinished last one. */
   take(take: TakeRecord): void {
     const { record, bytes } = this;
     for (let start = 0; start < bytes.length;) {
-      let end = lineEnd(bytes, start);
-      let lines = 1;
-      while (!this.split(bytes, start, end)) {
-        // A quote is open: the record continues in the next line.
-        if (end === bytes.length) {
-          this.open = Buffer.from(bytes.subarray(start));
-          return;
-        }
-        end = lineEnd(bytes, end + 1);
-        lines++;
+      if (this.names === undefined)
+        record.separator = separatorOf(bytes.toString('utf8', 0, lineEnd(bytes, 0)));
+      const end = record.split(bytes, start);
+      if (end < 0) {
+        this.open = Buffer.from(bytes.subarray(start));
+        return;
       }
       record.line = this.line;
-      this.line += lines;
+      this.line += linesIn(bytes, start, end);
       start = end + 1;
       if (this.names === undefined) this.names = namesOf(record);
       else if (!record.isEmpty) take(record, this.names);
     }
   }
+}
 
-  private split(bytes: Buffer, start: number, end: number): boolean {
-    if (this.names === undefined) this.record.separator = separatorOf(bytes.toString('utf8', start, end));
-    return this.record.split(bytes, start, end);
-  }
+const nothing: Buffer = Buffer.alloc(0);
+
+/** Of a record that ends there: one, and one for each line break in its cells. */
+function linesIn(bytes: Buffer, start: number, end: number): number {
+  let lines = 1;
+  for (let at = lineEnd(bytes, start); at < end; at = lineEnd(bytes, at + 1)) lines++;
+  return lines;
 }
 
 function lineEnd(bytes: Buffer, from: number): number {
