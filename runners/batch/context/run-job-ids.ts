@@ -48,8 +48,13 @@ export async function rowOfJob(
   let owner: string | undefined;
   for await (const record of journal.records()) {
     if (!('id' in record)) continue;
-    if (owner === undefined && 'jobId' in record && record.jobId === jobId) owner = record.id;
-    else if (record.id === owner && isOfNoJob(record)) owner = undefined;
+    if (owner === undefined) {
+      if ('jobId' in record && record.jobId === jobId) owner = record.id;
+    } else if (record.id === owner) {
+      // It was sent again: what follows is said of another purchase.
+      if (record.k === 'intent') return owner;
+      if (isOfNoJob(record)) owner = undefined;
+    }
   }
   return owner;
 }

@@ -65,6 +65,24 @@ describe.each([
   });
 });
 
+it('is the job of an earlier attempt as well, whose row was sent again and is in doubt [fault 12c]', async () => {
+  const run = paperRun();
+  run.manifest([job('a'), job('b')]);
+  const answers = ['job-a', undefined, 'job-a'];
+  run.service.behave = () => {
+    const id = answers.shift();
+    return id === undefined ? 'lose-answer' : { status: 200, body: { id, status: 'FAILED', error: 'no' } };
+  };
+  await run.start({ limit: 1 });
+  await run.start({ retry: ['failed'], limit: 1 });
+  expect((await run.start()).exitCode).toBe(6);
+  expect(run.lines('failures.jsonl').map(({ id, error }) => [id, (error as { code: string }).code])).toEqual([
+    ['a', 'unknown'],
+    ['b', 'unknown'],
+  ]);
+  expect(unknowns(run).at(-1)?.[1]).toContain('names job "job-a", which "a" has already');
+});
+
 describe('what is no doubt', () => {
   it('is one id on two endpoints', async () => {
     const run = paperRun();
