@@ -1,7 +1,7 @@
 import { AsyncSubject, Observable } from 'rxjs';
 import type { AppendFile } from '../disk/append-file.js';
 import { reasonOf, remedyOf } from '../disk/disk-fault.js';
-import { JournalError } from './journal-error.js';
+import { JournalError, journalMoved } from './journal-error.js';
 import { encodeRecord } from './line/record-line.js';
 import type { JournalRecord } from './record.js';
 
@@ -73,10 +73,10 @@ export class GroupCommit {
     const isGuarded = batch.some((waiting) => waiting.isGuarded);
     try {
       // Behind what was cut off, each group would stand after a hole, and the file have its length again.
-      if (!(await this.file.isIntact())) throw this.lost(start);
+      if (!(await this.file.isIntact())) throw journalMoved(this.path, start);
       await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
       const [isNamed] = await Promise.all([isGuarded ? this.file.isNamed() : true, this.file.sync()]);
-      if (!isNamed) throw this.lost(start);
+      if (!isNamed) throw journalMoved(this.path, start);
     } catch (cause) {
       return this.fail([...batch, ...this.waiting.splice(0)], start, cause);
     }
@@ -95,14 +95,6 @@ export class GroupCommit {
         .then(() => this.file.sync())
         .catch(() => undefined);
     for (const { done } of [...lost, ...this.waiting.splice(0)]) done.error(this.failure);
-  }
-
-  private lost(offset: number): JournalError {
-    const message =
-      `The journal ${this.path} is no longer the file that this run writes: it, or its folder, was moved, removed, changed or replaced ` +
-      'by a copy while the run went on (a sync program, git, an editor, a person). Nothing more is sent. Put the folder back as it was, ' +
-      'keep such programs away from it while a run goes on, and run the same command again.';
-    return new JournalError('journal-io', message, { offset });
   }
 
   private describe(offset: number, cause: unknown): JournalError {

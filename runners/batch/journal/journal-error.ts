@@ -51,6 +51,15 @@ export function journalWithout(folder: string, why: string): JournalError {
   return new JournalError('journal-broken', message);
 }
 
+/** The path leads to another file, or to none: what is bought from now on would stand where no later start finds it. */
+export function journalMoved(path: string, offset?: number): JournalError {
+  const message =
+    `The journal ${path} is no longer the file that this run writes: it, or its folder, was moved, removed, changed or replaced ` +
+    'by a copy while the run went on (a sync program, git, an editor, a person). Nothing more is sent. Put the folder back as it was, ' +
+    'keep such programs away from it while a run goes on, and run the same command again.';
+  return new JournalError('journal-io', message, offset === undefined ? {} : { offset });
+}
+
 /** A file of a format that is not known yet. */
 export function newerFormat(format: number): JournalError {
   return newer(`is of format ${format}, and this millrace reads up to ${journalFormat}`);

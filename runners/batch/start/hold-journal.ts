@@ -3,6 +3,7 @@ import type { Disk } from '../disk/disk.js';
 import { artifactName, filesFolder, imagesFolder } from '../artifacts/artifact-name.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
+import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath } from '../journal/journal.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
@@ -120,6 +121,8 @@ async function soundJournal(
   const finish = repair ? await repairLostJournal({ disk, folder: out, journal }, now) : undefined;
   if (finish !== undefined) await journal.close().then(finish);
   const sound = finish === undefined ? journal : await open();
+  // What is opened is made where it is missing: a folder that was moved away since would be begun anew.
+  if (sound.recovered.repairs < (finish === undefined ? 0 : 1)) throw journalMoved(journalPath(out));
   await refuseLostJournal({ disk, folder: out, journal: sound });
   return sound;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
@@ -278,4 +279,24 @@ it.each([
   expect(warned).toMatchObject(isLineLost ? [lost] : []);
   expect([exitCode, summary.rows.completed, run.service.posts.length]).toEqual([0, 3, 3]);
   expect(run.lines('results.jsonl')).toHaveLength(isLineLost ? 2 : 3);
+});
+
+it('begins no run anew where the folder is moved away while it is repaired [fault 19b]', async () => {
+  const { run, older } = await twoStarts();
+  putBack(run, older, 'journal.jsonl');
+  let isAway = false;
+  const end = await run.start({
+    repair: true,
+    journal: async (folder) => {
+      const journal = await openJournal(run.disk, folder);
+      const close = async () => {
+        await journal.close();
+        if (!isAway) run.disk.moveFolder(out, '/job/aside');
+        isAway = true;
+      };
+      return Object.assign(Object.create(journal) as Journal, { close });
+    },
+  });
+  expect(end).toMatchObject({ exitCode: 74, reason: expect.stringContaining('Put the folder back') });
+  expect(run.service.posts).toHaveLength(10);
 });
