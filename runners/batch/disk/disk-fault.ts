@@ -57,12 +57,24 @@ const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]
   ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
 };
 
+/** libuv has no name for a quota that is used up: the system's number stands for it, on Linux, macOS and the BSDs. */
+const quota = new Set(['Unknown system error -122', 'Unknown system error -69']);
+
+function nameOf(code: string): string {
+  return quota.has(code) ? 'EDQUOT' : code;
+}
+
+/** Whether a disk, or what this user may have of it, is full. */
+export function isOfRoom(code: string | undefined): boolean {
+  return code !== undefined && ['ENOSPC', 'EDQUOT'].includes(nameOf(code));
+}
+
 /** A system error in words; `undefined` for one that is rare. */
 export function reasonOf(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : reasons[code]?.[0];
+  return code === undefined ? undefined : reasons[nameOf(code)]?.[0];
 }
 
 /** The remedy, to be followed by "and run the same command again". */
 export function remedyOf(code: string | undefined): string {
-  return (code === undefined ? undefined : reasons[code]?.[1]) ?? 'Put it right';
+  return (code === undefined ? undefined : reasons[nameOf(code)]?.[1]) ?? 'Put it right';
 }

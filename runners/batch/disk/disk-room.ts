@@ -1,49 +1,105 @@
-import type { Disk } from './disk.js';
+import { randomBytes } from 'node:crypto';
+import { writeAll, type Disk } from './disk.js';
+import { isOfRoom, reasonOf } from './disk-fault.js';
 
 /** What the journal and the lines take of the answers to rows in flight, in bytes: at least, and for each row. */
 const answers = { leastBytes: 256 << 10, bytesARow: 16 << 10 };
 /** The disk is looked at this often at most, while it has so many times the room that is needed; else before each row. */
 const everyMs = 100;
 const plenty = 64;
+/** More than this is not held: it would take a second to write. */
+const mostHeldBytes = 16 << 20;
+const chunkBytes = 1 << 20;
 
 interface DiskRoomParts {
-  readonly disk: Pick<Disk, 'freeBytes'>;
+  readonly disk: Pick<Disk, 'freeBytes' | 'open' | 'unlink'>;
   readonly folder: string;
   /** In ms since the epoch. */
   readonly now: () => number;
-  /** How many rows may be in flight. */
-  readonly rows: () => number;
 }
 
 /**
  * Whether a folder's disk has room for the answers to what is in flight. A paid answer that cannot be written is lost, and each start on a
- * full disk would lose as many of them as it has slots.
+ * full disk would lose as many of them as it has slots. Free space says nothing of a quota, and another program may take it: a file
+ * holds the room, and is removed where an answer finds none.
  */
 export class DiskRoom {
   /** Why nothing more may be sent, by the last look; `undefined`: there is room, or nobody knows. */
   shortage: string | undefined;
+  /** How many rows may be in flight. */
+  rows: () => number = () => 1;
+  private readonly ballast: string;
+  private heldBytes = 0;
+  private isGivenUp = false;
   private lookedAt = -Infinity;
   private looking: Promise<void> | undefined;
 
-  constructor(private readonly parts: DiskRoomParts) {}
+  constructor(private readonly parts: DiskRoomParts) {
+    this.ballast = `${parts.folder}/.ballast`;
+  }
 
   /** The look that `shortage` waits for, if there is one. */
   look(): Promise<void> | undefined {
     const { disk, now } = this.parts;
-    if (this.looking !== undefined || disk.freeBytes === undefined) return this.looking;
+    if (this.looking !== undefined || disk.freeBytes === undefined || this.isGivenUp) return this.looking;
     if (now() - this.lookedAt < everyMs) return undefined;
     return (this.looking = this.read().finally(() => (this.looking = undefined)));
   }
 
+  /** Frees what is held, for answers that are on their way: nothing more is sent. False where nothing was held. */
+  async giveUp(): Promise<boolean> {
+    if (this.heldBytes === 0 || this.isGivenUp) return false;
+    this.isGivenUp = true;
+    this.shortage = `no space was left in ${this.parts.folder} for an answer, and what was held for it is used`;
+    return this.remove();
+  }
+
+  async close(): Promise<void> {
+    await this.looking;
+    if (this.heldBytes > 0 && !this.isGivenUp) await this.remove();
+  }
+
   private async read(): Promise<void> {
-    const { disk, folder, now, rows } = this.parts;
+    const { disk, folder, now } = this.parts;
     const free = await disk.freeBytes?.(folder).catch(() => undefined);
-    const needed = answers.leastBytes + answers.bytesARow * rows();
+    const needed = answers.leastBytes + answers.bytesARow * this.rows();
     if (free === undefined || free > needed * plenty) this.lookedAt = now();
-    this.shortage =
-      free === undefined || free >= needed
-        ? undefined
-        : `no space is left in ${folder} for the answers to paid requests: ${kilobytes(free)} of ${kilobytes(needed)} are free`;
+    const shortage =
+      free === undefined || free + this.heldBytes >= needed
+        ? await this.hold(Math.min(needed, mostHeldBytes))
+        : `${kilobytes(free)} of ${kilobytes(needed)} are free`;
+    if (this.isGivenUp) return;
+    this.shortage = shortage && `no space is left in ${folder} for the answers to paid requests: ${shortage}`;
+  }
+
+  /** Returns why the disk does not take so much. A file that cannot be made for another reason holds nothing. */
+  private async hold(bytes: number): Promise<string | undefined> {
+    if (this.heldBytes >= bytes) return undefined;
+    try {
+      const file = await this.parts.disk.open(this.ballast, 'a+');
+      try {
+        // What can be made smaller would hold nothing on a disk that does so.
+        for (let at = await file.size(); at < bytes; at += chunkBytes)
+          await writeAll(file, randomBytes(Math.min(chunkBytes, bytes - at)), at);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      this.heldBytes = bytes;
+      return undefined;
+    } catch (error) {
+      await this.remove();
+      const { code } = error as NodeJS.ErrnoException;
+      return isOfRoom(code) ? reasonOf(code) : undefined;
+    }
+  }
+
+  private async remove(): Promise<boolean> {
+    this.heldBytes = 0;
+    return this.parts.disk.unlink(this.ballast).then(
+      () => true,
+      () => false,
+    );
   }
 }
 

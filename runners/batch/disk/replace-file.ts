@@ -91,9 +91,9 @@ function chunksOf(content: Content): Iterable<Uint8Array | string> | AsyncIterab
   return typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
 }
 
-/** Files of a run that are written beside themselves and then renamed. */
+/** Files of a run that are written beside themselves and then renamed, and the one that holds room on the disk. */
 const names =
-  /^(\.journal\.snapshot|\.manifest\.checked(\.rows)?|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
+  /^\.ballast$|^(\.journal\.snapshot|\.manifest\.checked(\.rows)?|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
 const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tmp)?$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 

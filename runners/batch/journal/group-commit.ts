@@ -1,6 +1,6 @@
 import { AsyncSubject, Observable } from 'rxjs';
 import type { AppendFile } from '../disk/append-file.js';
-import { reasonOf, remedyOf } from '../disk/disk-fault.js';
+import { isOfRoom, reasonOf, remedyOf } from '../disk/disk-fault.js';
 import { JournalError, journalMoved } from './journal-error.js';
 import { encodeRecord } from './line/record-line.js';
 import type { JournalRecord } from './record.js';
@@ -31,6 +31,7 @@ export class GroupCommit {
     private readonly file: AppendFile,
     private readonly path: string,
     private records: number,
+    private readonly makeRoom: () => Promise<boolean>,
   ) {}
 
   append(record: JournalRecord): Observable<number> {
@@ -74,7 +75,13 @@ export class GroupCommit {
     try {
       // Behind what was cut off, each group would stand after a hole, and the file have its length again.
       if (!(await this.file.isIntact())) throw journalMoved(this.path, start);
-      await this.file.append(Buffer.concat(batch.map(({ line }) => line)));
+      const lines = Buffer.concat(batch.map(({ line }) => line));
+      try {
+        await this.file.append(lines);
+      } catch (error) {
+        if (!isOfRoom((error as NodeJS.ErrnoException).code) || !(await this.makeRoom())) throw error;
+        await this.file.append(lines);
+      }
       const [isNamed] = await Promise.all([isGuarded ? this.file.isNamed() : true, this.file.sync()]);
       if (!isNamed) throw journalMoved(this.path, start);
     } catch (cause) {

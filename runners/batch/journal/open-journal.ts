@@ -17,6 +17,8 @@ export interface OpenJournalOptions extends CostByChoices {
   readonly now?: () => number;
   /** A new snapshot is written after this many bytes. @defaultValue 16 MiB */
   readonly snapshotEvery?: number;
+  /** Called where the disk is full: whether there is room for a record now. @defaultValue there is none */
+  readonly makeRoom?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ async function openFound(
   disk: Disk,
   folder: string,
   found: Found,
-  { snapshotEvery }: OpenJournalOptions,
+  { snapshotEvery, makeRoom }: OpenJournalOptions,
 ): Promise<Journal> {
   const path = journalPath(folder);
   const file = await openAppendFile(disk, path, found.goodEnd);
@@ -56,7 +58,7 @@ async function openFound(
     await file.close().catch(() => undefined);
     throw error;
   }
-  return new FileJournal(disk, path, file, found);
+  return new FileJournal(disk, path, { file, found, makeRoom });
 }
 
 async function readOrRepair(disk: Disk, path: string, options: OpenJournalOptions): Promise<Found> {
@@ -86,17 +88,23 @@ async function syncNames(disk: Disk, folder: string, { recovery }: RecoveredFile
   if (recovery.facts.records === 0) await disk.syncFolder(folderOf(folder));
 }
 
+interface OpenedFile extends Pick<OpenJournalOptions, 'makeRoom'> {
+  readonly file: AppendFile;
+  readonly found: Found;
+}
+
 class FileJournal extends RecoveredJournal implements Journal {
+  private readonly file: AppendFile;
   private readonly commits: GroupCommit;
 
   constructor(
     disk: Disk,
     path: string,
-    private readonly file: AppendFile,
-    found: Found,
+    { file, found, makeRoom = () => Promise.resolve(false) }: OpenedFile,
   ) {
     super(disk, path, found);
-    this.commits = new GroupCommit(file, path, found.recovery.facts.records);
+    this.file = file;
+    this.commits = new GroupCommit(file, path, found.recovery.facts.records, makeRoom);
   }
 
   append(record: Parameters<Journal['append']>[0]): ReturnType<Journal['append']> {

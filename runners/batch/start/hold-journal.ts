@@ -1,6 +1,7 @@
 import { type Subject } from 'rxjs';
 import type { Disk } from '../disk/disk.js';
 import { artifactName, filesFolder, imagesFolder } from '../artifacts/artifact-name.js';
+import type { DiskRoom } from '../disk/disk-room.js';
 import { clearLeftovers } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
@@ -22,13 +23,18 @@ export interface Opening {
   readonly stops: Stops;
   readonly events: Subject<RunEvent>;
   readonly closers: Closers;
+  readonly room: DiskRoom;
 }
 
 /** Opens a journal in a run's folder. */
 export type OpenJournal = (
   disk: Disk,
   folder: string,
-  settings: { readonly repair: boolean; readonly now: () => number } & CostByChoices,
+  settings: {
+    readonly repair: boolean;
+    readonly now: () => number;
+    readonly makeRoom: () => Promise<boolean>;
+  } & CostByChoices,
 ) => Promise<Journal>;
 
 /** The journal of a run that this process holds. */
@@ -48,17 +54,24 @@ export interface HeldJournal extends Journal {
  * @param meanwhile called before it is opened, and awaited behind that
  */
 export async function holdJournal(
-  { options, events, closers }: Opening,
+  { options, events, closers, room }: Opening,
   openFile: OpenJournal,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<HeldJournal> {
   const { out, prices } = options;
   const held = await options.hold(out);
-  closers.push(() => held.release());
+  closers.push(
+    () => held.release(),
+    () => room.close(),
+  );
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const done = meanwhile();
-  const journal = await holdingPictured(options.disk, out, await soundJournal(options, closers, openFile));
+  const journal = await holdingPictured(
+    options.disk,
+    out,
+    await soundJournal({ options, closers, room }, openFile),
+  );
   await done;
   const lost = options.repair ? await lostOutputs(journal) : undefined;
   if (lost !== undefined) events.next({ type: 'warning', code: 'journal', message: lost });
@@ -104,14 +117,15 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
 
 /** The journal, once the files are known not to run ahead of it. */
 async function soundJournal(
-  options: ResolvedOptions,
-  closers: Closers,
+  { options, closers, room }: Pick<Opening, 'options' | 'closers' | 'room'>,
   openFile: OpenJournal,
 ): Promise<Journal> {
   const { disk, out, repair, scheduler, costBy, maxCostByUsd } = options;
   const now = (): number => scheduler.now();
+  const makeRoom = (): Promise<boolean> => room.giveUp();
   const openIn =
-    options.journal ?? ((folder: string) => openFile(disk, folder, { repair, now, costBy, maxCostByUsd }));
+    options.journal ??
+    ((folder: string) => openFile(disk, folder, { repair, now, makeRoom, costBy, maxCostByUsd }));
   const open = async (): Promise<Journal> => {
     const journal = await openIn(out);
     closers.push(() => journal.close());

@@ -7,7 +7,6 @@ import type { SheetColumns } from '../sinks/run-files.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { openImagesFolder } from '../artifacts/artifact-name.js';
-import { DiskRoom } from '../disk/disk-room.js';
 import { type Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import { Projections } from '../sinks/projections.js';
@@ -148,7 +147,7 @@ async function begin(
   checked: Checked,
   { journal, isEmptied, listener, openService, beforeRows }: Begun,
 ): Promise<Run> {
-  const { options, stops, events, closers } = opening;
+  const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets } = options;
   const { plan, ahead, names } = checked;
   const now = (): number => scheduler.now();
@@ -180,6 +179,7 @@ async function begin(
   callbacks?.useJobIds(places.jobIds);
   const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
   const service = openService(options, places, { schedule, log, events, stops });
+  room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
   return {
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
@@ -194,8 +194,7 @@ async function begin(
         watch: watchOf({ ...opening, log }, journal, ledger, day),
       },
     },
-    ...{ service, room: new DiskRoom({ disk, folder: out, now, rows: () => service.slots.limit }) },
-    callbacks,
+    ...{ service, room, callbacks },
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),

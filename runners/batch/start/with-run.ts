@@ -1,4 +1,5 @@
 import { lastValueFrom, Observable, Subject, takeUntil, type Subscription } from 'rxjs';
+import { DiskRoom } from '../disk/disk-room.js';
 import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from '../stop/exit-of.js';
 import { finishRun } from '../end/finish-run.js';
@@ -47,7 +48,9 @@ async function play(
   try {
     const options = resolve();
     orders = obey(options, stops, events);
-    const run = await open({ options, stops, events, closers });
+    const { disk, out, scheduler } = options;
+    const room = new DiskRoom({ disk, folder: out, now: () => scheduler.now() });
+    const run = await open({ options, stops, events, closers, room });
     const fault = await done(run, work);
     return { type: 'finished', ...(await finishRun(run, fault?.error)) };
   } catch (error) {

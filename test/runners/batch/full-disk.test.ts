@@ -1,7 +1,8 @@
-import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mountSmallDisk } from '../../support/mount-small-disk.js';
+import { quotaDisk } from '../../support/quota-disk.js';
 import { skipTest } from '../../support/skip-test.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../support/run-folder.js';
@@ -65,4 +66,74 @@ describe('a run on a file system of 1 MB', () => {
       disk.unmount();
     }
   });
+
+  it('loses no answer where another program fills it while requests are on their way [fault 17]', async ({
+    skip,
+  }) => {
+    mkdirSync(folder.out);
+    const disk = mountSmallDisk(folder.out);
+    if ('skip' in disk) skipTest({ skip }, disk.skip);
+    try {
+      const filler = join(folder.out, 'journal.jsonl.filler');
+      server.behave = (row) => {
+        if (row === 'job-9') fill(filler);
+        return { output: { row, text: 'x'.repeat(20_000), cost: 0.01 } };
+      };
+      expect((await folder.run(server, inSync)).exitCode).toBe(74);
+      const executed = server.executions.size;
+      expect(executed).toBeLessThan(rows);
+      expect((await folder.run(server, inSync)).exitCode).toBe(74);
+      expect(server.executions.size).toBe(executed);
+      unlinkSync(filler);
+      disk.grow();
+      await expectAll();
+    } finally {
+      disk.unmount();
+    }
+  });
 });
+
+describe('a run of a user whose quota is used up', () => {
+  it('loses no answer, and buys nothing more until there is room [fault 17]', async () => {
+    server.behave = (row) => ({ output: { row, text: 'x'.repeat(20_000), cost: 0.01 } });
+    mkdirSync(folder.out);
+    const quota = { bytes: 1_000_000 };
+    const disk = quotaDisk(folder.out, quota);
+    const full = await folder.run(server, { ...inSync, disk });
+    expect([full.exitCode, full.reason]).toEqual([
+      74,
+      expect.stringMatching(/no space.*run the same command again/is),
+    ]);
+    const executed = server.executions.size;
+    expect(executed).toBeGreaterThan(4);
+    expect(executed).toBeLessThan(rows);
+    const again = await folder.run(server, { ...inSync, disk });
+    expect([again.exitCode, again.reason]).toEqual([
+      74,
+      expect.stringContaining('quota is used up (EDQUOT)'),
+    ]);
+    expect(server.executions.size).toBe(executed);
+    quota.bytes = Infinity;
+    await expectAll();
+  });
+});
+
+/** Each row is bought once, and has its answer. */
+async function expectAll(): Promise<void> {
+  expect((await folder.run(server, inSync)).exitCode).toBe(0);
+  expect(
+    folder.lines('results.jsonl').map(({ id, output }) => [id, (output as { row: string }).row]),
+  ).toEqual(expect.arrayContaining(Array.from({ length: rows }, (_, n) => [`job-${n}`, `job-${n}`])));
+  expect([...server.executions.values()].every((count) => count === 1)).toBe(true);
+  expect(readdirSync(folder.out)).not.toContain('.ballast');
+}
+
+/** Takes all that is left of the disk. */
+function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4_096));
+  } catch {
+    closeSync(file);
+  }
+}

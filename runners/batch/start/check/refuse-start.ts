@@ -73,9 +73,9 @@ function notStarted(problem: string): MillraceError {
   return new MillraceError('usage', `${problem}; nothing was sent`);
 }
 
-/** What may lie in a folder before there is a journal: locks, an embedded database, a manifest from stdin, run times of another run. */
+/** What may lie in a folder before there is a journal: locks, held room, an embedded database, a manifest from stdin, run times of another run. */
 const own =
-  /^(\.lock|\.owner\.json|\.database\.lock|database|database\.json|distributed\.json|poll-law\.json|summary\.json\.tmp|manifest\.(csv|jsonl))(\.tmp)?$|^manifest\.\d+\.tmp$|\.prom(\.tmp)?$/;
+  /^(\.lock|\.ballast|\.owner\.json|\.database\.lock|database|database\.json|distributed\.json|poll-law\.json|summary\.json\.tmp|manifest\.(csv|jsonl))(\.tmp)?$|^manifest\.\d+\.tmp$|\.prom(\.tmp)?$/;
 /** What systems leave in a folder that a person calls empty. */
 const systems =
   /^(lost\+found|\.DS_Store|\.localized|Thumbs\.db|desktop\.ini|\.gitkeep|\.gitignore|\.nfs.*)$/;

@@ -12,11 +12,11 @@ const path = '/run/journal.jsonl';
 
 async function commitOn(
   faults: readonly DiskFault[] = [],
-  content = '',
+  { content = '', makeRoom = () => Promise.resolve(false) } = {},
 ): Promise<{ disk: ForgetfulDisk; commit: GroupCommit }> {
   const disk = new ForgetfulDisk({ faults });
   disk.plant(path, content);
-  return { disk, commit: new GroupCommit(await openAppendFile(disk, path), path, 0) };
+  return { disk, commit: new GroupCommit(await openAppendFile(disk, path), path, 0, makeRoom) };
 }
 
 function durable(commit: GroupCommit, record: JournalRecord): Promise<unknown> {
@@ -104,7 +104,7 @@ describe('GroupCommit on a disk that fails', () => {
     ['EROFS', { code: 'EROFS', call: 'write' }, 'read-only'],
     ['EDQUOT', { code: 'EDQUOT', call: 'write' }, 'quota'],
   ])('errors all that wait, and all later ones, on %s', async (errno, fault, words) => {
-    const { disk, commit } = await commitOn([fault], kept);
+    const { disk, commit } = await commitOn([fault], { content: kept });
     const appended = [durable(commit, intent('a')), durable(commit, intent('b'))];
     for (const result of [
       ...(await Promise.allSettled(appended)),
@@ -119,6 +119,22 @@ describe('GroupCommit on a disk that fails', () => {
     }
     expect(disk.peek(path)?.toString()).toBe(kept);
   });
+
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])(
+    'asks for room on a full disk, and writes once more where there is some: %s',
+    async (isRoom, written) => {
+      let asked = 0;
+      const { disk, commit } = await commitOn([{ code: 'ENOSPC', call: 'write', nth: 1 }], {
+        makeRoom: () => Promise.resolve(++asked > 0 && isRoom),
+      });
+      const [appended] = await Promise.allSettled([durable(commit, intent('a'))]);
+      expect([appended.status, asked]).toEqual([isRoom ? 'fulfilled' : 'rejected', 1]);
+      expect(disk.peek(path)).toEqual(journalFile(written === 1 ? [intent('a')] : []));
+    },
+  );
 
   it('errors what comes while it cuts the file back [fault 17]', async () => {
     const { disk, commit } = await commitOn([{ code: 'EIO', call: 'sync', nth: 1 }]);
