@@ -25,12 +25,13 @@ export function calledWebhook(giveUp$: Observable<unknown> = NEVER) {
     get isListening() {
       return take !== undefined;
     },
-    /** What the job makes of it stands in `results` once it is durable; `late` where that never is. */
+    /** What the job makes of it stands in `results` once it is durable; `late` where that never is, `failed` where it errors. */
     call(reply: unknown, attempt = 1): void {
       const at = results.push('…') - 1;
       const body = reply === undefined || typeof reply === 'string' ? reply : JSON.stringify(reply);
       take?.({ attempt, body }).subscribe({
         next: (result) => (results[at] = result),
+        error: () => (results[at] = 'failed'),
         complete: () => (results[at] === '…' ? (results[at] = 'late') : undefined),
       });
     },

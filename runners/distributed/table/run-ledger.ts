@@ -68,9 +68,14 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
       array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry,
       array(select worker::text from millrace.seats where seats.run = $1 and is_starved) as starved
-    from millrace.ledgers join millrace.runs using (run) where run = $1 for update of ledgers`;
+    from millrace.ledgers join millrace.runs using (run) where run = $1`;
   type Stored = Omit<RunLedger, 'values'> & { readonly valueCaps: string | null };
-  const [stored] = (await on.query<Stored>(text, [run])).rows;
+  // A statement of its own: one that waits for the lock reads all but the locked row as it was before the wait.
+  const [, read] = await Promise.all([
+    on.query('select from millrace.ledgers where run = $1 for update', [run]),
+    on.query<Stored>(text, [run]),
+  ]);
+  const [stored] = read.rows;
   if (stored === undefined) throw new RunGone(run);
   const { valueCaps, ...ledger } = stored;
   const capsUsd = valueCaps === null ? undefined : (JSON.parse(valueCaps) as Record<string, number>);

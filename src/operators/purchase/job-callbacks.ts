@@ -1,9 +1,11 @@
 import {
   AsyncSubject,
+  BehaviorSubject,
   concat,
   concatMap,
   defer,
   EMPTY,
+  finalize,
   from,
   ignoreElements,
   map,
@@ -43,6 +45,8 @@ export class JobCallbacks<O> implements CalledBack<O> {
   readonly #dropped = new Subject<CallbackResult>();
   readonly #asked = new Subject<void>();
   readonly #shown = new Subject<StatusEvent>();
+  /** How many callbacks wait to learn whose job they name. */
+  readonly #claims = new BehaviorSubject(0);
 
   constructor(
     private readonly webhook: JobWebhook,
@@ -103,6 +107,11 @@ export class JobCallbacks<O> implements CalledBack<O> {
       return concat(
         of<JobEvent<O>>({ type: 'waiting', why: 'callback', forMs }),
         defer(() => (job.isOpen && job.isFollowed && !job.isCancelled ? over : EMPTY)),
+        // A callback that is here has not been given up.
+        this.#claims.pipe(
+          takeWhile((claims) => claims > 0),
+          ignoreElements(),
+        ),
         defer(() => {
           job.awaitsCallback = false;
           return this.#accepted(request);
@@ -177,15 +186,24 @@ export class JobCallbacks<O> implements CalledBack<O> {
         return of<CallbackResult>('unreadable');
       }
       if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
+      // Its end is being written, and says nothing of that job: whoever calls tries again behind it.
+      if (job.outcome !== undefined) return EMPTY;
       if (!job.awaitsCallback) return this.#hold(reply);
-      return job
-        .claim(reply.id)
-        .pipe(
-          concatMap((owner) =>
-            owner === undefined && attempt === job.openAttempt ? this.#hold(reply) : this.#refuse(reply.id),
-          ),
-        );
+      return this.#claim(reply.id).pipe(
+        concatMap((owner) =>
+          owner === undefined && attempt === job.openAttempt ? this.#hold(reply) : this.#refuse(reply.id),
+        ),
+      );
     });
+  }
+
+  /** The job does not end as unknown meanwhile. */
+  #claim(jobId: string): Observable<string | undefined> {
+    const claims = this.#claims;
+    return defer(() => {
+      claims.next(claims.value + 1);
+      return this.job.claim(jobId);
+    }).pipe(finalize(() => claims.next(claims.value - 1)));
   }
 
   /** By the schema of a reply to a poll, which may leave the id out where a callback may not. */

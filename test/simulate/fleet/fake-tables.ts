@@ -70,6 +70,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null, ...places }];
     },
   ],
+  // All transactions share one lock, which this one has by now.
+  ['select from millrace.ledgers where run = $1 for update', () => nothing],
   [
     'update millrace.ledgers set seq',
     ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll]) =>

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { isCountedRight, recallRun, withdrawRows } from '../../../../runners/distributed/table/recall-run.js';
+import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
+import { lockLedger } from '../../../../runners/distributed/table/run-ledger.js';
 import { beginStart } from '../../../../runners/distributed/table/runs.js';
 import { rowsOf, termsWith } from '../../../support/run-database.js';
+import { until } from '../../../support/until.js';
 import { useFleets } from '../../../support/use-fleets.js';
 
 const fleets = useFleets();
@@ -45,4 +48,19 @@ it('lets only the latest start change the rows of a run', async () => {
   );
   await beginStart(database, { run, start: latest }, termsWith(), nothing);
   expect(await fleet.state()).toMatchObject({ open: 0, start: latest });
+});
+
+it('a transaction that waits for the ledger goes by what others have written meanwhile', async () => {
+  const { database } = fleets;
+  const { run } = await fleets.open(rowsOf(1));
+  const first = await recallRun(database, run);
+  const { pool } = database;
+  const seen = await inTransaction(pool, async (on) => {
+    await lockLedger(on, run);
+    const waiting = inTransaction(pool, (other) => lockLedger(other, run));
+    await until(async () => (await pool.query('select from pg_locks where not granted')).rowCount === 1);
+    await on.query(`update millrace.runs set start = start + 1, stop = '{}' where run = $1`, [run]);
+    return { waiting };
+  });
+  expect(await seen.waiting).toMatchObject({ start: first + 1, isStopped: true });
 });

@@ -1,4 +1,15 @@
-import { concatMap, EMPTY, ignoreElements, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import {
+  concatMap,
+  EMPTY,
+  ignoreElements,
+  map,
+  NEVER,
+  type Observable,
+  of,
+  shareReplay,
+  throwError,
+  timer,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, JobEvent } from '../../../../src/contract/outcome.js';
 import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
@@ -329,6 +340,59 @@ describe('a POST without an answer', () => {
       expect(last(cancelled)).toMatchObject({ at: 40, event: unknown });
       expect(settled).toStrictEqual([30]);
       for (const { kinds } of [givenUp, overdue, left, cancelled]) expect(kinds()).toStrictEqual(['run']);
+    });
+  });
+
+  /** Given up at 104 ms, while the job that a callback has named is claimed from 100 to 150 ms. */
+  const whileClaimed = (virtual: Virtual, claimed: () => string | undefined) => {
+    const { scheduler } = virtual;
+    const owner$ = timer(50, scheduler).pipe(map(claimed), shareReplay(1));
+    const claim = () => owner$ as unknown as Promise<string | undefined>;
+    const webhook = calledWebhook(timer(100, scheduler));
+    const job = jobIn(virtual, { posts: ['----#'], context: { jobIds: { claim } }, webhook });
+    job.at(100, () => webhook.call(completed));
+    return job;
+  };
+
+  it('that is given up while the job of a callback is being claimed ends with that callback', () => {
+    inVirtualTime((virtual) => {
+      const job = whileClaimed(virtual, () => undefined);
+      virtual.flush();
+      expect(last(job)).toStrictEqual({ at: 150, event: ofEnd(called) });
+      expect(job.results).toStrictEqual(['settled']);
+    });
+  });
+
+  it.each([
+    ['is another row’s', ['foreign'], () => 'another row'],
+    [
+      'cannot be claimed',
+      ['failed'],
+      () => {
+        throw new Error('the journal is closed');
+      },
+    ],
+  ])('that is given up meanwhile ends as unknown where the job %s', (_, results, claimed) => {
+    inVirtualTime((virtual) => {
+      const job = whileClaimed(virtual, claimed);
+      virtual.flush();
+      expect(last(job)).toMatchObject({ at: 150, event: ofEnd({ code: 'unknown' }) });
+      expect(job.results).toStrictEqual(results);
+    });
+  });
+
+  it('takes no callback that comes while its end as unknown is being written: it is to come again', () => {
+    inVirtualTime((virtual) => {
+      const { scheduler } = virtual;
+      const slow = ({ type }: CheckpointEvent<unknown>) =>
+        type === 'settled' ? timer(40, scheduler).pipe(ignoreElements()) : EMPTY;
+      const webhook = calledWebhook(timer(100, scheduler));
+      const job = jobIn(virtual, { posts: ['----#'], spec: { checkpoint: slow }, webhook });
+      job.at(120, () => webhook.call(completed));
+      job.at(121, () => webhook.call({ ...completed, status: 'IN_PROGRESS' }));
+      virtual.flush();
+      expect(last(job)).toMatchObject({ at: 144, event: ofEnd({ code: 'unknown' }) });
+      expect(job.results).toStrictEqual(['late', 'late']);
     });
   });
 });
