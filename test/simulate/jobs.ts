@@ -14,6 +14,8 @@ export interface Job {
   readonly hiddenUntil: number;
   /** A poll after its retention was answered with 404. */
   forgotten: boolean;
+  /** The run has its id for good: it is in the journal before the first poll. */
+  wasPolled: boolean;
 }
 
 const png = Buffer.from(

@@ -248,9 +248,10 @@ export class Service {
     }
   }
 
+  /** A wrong call names a job that every later process knows: of two rows in doubt nobody can tell whose it is. */
   private tryCall(post: Post, job: Job, address: string, tries: number): void {
     const other = this.isCalled('wrong')
-      ? this.othersOf(post).find(({ endsAt }) => endsAt < job.endsAt)
+      ? this.othersOf(post).find(({ endsAt, wasPolled }) => wasPolled && endsAt < job.endsAt)
       : undefined;
     if (other === undefined) post.wasCalled = true;
     const reply = { ...endOf(job, this.costOf(job.row)), ...(other && { id: other.id }) };
@@ -283,7 +284,8 @@ export class Service {
     const id = this.idFor(post);
     const hiddenUntil = this.isStrange('lag') ? this.clock.now + this.chances() * 40_000 : 0;
     const { retentionMs } = this.weather;
-    const job = { id, row, echo: post.sent, startsAt, endsAt, retentionMs, hiddenUntil, forgotten: false };
+    const isYet = { forgotten: false, wasPolled: false };
+    const job = { id, row, echo: post.sent, startsAt, endsAt, retentionMs, hiddenUntil, ...isYet };
     if (nameless === undefined) this.jobs.set(`${post.endpoint}/${id}`, job);
     return job;
   }
@@ -304,6 +306,7 @@ export class Service {
     const isPoll = path.startsWith('/v2/');
     const [, , endpoint = '', , id = ''] = path.split('/');
     const job = this.jobs.get(`${endpoint}/${decodeURIComponent(id)}`);
+    if (job !== undefined) job.wasPolled = true;
     if (isPoll && this.isIll(life, endpoint)) return this.answerAsIll(exchange);
     if (this.isStrange('noise')) return tooMany({ ...exchange, random: this.chances });
     if (this.random() < this.weather.reads) return spoil({ ...exchange, latency: () => ms });
