@@ -36,7 +36,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   let end = error === undefined ? undefined : exitOf(error);
-  const note = (fault: unknown): void => {
+  const note = (fault: unknown): undefined => {
     end = end === undefined ? exitOf(fault) : worse(end, exitOf(fault));
     run.log.write('error', { err: describeFault(fault) }, 'the end of the run could not be written');
   };
@@ -45,9 +45,10 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   await keepPolling(run);
-  const covered = await projections.sync().catch(note);
-  // Behind all that the files tell of: the next start finds it there.
+  const written = await projections.sync().catch(note);
   const isNamed = await takeUpNamed(run).catch(() => true);
+  // What is held no more leaves the files.
+  const covered = isNamed ? await upToJournal(projections).catch(note) : written;
   end = worse(endOf(run, await heldIds(run)), end);
   const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
   const isStopped = await lastValueFrom(journal.append(stop)).then(
@@ -56,7 +57,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   );
   // What follows the last outcome in the journal has no lines: the files tell of all of it. But an outcome may have been
   // left on its way to them, when the run was stopped at once.
-  const isWhole = covered && isStopped && !isNamed && covered.records >= journal.lastOutcome;
+  const isWhole = covered && isStopped && covered.records >= journal.lastOutcome;
   const covers = isWhole ? { ...covered, records: journal.records } : covered;
   const summary = summaryOf(run, covers ?? undefined, end);
   await writeSummary(options.disk, options.out, summary).catch(note);
@@ -64,12 +65,17 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
 }
 
+async function upToJournal(projections: Run['projections']): ReturnType<Run['projections']['sync']> {
+  await projections.catchUp();
+  return projections.sync();
+}
+
 const unusedCallbacks =
   'No row of this start went to /run: rows of /runsync and of routes are not called back, so --webhook-url had no effect (--mode async).';
 
 /**
- * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and takes
- * their lines out of the files. One that was bought again since stays as it is. Whether there are any.
+ * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and their
+ * lines leave the files. One that was bought again since stays as it is. Whether there are any.
  */
 async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
   let taken = 0;

@@ -129,6 +129,8 @@ it('has the next start ask for the job of a row that this one has sent and held,
   const first = await run.start();
   expect([first.exitCode, run.statuses]).toEqual([0, [503]]);
   expect(first.summary.rows).toMatchObject({ completed: 3, failed: 0, toDo: 1 });
+  expect(run.lines('failures.jsonl')).toEqual([]);
+  expect(run.costs().map(({ id }) => id)).toEqual(others);
   run.service.revive('job-a-1');
   const second = await run.start();
   expect(second.exitCode).toBe(0);
