@@ -5,13 +5,15 @@ import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
 import type { HoldPlaceOptions } from './hold-place.js';
-import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
-import { noteRun, type ManifestOf } from './runs-of-manifest.js';
-import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
+import { isSameHost, LockError, ownerSchema, readNote, readOwner, usualFolders, writeNote, type Owner } from './owner.js';
+import { noteRun, runsSending, type ManifestOf } from './runs-of-manifest.js';
+import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal lies within. */
 const headBytes = 64 << 10;
 const tailBytes = 4 << 10;
+/** So long a start waits for others that note what they send, which takes some ms. */
+const patienceMs = 5_000;
 
 const progressSchema = ownerSchema.extend({
   folder: z.string(),
@@ -67,6 +69,7 @@ export class RunProgress {
    * To be called when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds here what this run has bought
+   * @throws {LockError} `held` where another run that goes on is about to send what this one sends
    */
   async note(from: ManifestOf): Promise<void> {
     const { disk, owner } = this.options;
@@ -87,11 +90,37 @@ export class RunProgress {
     this.#path = undefined;
   }
 
+  /** One start after another: of two that would send the same, the second one finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
     if (this.#isNoted) return;
     this.#isNoted = true;
-    const { disk, owner } = this.options;
-    await noteRun(disk, dirname(dirname(path)), { ...from, folder, at: owner.started });
+    const { disk, owner, tryLock } = this.options;
+    const state = dirname(dirname(path));
+    let isAlone = false;
+    const note = async (): Promise<void> => {
+      isAlone = true;
+      await this.#refuseSending(from, folder);
+      await noteRun(disk, state, { ...from, folder, at: owner.started });
+    };
+    await disk.mkdir(`${state}/manifests`).catch(() => undefined);
+    await withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
+      if (isAlone) throw fault;
+      // Where nothing can be locked, or another start hangs, only starts at the same moment do not find each other.
+      return note();
+    });
+  }
+
+  /** Whether a run on another machine goes on is not known here. */
+  async #refuseSending(from: ManifestOf, own: string): Promise<void> {
+    const { disk, owner, tryLock, stateFolders } = this.options;
+    for (const { folder } of await runsSending(disk, from, stateFolders)) {
+      if (folder === own) continue;
+      const other = await readOwner(disk, folder);
+      if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) continue;
+      const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);
+      if (lock === undefined) throw sentElsewhere(folder, other);
+      await lock.release();
+    }
   }
 
   /** The file of the note, locked; `undefined` where no folder can be written: the run goes on without. */
@@ -164,6 +193,14 @@ function copied(folder: string, note: z.infer<typeof progressSchema>, path: stri
     `The journal in ${folder} is a copy, or an earlier state, of a run that has gone on in ${note.folder} since (${note.started}): what was bought ` +
     `there would be bought again. Nothing was sent. Go on in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
   return new LockError('copied', message);
+}
+
+/** A lock that cannot be had says nothing. */
+const nothingHeld: FileLock = { release: () => Promise.resolve() };
+
+function sentElsewhere(folder: string, owner: Owner): LockError {
+  const message = `The run in ${folder} goes on (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. Nothing was sent. Wait for its end, and start again: what it has bought is named then.`;
+  return new LockError('held', message, owner);
 }
 
 async function heldAsCopy(disk: Disk, folder: string, path: string): Promise<LockError> {

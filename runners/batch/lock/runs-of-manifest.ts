@@ -28,6 +28,8 @@ export interface ManifestOf extends Hosts {
   readonly manifest: string;
   /** The hashes of some of its rows, which a manifest with most of these rows has too: see `RowSample`. @defaultValue none */
   readonly sample?: readonly string[] | undefined;
+  /** The hashes of some requests that a start is about to send. @defaultValue none */
+  readonly sending?: readonly string[] | undefined;
 }
 
 /** So many runs of a manifest are looked at. */
@@ -53,6 +55,15 @@ export async function runsOfRows(
   stateFolders?: readonly string[],
 ): Promise<readonly NotedRun[]> {
   return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
+}
+
+/** The runs of which a start was about to send these requests, whatever has become of them since. */
+export async function runsSending(
+  disk: Disk,
+  of: ManifestOf,
+  stateFolders?: readonly string[],
+): Promise<readonly NotedRun[]> {
+  return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
 }
 
 /** Whether there is any of both: another run may have bought what the manifest asks for. */
@@ -99,12 +110,13 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
-  { sample = [], ...note }: ManifestOf & { readonly folder: string; readonly at: string },
+  { sample = [], sending = [], ...note }: ManifestOf & { readonly folder: string; readonly at: string },
 ): Promise<void> {
   const name = `${nameOf(note.folder)}.json`;
   const paths = [
     `${nameOf(dirname(note.manifest))}/${name}`,
     ...sample.map((hash) => `${hash}/${hostPart(note)}${name}`),
+    ...sending.map((hash) => `${hash}/${sendingPart(note)}${name}`),
   ];
   for (const path of paths.map((each) => notesAt(stateFolder, each))) {
     await disk.mkdir(dirname(path)).catch(() => undefined);
@@ -116,6 +128,11 @@ export async function noteRun(
 function hostPart({ baseUrl, lbBaseUrl }: Hosts): string {
   const host = baseUrl || lbBaseUrl;
   return host === '' ? '' : `${nameOf(host).slice(0, 8)}-`;
+}
+
+/** The same of notes about requests that are sent. */
+function sendingPart(hosts: Hosts): string {
+  return `sends-${hostPart(hosts)}`;
 }
 
 /** @param name of the folder of a manifest, or the hash of a row, and maybe of a note there */

@@ -6,6 +6,7 @@ import { clearLeftovers } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath } from '../journal/journal.js';
+import type { ManifestOf } from '../lock/runs-of-manifest.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
@@ -44,9 +45,10 @@ export interface HeldJournal extends Journal {
   /**
    * Notes outside of the folder how far the run has come.
    *
-   * @param sample of the manifest's rows: see `RowSample`. @defaultValue none
+   * @param rows samples of the manifest's rows, and of those that are sent: see `RowSample`. @defaultValue none
+   * @throws {LockError} `held` where another run that goes on is about to send such rows
    */
-  readonly noteProgress: (sample?: readonly string[]) => Promise<void>;
+  readonly noteProgress: (rows?: Pick<ManifestOf, 'sample' | 'sending'>) => Promise<void>;
 }
 
 /**
@@ -85,8 +87,8 @@ export async function holdJournal(
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
-  const noteProgress = async (sample?: readonly string[]): Promise<void> =>
-    progress?.note({ ...from, sample });
+  const noteProgress: HeldJournal['noteProgress'] = async ({ sample, sending } = {}) =>
+    progress?.note({ ...from, sample, sending });
   closers.splice(-1, 0, () => noteProgress());
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return Object.assign(journal, { identity, noteProgress });

@@ -163,7 +163,7 @@ async function begin(
   const polling = await openPolling(options);
   const writer = new JournalWriter(journal);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
-  await journal.noteProgress(checked.sample);
+  await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);
   const context = { options, journal: writer };
   const day = await openDay(options, stops, journal);

@@ -13,15 +13,18 @@ export class RowSample {
   readonly #hashes: string[] = [];
   #seen = 0;
 
+  /** @param hashOf what rows are compared by. @defaultValue what they ask for, as it is written */
+  constructor(private readonly hashOf: (row: Row) => string = ({ hash }) => hash) {}
+
   /** Takes in every item, in order, as a plan sees it. */
   readonly see = ({ valid, row }: ManifestItem): void => {
     if (valid) this.add(row);
   };
 
   /** Takes in every valid row, in order. */
-  add(row: Pick<Row, 'hash' | 'request'>): void {
+  add(row: Row): void {
     if (isRead(row) || this.#seen++ >= rowsSeen) return;
-    const { hash } = row;
+    const hash = this.hashOf(row);
     const last = this.#hashes.at(-1);
     if (last !== undefined && this.#hashes.length === size && hash >= last) return;
     if (this.#hashes.includes(hash)) return;

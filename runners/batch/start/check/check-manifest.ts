@@ -38,6 +38,8 @@ export interface Checked {
   readonly rows?: CheckedRows | undefined;
   /** The same of some rows, by which another run of them is known: see `RowSample`. */
   readonly sample: readonly string[];
+  /** The same of rows that this start sends, as they are sent. */
+  readonly sending: readonly string[];
 }
 
 /** What a check needs beside the options. */
@@ -90,7 +92,7 @@ async function checkRest(
   const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
-    return { plan, columns, ahead, names, pending, invalid, sample };
+    return { plan, columns, ahead, names, pending, invalid, sample, sending: survey.sending.hashes };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -166,6 +168,7 @@ async function checkRows(
     columns: survey.columns ?? [],
     rows,
     sample: sample.hashes,
+    sending: ordered.sending.hashes,
   };
 }
 

@@ -17,7 +17,9 @@ import { takenByValue } from '../../row/value-costs.js';
 import { ValueCaps } from '../../ledger/value-caps.js';
 import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../tasks/select-rows.js';
+import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
+import { requestHash } from '../../manifest/request-hash.js';
 
 /** What the journal knows, if there is one yet. */
 export interface JournalRows {
@@ -38,6 +40,8 @@ const idsShown = 20;
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
 export class StartSurvey {
   readonly names = new PictureNames();
+  /** Of the rows that are sent, as they are sent: another run that goes on may be about to send the same. */
+  readonly sending = new RowSample(requestHash);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
   columns: readonly string[] | undefined;
@@ -180,6 +184,7 @@ export class StartSurvey {
     else if (task.what === 'hold') this.count.toHold++;
     if (task.what !== 'send') return;
     this.count.toSend++;
+    this.sending.add(row);
     if (task.reopen === 'retry') this.count.retried++;
     if (state?.status === 'unknown') this.count.doubted++;
     if (task.reopen === 'redo') this.seeRedone(row, state);

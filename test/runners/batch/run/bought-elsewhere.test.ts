@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
+import { until } from '../../../support/until.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 
 const edit = (id: string, prompt = id) => ({
@@ -164,5 +165,52 @@ describe('a manifest that another run has bought from', () => {
       expect.stringContaining(`line 1 (id "a") asks for what was bought already, in ${out}`),
     ]);
     expect(service.executions.size).toBe(sent);
+  });
+
+  describe('and that goes on', () => {
+    /** A run that has asked for its first row, and waits for the answer. */
+    const startSlowly = async (name: string, options: Partial<RunBatchOptions> = {}) => {
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      const known = service.requests.length;
+      service.behave = () => ({ hold });
+      const run = start(name, options);
+      await until(() => service.requests.length > known);
+      return { run, release };
+    };
+
+    it('is refused while rows are to be sent that it sends, and sends none', async () => {
+      const { run, release } = await startSlowly('one');
+      const { exitCode, reason } = await start('two');
+      expect([exitCode, reason]).toEqual([75, expect.stringContaining(`The run in ${folder.path}/one goes on`)]);
+      release();
+      expect((await run).exitCode).toBe(0);
+      expect([...service.executions.values()]).toEqual([1, 1, 1]);
+      // What has been bought is a question by then.
+      expect((await start('two', { same: 'refuse' })).exitCode).toBe(2);
+    });
+
+    it('goes with starts of its other rows, and with rows of other pictures under the same names', async () => {
+      const first = await startSlowly('one', { only: ['a'] });
+      const rest = await startSlowly('two', { only: ['b', 'c'] });
+      const path = folder.manifest([edit('a')]);
+      const there = start('three', { manifest: { path, resolveImage: () => 'https://other.test/a.png' } });
+      for (const { release } of [first, rest]) release();
+      const ends = await Promise.all([first.run, rest.run, there]);
+      expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    });
+
+    it('is found by a start at the same moment, and by one that was asked for longer', async () => {
+      const ends = await Promise.all([start('two'), start('three'), start('four')]);
+      expect(ends.map(({ exitCode }) => exitCode).sort((one, other) => one - other)).toEqual([0, 75, 75]);
+      expect([...service.executions.values()]).toEqual([1, 1, 1]);
+      folder.manifest([edit('d')]);
+      const slow: Awaited<ReturnType<typeof startSlowly>>[] = [];
+      const confirm = async () => slow.push(await startSlowly('five')) > 0;
+      expect((await start('six', { confirm })).exitCode).toBe(75);
+      slow[0]?.release();
+      expect((await slow[0]?.run)?.exitCode).toBe(0);
+      expect(service.executions.get('d')).toBe(1);
+    });
   });
 });
