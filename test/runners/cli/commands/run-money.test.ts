@@ -48,9 +48,9 @@ describe('the money of millrace run', () => {
     },
   });
   const run = (...args: string[]) => millrace(['run', ...args, '--prices', 'prices.json'], options());
-  const jobs = (endpoint: string, count: number, input: object = {}) =>
+  const jobs = (endpoint: string, count: number, input: object = {}, name = endpoint) =>
     work.write(
-      `${endpoint}.jsonl`,
+      `${name}.jsonl`,
       Array.from({ length: count }, (_, n) =>
         JSON.stringify({ id: `${endpoint}-${n}`, endpoint, input: { n, ...input } }),
       ),
@@ -237,11 +237,12 @@ describe('the money of millrace run', () => {
   describe('a cap for a day', () => {
     it('holds over two runs that race for it, and the next day is another one', async () => {
       await serve();
-      await jobs('grind', 30, { ms: 20 });
+      await jobs('grind', 30, { ms: 20 }, 'one');
+      await jobs('grind', 30, { ms: 21 }, 'two');
       const race = (out: string) =>
         startMillrace(
           [
-            ...['run', 'grind.jsonl', '--prices', 'prices.json', '--out', out],
+            ...['run', `${out}.jsonl`, '--prices', 'prices.json', '--out', out],
             ...['--max-cost-per-day', '0.25', '--ledger', 'day.jsonl', '--concurrency', '4', '--yes'],
           ],
           options(),
@@ -256,7 +257,7 @@ describe('the money of millrace run', () => {
       expect(done.flat()).toHaveLength(25);
       expect((await race('one')).code).toBe(3);
       expect(spent()).toBe(250_000);
-      expect((await run('grind.jsonl', '--out', 'one')).code).toBe(0);
+      expect((await run('one.jsonl', '--out', 'one')).code).toBe(0);
     });
 
     it('is warned of once, by what all runs have taken, with --quiet too', async () => {
