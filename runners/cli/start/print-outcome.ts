@@ -106,7 +106,8 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
 /** What the report is good for; empty when it has nothing to look at. Only edits have a resolution. */
 function lookText({ rows, cost }: Summary): string {
   if (rows.completed === 0) return '';
-  return Object.keys(cost.byResolution).length > 0 ? 'to review the pictures' : 'to look at the results';
+  const isEdit = (resolution: string): boolean => resolution !== '';
+  return Object.keys(cost.byResolution).some(isEdit) ? 'to review the pictures' : 'to look at the results';
 }
 
 /** @param look what to open the report for; empty: it does not show the current state of the run */

@@ -14,8 +14,12 @@ describe('millrace report', () => {
   });
   afterEach(() => work.close());
 
-  it('is the next thing to open, and is not said to have pictures where there are none', () => {
-    expect(ran).toContain('  next         open rows.out/report.html to look at the results\n');
+  it('is the next thing to open, and is not said to have pictures where there are none', async () => {
+    const next = '  next         open rows.out/report.html to look at the results\n';
+    expect(ran).toContain(next);
+    await rm(join(work.folder, 'rows.out'), { recursive: true });
+    // Jobs that cost something have no pictures either.
+    expect((await work.call('run', 'rows.jsonl', '--assume-price', '0.01')).stdout).toContain(next);
   });
 
   it('writes again what the run wrote at its end', async () => {
