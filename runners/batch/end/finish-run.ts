@@ -109,13 +109,16 @@ async function freedOf(
   return held === undefined || held.freed !== undefined ? [] : [freedRecord(held, { at, cost: undefined })];
 }
 
-/** Of this start, and of earlier ones where nothing has become of them since. */
+/** Rows that are held, those of this start first: of all others only the first ones are looked for. */
 async function heldIds({ journal }: Run): Promise<string[]> {
-  const ids = new Set(journal.tally.thisStart.held);
+  const isHeld = (id: string): boolean => journal.tally.statusOf(id) === 'unknown';
+  const ids = new Set(journal.tally.thisStart.held.filter(isHeld));
   const all = journal.tally.totals().rows.get('unknown') ?? 0;
   if (all <= ids.size) return [...ids];
   try {
-    for await (const { id } of journal.journal.rowsIn(['unknown'])) if (ids.add(id).size >= heldShown) break;
+    // The journal finds what earlier starts have left so; callbacks may have named their jobs since.
+    for await (const { id } of journal.journal.rowsIn(['unknown']))
+      if (isHeld(id) && ids.add(id).size >= heldShown) break;
   } catch {
     // An unreadable journal is reported below.
   }

@@ -72,17 +72,25 @@ it('leaves none out whose picture was saved then, behind which another row has e
   }
 });
 
-/** Row `a` is held, as its answer was lost; row `b` goes on. Once `a` has ended, a callback names its job. */
-function calledLate(disk: ForgetfulDisk, called: (service: PaperService) => void) {
+const others = ['b', 'c', 'd'];
+
+/** Row `a`, and others that are `lost`, are held; the rest goes on. Once the row `at` has ended, a callback names the job of `a`. */
+function calledLate(
+  disk: ForgetfulDisk,
+  called: (service: PaperService) => void,
+  { lost = ['a'], at = 'a' } = {},
+) {
   const run = paperRun();
   run.disk = disk;
   const inline = JSON.stringify({
     image: `data:image/png;base64,${onePixel.toString('base64')}`,
     cost: 0.01,
   });
-  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'hang');
+  run.service.behave = (row) => (lost.includes(row) ? 'lose-answer' : 'hang');
   const images = ['http://example.test/a.png'];
-  run.manifest(['a', 'b', 'c', 'd'].map((id) => ({ id, endpoint: 'image-edit', images, prompt: id })));
+  const ask = (ids: readonly string[]) =>
+    run.manifest(ids.map((id) => ({ id, endpoint: 'image-edit', images, prompt: id })));
+  ask(['a', ...others]);
   let address = '';
   let handle: (call: NodeCall, answer: NodeAnswer) => void = () => undefined;
   const port = { url: 'http://127.0.0.1:1', pass: (given: typeof handle) => (handle = given) };
@@ -105,7 +113,7 @@ function calledLate(disk: ForgetfulDisk, called: (service: PaperService) => void
   };
   const statuses: number[] = [];
   const watch = (event: RunEvent): void => {
-    if (event.type !== 'ended' || event.id !== 'a') return;
+    if (event.type !== 'ended' || event.id !== at) return;
     const bytes = Buffer.from(JSON.stringify({ id: 'job-a-1', status: 'COMPLETED', output: {} }));
     const call: NodeCall = {
       ...{ method: 'POST', url: new URL(address).pathname, headers: {} },
@@ -117,10 +125,8 @@ function calledLate(disk: ForgetfulDisk, called: (service: PaperService) => void
   };
   const start = (more: Partial<RunBatchOptions> = {}) =>
     run.follow(runBatch(run.options({ ...options, ...more })), watch);
-  return { ...run, start, statuses };
+  return { ...run, ask, start, statuses };
 }
-
-const others = ['b', 'c', 'd'];
 
 it('has the next start ask for the job of a row that this one has sent and held, where a callback named it since', async () => {
   const run = calledLate(new ForgetfulDisk(), (service) =>
@@ -142,6 +148,19 @@ it('has the next start ask for the job of a row that this one has sent and held,
       .map(({ id }) => id)
       .sort(),
   ).toEqual(['a', ...others]);
+});
+
+it('names the rows that are still held at its end, and not those whose job is asked for next', async () => {
+  const run = calledLate(new ForgetfulDisk(), () => undefined, { lost: ['a', 'b'], at: 'c' });
+  run.ask(['a', 'b']);
+  await run.start();
+  run.ask(['a', 'b', 'c']);
+  run.service.behave = () => 'complete';
+  const { exitCode, reason } = await run.start();
+  expect([exitCode, reason]).toEqual([
+    6,
+    expect.stringMatching(/^1 row is in doubt.*\("b"\).* 1 row to go\.$/),
+  ]);
 });
 
 it('takes the line of such a row out of the failures, also where another row has ended behind that', async () => {
