@@ -5,7 +5,16 @@ import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
 import type { HoldPlaceOptions } from './hold-place.js';
-import { isSameHost, LockError, ownerSchema, readNote, readOwner, usualFolders, writeNote, type Owner } from './owner.js';
+import {
+  isSameHost,
+  LockError,
+  ownerSchema,
+  readNote,
+  readOwner,
+  usualFolders,
+  writeNote,
+  type Owner,
+} from './owner.js';
 import { noteRun, runsSending, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 

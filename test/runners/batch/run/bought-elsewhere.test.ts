@@ -182,7 +182,10 @@ describe('a manifest that another run has bought from', () => {
     it('is refused while rows are to be sent that it sends, and sends none', async () => {
       const { run, release } = await startSlowly('one');
       const { exitCode, reason } = await start('two');
-      expect([exitCode, reason]).toEqual([75, expect.stringContaining(`The run in ${folder.path}/one goes on`)]);
+      expect([exitCode, reason]).toEqual([
+        75,
+        expect.stringContaining(`The run in ${folder.path}/one goes on`),
+      ]);
       release();
       expect((await run).exitCode).toBe(0);
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
