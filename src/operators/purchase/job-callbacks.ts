@@ -5,6 +5,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  filter,
   finalize,
   from,
   ignoreElements,
@@ -35,14 +36,15 @@ import type { CalledBack } from './submission.js';
  * paid. A status that is not an end only informs.
  *
  * While a POST is on the wire, callbacks about it are held: its answer says which job is this one's, and a callback that names another
- * job changes nothing. The time limits of the POST bound that. Where it ends without an answer that names a job, the callback's id is all
- * that is known: the job is taken for this one's if no other has it, and nothing is sent again.
+ * job changes nothing. The time limits of the POST bound that. Where it ends without an answer that names a job, the ids in callbacks are
+ * all that is known: the first job that no other row has is taken for this one's, and nothing is sent again.
  */
 export class JobCallbacks<O> implements CalledBack<O> {
-  /** A callback that arrived before the job had an id. */
-  #named: JobReply | undefined;
+  /** Jobs that callbacks have named before this one had an id, in the order in which they came. */
+  readonly #named = new Map<string, JobReply>();
   readonly #settlement = new AsyncSubject<CallbackResult>();
-  readonly #dropped = new Subject<CallbackResult>();
+  /** Ids of jobs that are not this one. */
+  readonly #dropped = new Subject<string>();
   readonly #asked = new Subject<void>();
   readonly #shown = new Subject<StatusEvent>();
   /** How many callbacks wait to learn whose job they name. */
@@ -76,21 +78,17 @@ export class JobCallbacks<O> implements CalledBack<O> {
   }
 
   get hasNamed(): boolean {
-    return this.#named !== undefined;
+    return this.#named.size > 0;
   }
 
   answered(jobId: string): void {
-    const named = this.#named;
-    this.#named = undefined;
-    if (named === undefined) return;
-    if (named.id === jobId) this.#apply(named);
-    else this.#drop(named.id);
+    for (const named of this.#takeNamed())
+      if (named.id === jobId) this.#apply(named);
+      else this.#drop(named.id);
   }
 
   refused(): void {
-    const named = this.#named;
-    this.#named = undefined;
-    if (named !== undefined) this.#drop(named.id);
+    for (const { id } of this.#takeNamed()) this.#drop(id);
   }
 
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>> {
@@ -149,26 +147,52 @@ export class JobCallbacks<O> implements CalledBack<O> {
     this.#settlement.complete();
   }
 
-  /** Takes the job that a callback has named: a completed one ends here, how another has ended is for a poll to say. */
+  /** Takes the first job that callbacks have named and no other row has. Jobs that are named meanwhile have their turn as well. */
   #accepted(request: WireRequest): Observable<never> {
+    return defer(() =>
+      this.job.isOpen && this.hasNamed
+        ? concat(
+            from(this.#takeNamed()).pipe(concatMap((named) => this.#claimed(named, request))),
+            this.#accepted(request),
+          )
+        : EMPTY,
+    );
+  }
+
+  /** Claims nothing more once the job has its id: another row may be asking for that one. */
+  #claimed(named: JobReply, request: WireRequest): Observable<never> {
     const { job } = this;
-    const named = this.#named;
-    if (named === undefined || !job.isOpen) return EMPTY;
+    if (!job.isOpen) {
+      this.#drop(named.id);
+      return EMPTY;
+    }
     return job.claim(named.id).pipe(
       tap((owner) => {
-        this.#named = undefined;
-        if (owner !== undefined) return this.#drop(named.id);
-        if (named.status === 'COMPLETED') {
-          job.id = named.id;
-          this.#apply(named);
-          return;
-        }
-        const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
-        job.answer = { value: { status: 200, body: 'job', job: reply }, request };
-        job.isPolledAtOnce = true;
+        if (owner === undefined && job.isOpen) this.#accept(named, request);
+        else this.#drop(named.id);
       }),
       ignoreElements(),
     );
+  }
+
+  /** A completed job ends here, how another has ended is for a poll to say. */
+  #accept(named: JobReply, request: WireRequest): void {
+    const { job } = this;
+    if (named.status === 'COMPLETED') {
+      job.id = named.id;
+      this.#apply(named);
+      this.answered(named.id);
+      return;
+    }
+    const reply = isTerminal(named.status) ? { id: named.id, status: 'IN_PROGRESS' } : named;
+    job.answer = { value: { status: 200, body: 'job', job: reply }, request };
+    job.isPolledAtOnce = true;
+  }
+
+  #takeNamed(): readonly JobReply[] {
+    const named = [...this.#named.values()];
+    this.#named.clear();
+    return named;
   }
 
   /** Emits the result once what follows from the callback is durable. */
@@ -228,15 +252,19 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const { job } = this;
     // It may have got its id while this one was claimed.
     if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
-    if (this.#named !== undefined && this.#named.id !== reply.id) return this.#refuse(reply.id);
-    if (this.#named === undefined || isTerminal(reply.status)) this.#named = reply;
+    if (!this.#named.has(reply.id) || isTerminal(reply.status)) this.#named.set(reply.id, reply);
     if (job.awaitsCallback) job.interrupt();
-    return isTerminal(reply.status) ? merge(this.#settlement, this.#dropped).pipe(take(1)) : of('noted');
+    if (!isTerminal(reply.status)) return of('noted');
+    const dropped = this.#dropped.pipe(
+      filter((jobId) => jobId === reply.id),
+      map((): CallbackResult => 'foreign'),
+    );
+    return merge(this.#settlement, dropped).pipe(take(1));
   }
 
   #drop(jobId: string): void {
     this.webhook.contradicted(jobId);
-    this.#dropped.next('foreign');
+    this.#dropped.next(jobId);
   }
 
   /** Of this job. */

@@ -131,11 +131,10 @@ describe('a callback', () => {
     const job = play({ posts: ['---------(a|)'] }, ({ at, webhook }) => {
       at(3, () => webhook.call({ ...completed, id: 'other', output: 'of another row' }));
       at(5, () => webhook.call(completed));
-      at(10, () => webhook.call(completed));
     });
-    expect(last(job)).toStrictEqual({ at: 10, event: ofEnd(called) });
-    expect(job.results).toStrictEqual(['foreign', 'foreign', 'settled']);
-    expect(job.contradicted).toStrictEqual(['j', 'other']);
+    expect(last(job)).toStrictEqual({ at: 9, event: ofEnd(called) });
+    expect(job.results).toStrictEqual(['foreign', 'settled']);
+    expect(job.contradicted).toStrictEqual(['other']);
   });
 
   it.each(['IN_PROGRESS', 'FAILED', 'COMPLETED'])(
@@ -301,6 +300,54 @@ describe('a POST without an answer', () => {
     const job = play({ posts: ['----#'] }, ({ at, webhook }) => at(2, () => webhook.call(completed)));
     expect(last(job)).toStrictEqual({ at: 4, event: ofEnd(called) });
     expect([job.kinds(), job.results]).toStrictEqual([['run'], ['settled']]);
+  });
+
+  it.each([
+    ['COMPLETED', 4],
+    ['FAILED', 4],
+  ])(
+    'ends with the one that no other row has where callbacks have named two jobs before: %s',
+    (status, end) => {
+      const jobIds = createJobIds();
+      jobIds.claim({ endpoint: 'e', jobId: 'other', key: 'another row' });
+      const job = play({ posts: ['----#'], gets: ['(d|)'], context: { jobIds } }, ({ at, webhook }) => {
+        at(1, () => webhook.call({ ...completed, id: 'other', output: 'of another row' }));
+        at(2, () => webhook.call({ ...completed, status }));
+      });
+      const output = status === 'COMPLETED' ? 'called back' : 'polled';
+      expect(last(job)).toMatchObject({ at: end, event: ofEnd({ status: 'completed', jobId: 'j', output }) });
+      expect([job.results, job.contradicted]).toStrictEqual([['foreign', 'settled'], ['other']]);
+    },
+  );
+
+  it('takes the first where no other row has either, and claims no second', () => {
+    const jobIds = createJobIds();
+    const job = play({ posts: ['----#'], context: { jobIds } }, ({ at, webhook }) => {
+      at(1, () => webhook.call(completed));
+      at(2, () => webhook.call({ ...completed, id: 'other' }));
+    });
+    expect(last(job)).toStrictEqual({ at: 4, event: ofEnd(called) });
+    expect([job.results, job.contradicted]).toStrictEqual([['settled', 'foreign'], ['other']]);
+    expect(jobIds.claim({ endpoint: 'e', jobId: 'other', key: 'its row' })).toBeUndefined();
+  });
+
+  it('takes the job that is named while another one is being claimed', () => {
+    inVirtualTime((virtual) => {
+      const { scheduler } = virtual;
+      const claim = ({ jobId }: { jobId: string }) => {
+        const owner = jobId === 'other' ? 'another row' : undefined;
+        return timer(50, scheduler).pipe(
+          map(() => owner),
+          shareReplay(1),
+        ) as unknown as Promise<string | undefined>;
+      };
+      const job = jobIn(virtual, { posts: ['----#'], context: { jobIds: { claim } } });
+      job.at(1, () => job.webhook.call({ ...completed, id: 'other' }));
+      job.at(20, () => job.webhook.call(completed));
+      virtual.flush();
+      expect(last(job)).toStrictEqual({ at: 104, event: ofEnd(called) });
+      expect(job.results).toStrictEqual(['foreign', 'settled']);
+    });
   });
 
   it.each([
