@@ -1,10 +1,12 @@
-import { concat, from, ignoreElements, tap, type Observable } from 'rxjs';
+import { Readable } from 'node:stream';
+import { concat, concatMap, defer, EMPTY, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createLateClient } from '../../src/endpoints/late-client.js';
 import { listenForCallbacks } from './callbacks/run-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
 import { peekJournal } from './journal/recovered-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { CheckAhead } from './context/resolved-options.js';
+import { namedTasks } from './end/named-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import type { Run } from './context/run.js';
 import type { PaidRow, Task } from './row/task.js';
@@ -64,11 +66,23 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
         ...(checkAhead && { checkAhead }),
         beforeRows,
       }),
-    work: (run) =>
-      concat(
+    work: (run) => {
+      const buy = (tasks: AsyncIterable<Task>) => buyRows(run, tasks).pipe(savePictures(run));
+      return concat(
         from(startEvents(run)).pipe(tap((event) => run.events.next(event))),
-        buyRows(run, takeRows(run)).pipe(savePictures(run)),
-      ).pipe(ignoreElements()),
+        buy(takeRows(run)),
+        goOnWithNamed(run, buy),
+      ).pipe(ignoreElements());
+    },
   });
   return new RunStream(events, () => stops.stop(stopCauses.interrupted('graceful', 130)));
+}
+
+/** Asks for the jobs that callbacks have named meanwhile, of rows that are held: they end in this start, too. */
+function goOnWithNamed<T>(run: Run, buy: (tasks: AsyncIterable<Task>) => Observable<T>): Observable<T> {
+  return defer(() => namedTasks(run)).pipe(
+    concatMap((tasks) =>
+      tasks.length === 0 ? EMPTY : concat(buy(Readable.from(tasks)), goOnWithNamed(run, buy)),
+    ),
+  );
 }

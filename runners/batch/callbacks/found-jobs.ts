@@ -35,6 +35,11 @@ export class FoundJobs {
     return job;
   }
 
+  taken(id: string): void {
+    const job = this.named.get(id);
+    if (job !== undefined) this.named.set(id, { ...job, isTaken: true });
+  }
+
   takeLeft(): readonly FoundJob[] {
     const left: FoundJob[] = [];
     for (const [id, job] of this.named) {

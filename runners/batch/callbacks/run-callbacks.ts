@@ -94,6 +94,7 @@ class CallbacksOfRun implements RunCallbacks {
 
   begin({ what, row, attempts }: TaskOf<'send' | 'poll'>): void {
     this.isUsed ||= isCalledBack(row);
+    this.held.delete(row.id);
     if (what === 'poll' || attempts > 0) this.begun.add(row.id);
   }
 
@@ -112,6 +113,10 @@ class CallbacksOfRun implements RunCallbacks {
 
   takeLeft(): readonly FoundJob[] {
     return this.jobs.takeLeft();
+  }
+
+  taken(id: string): void {
+    this.jobs.taken(id);
   }
 
   endWork(rows: ReadonlyMap<string, RowRecords>): void {
@@ -172,7 +177,7 @@ class CallbacksOfRun implements RunCallbacks {
         if (again !== undefined && isGone) return this.doubled(id, jobId);
         const message =
           again === undefined
-            ? `The service called back about row "${id}", which is held as unknown: it was accepted. The next start asks for its job.`
+            ? `The service called back about row "${id}", which is held as unknown: it was accepted, and its job is asked for.`
             : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is asked for instead.`;
         parts.events.next({ type: 'warning', code: 'held', message });
         jobs.name(id, { attempt, jobId, ...(again && { again }) });

@@ -61,6 +61,8 @@ export interface RunCallbacks {
   hold(id: string, post: HeldPost): void;
   /** A genuine callback about a row that is not in work: one that is held as unknown has this job, which the next start asks for. */
   orphan(callback: NamedPost): Observable<CallbackResult>;
+  /** The job that a callback has named of this held row is asked for from now on. */
+  taken(id: string): void;
   /** Jobs of rows that are held as unknown, which callbacks have named, by row. */
   readonly named: ReadonlyMap<string, NamedJob>;
   /** `undefined`: rows are in work elsewhere, and no call came here. */

@@ -51,6 +51,8 @@ export type RunEvent =
       readonly cost: MicroDollars | null;
       readonly message?: string;
     }
+  /** A row that had ended as unknown goes on: a callback has named its job. `isOfThisStart`: this start had ended it. */
+  | { readonly type: 'reopened'; readonly id: string; readonly row: number; readonly isOfThisStart: boolean }
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
   | {
       readonly type: 'money';

@@ -1,13 +1,10 @@
-import { lastValueFrom, merge, of } from 'rxjs';
-import type { Journal } from '../journal/journal.js';
-import type { JournalRecord } from '../journal/record.js';
-import { goingOnWith } from '../row/left-rows.js';
-import { freedRecord, heldAttempts } from '../settle/settlement-records.js';
+import { lastValueFrom } from 'rxjs';
 import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 import type { Run } from '../context/run.js';
 import type { StartCounts } from '../row/totals.js';
+import { takeUpNamed } from './named-rows.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
 import { shellWords } from '../manifest/quote-value.js';
@@ -36,7 +33,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
   let end = error === undefined ? undefined : exitOf(error);
-  const note = (fault: unknown): undefined => {
+  const note = (fault: unknown): void => {
     end = end === undefined ? exitOf(fault) : worse(end, exitOf(fault));
     run.log.write('error', { err: describeFault(fault) }, 'the end of the run could not be written');
   };
@@ -45,10 +42,9 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   await keepPolling(run);
-  const written = await projections.sync().catch(note);
-  const isNamed = await takeUpNamed(run).catch(() => true);
-  // What is held no more leaves the files.
-  const covered = isNamed ? await upToJournal(projections).catch(note) : written;
+  // The journal may have failed, which was reported then.
+  await takeUpNamed(run).catch(() => undefined);
+  const covered = await projections.sync().catch(note);
   end = worse(endOf(run, await heldIds(run)), end);
   const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };
   const isStopped = await lastValueFrom(journal.append(stop)).then(
@@ -65,49 +61,8 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   return { ...end, summary: { ...summary, thisStart: { ...summary.thisStart, ...end } } };
 }
 
-async function upToJournal(projections: Run['projections']): ReturnType<Run['projections']['sync']> {
-  await projections.catchUp();
-  return projections.sync();
-}
-
 const unusedCallbacks =
   'No row of this start went to /run: rows of /runsync and of routes are not called back, so --webhook-url had no effect (--mode async).';
-
-/**
- * Rows that are held, and whose job a callback has named, go on as after `settle --job`: the next start asks for the job, and their
- * lines leave the files. One that was bought again since stays as it is. Whether there are any.
- */
-async function takeUpNamed({ callbacks, journal, options, toDo }: Run): Promise<boolean> {
-  let taken = 0;
-  const append = (records: readonly JournalRecord[]) =>
-    lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
-  for (const [id, job] of callbacks?.named ?? []) {
-    const { attempt, jobId, again } = job;
-    const at = options.scheduler.now();
-    if (again !== undefined) {
-      if (job.isTaken !== true) {
-        if (journal.tally.statusOf(id) !== 'open') continue;
-        await append(goingOnWith(again, { jobId, at }).records);
-      }
-      await append(await freedOf(journal.journal, { id, attempt, at }));
-    } else if (journal.tally.statusOf(id) === 'unknown') {
-      const reopened = { k: 'reopen', at, id, why: 'settle', to: 'poll', voids: attempt } as const;
-      await append([{ k: 'accepted', at, id, jobId }, reopened]);
-      toDo.rows += 1;
-    } else continue;
-    taken += 1;
-  }
-  return taken > 0;
-}
-
-/** What was held for a POST when its row was to be bought again is held no more: it is that of the row again. */
-async function freedOf(
-  journal: Pick<Journal, 'records'>,
-  { id, attempt, at }: { readonly id: string; readonly attempt: number; readonly at: number },
-): Promise<readonly JournalRecord[]> {
-  const held = (await heldAttempts(journal, id)).get(attempt);
-  return held === undefined || held.freed !== undefined ? [] : [freedRecord(held, { at, cost: undefined })];
-}
 
 /** Rows that are held, those of this start first: of all others only the first ones are looked for. */
 async function heldIds({ journal }: Run): Promise<string[]> {

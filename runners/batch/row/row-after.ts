@@ -60,6 +60,7 @@ function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
 export function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
   const status = nextStatus(row.status, headOf(record));
   if (record.k === 'accepted') return { ...row, status, jobId: record.jobId, acceptedAt: record.at };
+  if (record.k === 'outcome') return { ...row, status, outcome: record };
   if (record.k !== 'intent') return { ...row, status };
   const { id } = row;
   const { attempt, jobId } = record;

@@ -63,6 +63,9 @@ export class ProgressFold {
       this.rate.note(this.done() - this.unsent, at);
       this.endedAt = at;
       this.moved(at);
+    } else if (event.type === 'reopened') {
+      if (event.isOfThisStart) this.ended[endedAs('unknown')] -= 1;
+      else this.endedBefore -= 1;
     } else if (event.type === 'money') {
       const { spent, unknown, cap } = event;
       this.money = { spent, unknown, ...(cap !== undefined && { cap }) };

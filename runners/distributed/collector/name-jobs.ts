@@ -1,10 +1,10 @@
 import { lastValueFrom } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
-import type { Journal, RowRecords } from '../../batch/journal/journal.js';
+import { rowsOf } from '../../batch/end/named-rows.js';
+import type { Journal } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import { goingOnWith } from '../../batch/row/left-rows.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
-import { afterRecord } from '../../batch/row/row-after.js';
 import type { RowTask } from '../../batch/row/task.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction } from '../database/transaction.js';
@@ -64,20 +64,6 @@ export async function nameCalled(
   if (stops.isStopping || toDo.rows > 0) return;
   const over = handed.filter(({ row }) => !callbacks.named.has(row)).map(({ digest }) => digest);
   await ask(() => dropHanded(pool, run, over));
-}
-
-/** What the journal says of these rows, by the records of this start as well. */
-async function rowsOf(
-  journal: Pick<Journal, 'records'>,
-  ids: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, RowRecords>> {
-  const rows = new Map<string, RowRecords>();
-  for await (const record of journal.records()) {
-    if (!('id' in record) || !ids.has(record.id)) continue;
-    const { id } = record;
-    rows.set(id, afterRecord(rows.get(id) ?? { id, status: 'open', attempts: 0 }, record));
-  }
-  return rows;
 }
 
 /** Rows that were to be sent again, and whose jobs callbacks have named: they are asked for, by workers. A run that stops leaves that to the next start. */

@@ -117,6 +117,24 @@ describe('ProgressFold', () => {
     expect(view).toMatchObject({ rows: 10, endedBefore: 6, completed: 1, failed: 1, unknown: 1 });
   });
 
+  it('counts a row once that was held, and goes on', () => {
+    const reopened = (id: string, isOfThisStart: boolean): RunEvent => ({
+      ...{ type: 'reopened', id, row: 1, isOfThisStart },
+    });
+    const events: [number, RunEvent][] = [
+      [0, started(4, 1)],
+      [1, ended('a', 'unknown')],
+      [2, reopened('a', true)],
+      [2, reopened('b', false)],
+    ];
+    expect(viewAfter(events, 3)).toMatchObject({ endedBefore: 0, unknown: 0, completed: 0 });
+    const done: [number, RunEvent][] = [
+      [4, ended('a')],
+      [4, ended('b')],
+    ];
+    expect(viewAfter([...events, ...done], 5)).toMatchObject({ endedBefore: 0, unknown: 0, completed: 2 });
+  });
+
   it('tells pace and time left by what this start does', () => {
     const view = viewAfter(
       [

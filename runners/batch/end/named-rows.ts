@@ -1,0 +1,87 @@
+import { lastValueFrom, merge, of } from 'rxjs';
+import type { Run } from '../context/run.js';
+import type { NamedJob } from '../context/callback-port.js';
+import type { Journal, RowRecords } from '../journal/journal.js';
+import type { JournalRecord } from '../journal/record.js';
+import { goingOnWith, leftTask } from '../row/left-rows.js';
+import type { RowRecord } from '../row/record-head.js';
+import { afterRecord } from '../row/row-after.js';
+import type { Task } from '../row/task.js';
+import { freedRecord, heldAttempts, polled } from '../settle/settlement-records.js';
+
+/**
+ * What this start still does of rows that are held as unknown, and whose jobs callbacks have named: the jobs are polled. A run that stops
+ * leaves that to the next start. To be called while no row is in work.
+ */
+export async function namedTasks(run: Run): Promise<readonly Task[]> {
+  return run.stops.isStopping ? [] : takeUpNamed(run);
+}
+
+/**
+ * Rows that are held, and whose job a callback has named, go on as after `settle --job`, and their lines leave the files. So do rows that
+ * were to be sent again. One that was bought again since stays as it is. Returns what is to be done of those that were held.
+ */
+export async function takeUpNamed(run: Run): Promise<readonly Task[]> {
+  const { callbacks, journal, projections } = run;
+  const { records } = journal;
+  const jobs = new Map<string, NamedJob>();
+  for (const [id, job] of callbacks?.named ?? [])
+    if (job.again !== undefined) await goOnWithSent(run, id, job);
+    else if (job.isTaken !== true && journal.tally.statusOf(id) === 'unknown') jobs.set(id, job);
+  const tasks: Task[] = [];
+  for (const [id, row] of await rowsOf(journal.journal, jobs)) {
+    const task = await goOnWithHeld(run, row, jobs.get(id)?.jobId ?? '');
+    callbacks?.taken(id);
+    if (task !== undefined) tasks.push(task);
+  }
+  if (journal.records > records) await projections.catchUp();
+  return tasks;
+}
+
+async function goOnWithHeld(run: Run, row: RowRecords, jobId: string): Promise<Task | undefined> {
+  const { events, journal, options, toDo } = run;
+  const { records } = polled(row, jobId, options.scheduler.now());
+  const { ended } = journal.tally.thisStart;
+  await append(run, records);
+  toDo.rows += 1;
+  const isOfThisStart = journal.tally.thisStart.ended < ended;
+  events.next({ type: 'reopened', id: row.id, row: row.intent?.row ?? 0, isOfThisStart });
+  return leftTask((records as readonly RowRecord[]).reduce(afterRecord, row));
+}
+
+/** A row that was to be sent again has its earlier job. What was held for that request is that of the row again. */
+async function goOnWithSent(
+  run: Run,
+  id: string,
+  { attempt, jobId, again, isTaken }: NamedJob,
+): Promise<void> {
+  const { journal, options } = run;
+  const at = options.scheduler.now();
+  if (again !== undefined && isTaken !== true) {
+    if (journal.tally.statusOf(id) !== 'open') return;
+    await append(run, goingOnWith(again, { jobId, at }).records);
+  }
+  const held = (await heldAttempts(journal.journal, id)).get(attempt);
+  if (held !== undefined && held.freed === undefined)
+    await append(run, [freedRecord(held, { at, cost: undefined })]);
+}
+
+async function append({ journal }: Pick<Run, 'journal'>, records: readonly JournalRecord[]): Promise<void> {
+  await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+}
+
+/** What the journal says of these rows, by the records of this start as well. */
+export async function rowsOf(
+  journal: Pick<Journal, 'find' | 'records' | 'recovered'>,
+  ids: { readonly size: number; has(id: string): boolean; keys(): Iterable<string> },
+): Promise<ReadonlyMap<string, RowRecords>> {
+  const rows = new Map<string, RowRecords>();
+  if (ids.size === 0) return rows;
+  for (const id of ids.keys()) rows.set(id, (await journal.find(id)) ?? { id, status: 'open', attempts: 0 });
+  for await (const record of journal.records(journal.recovered.records)) {
+    if (!('id' in record)) continue;
+    const row = rows.get(record.id);
+    if (row !== undefined) rows.set(record.id, afterRecord(row, record));
+  }
+  return rows;
+}
