@@ -85,6 +85,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     if (this.outcome !== undefined) return;
     if (this.isCancelled || !this.isFollowed) this.abandon();
     yield awaitCheckpoint(this.spec.checkpoint, { type: 'accepted', jobId: job.id });
+    this.callbacks?.accepted();
     yield { type: 'accepted', jobId: job.id };
     yield statusEvent(job);
     yield this.rest();

@@ -43,6 +43,8 @@ export class JobCallbacks<O> implements CalledBack<O> {
   /** Jobs that callbacks have named before this one had an id, in the order in which they came. */
   readonly #named = new Map<string, JobReply>();
   readonly #settlement = new AsyncSubject<CallbackResult>();
+  /** Emits once it is durable that the service has accepted the job. */
+  readonly #acceptance = new AsyncSubject<CallbackResult>();
   /** Ids of jobs that are not this one. */
   readonly #dropped = new Subject<string>();
   readonly #asked = new Subject<void>();
@@ -135,6 +137,12 @@ export class JobCallbacks<O> implements CalledBack<O> {
     };
   }
 
+  /** The id of the job is durable. */
+  accepted(): void {
+    this.#acceptance.next('noted');
+    this.#acceptance.complete();
+  }
+
   /** The end of the job is durable. */
   settled(outcome: Outcome<unknown>): void {
     this.webhook.ended(outcome);
@@ -145,6 +153,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
   /** It will not become durable. */
   failed(): void {
     this.#settlement.complete();
+    this.#acceptance.complete();
   }
 
   /** Takes the first job that callbacks have named and no other row has. Jobs that are named meanwhile have their turn as well. */
@@ -254,12 +263,13 @@ export class JobCallbacks<O> implements CalledBack<O> {
     if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
     if (!this.#named.has(reply.id) || isTerminal(reply.status)) this.#named.set(reply.id, reply);
     if (job.awaitsCallback) job.interrupt();
-    if (!isTerminal(reply.status)) return of('noted');
     const dropped = this.#dropped.pipe(
       filter((jobId) => jobId === reply.id),
       map((): CallbackResult => 'foreign'),
     );
-    return merge(this.#settlement, dropped).pipe(take(1));
+    // A caller that is answered does not call again: until then nothing but this process knows of the job.
+    const kept: Observable<CallbackResult> = isTerminal(reply.status) ? EMPTY : this.#acceptance;
+    return merge(kept, this.#settlement, dropped).pipe(take(1));
   }
 
   #drop(jobId: string): void {

@@ -272,6 +272,21 @@ describe('a callback', () => {
     });
   });
 
+  it('that is no end, and comes before the answer, is answered once the id is durable', () => {
+    inVirtualTime((virtual) => {
+      const { scheduler } = virtual;
+      const slow = ({ type }: CheckpointEvent<unknown>) =>
+        type === 'accepted' ? timer(40, scheduler).pipe(ignoreElements()) : EMPTY;
+      const job = jobIn(virtual, { posts: ['---------(a|)'], spec: { checkpoint: slow } });
+      job.at(5, () => job.webhook.call({ id: 'j', status: 'IN_PROGRESS' }));
+      job.at(48, () => expect(job.results).toStrictEqual(['…']));
+      job.at(50, () => expect(job.results).toStrictEqual(['noted']));
+      job.at(60, () => job.following.unsubscribe());
+      virtual.flush();
+      expect(job.results).toStrictEqual(['noted']);
+    });
+  });
+
   it('that comes twice changes nothing', () => {
     const job = play({ posts: ['-(a|)'], spec: { checkpoint: () => EMPTY } }, ({ at, webhook }) =>
       at(5, () => {
