@@ -1,7 +1,14 @@
 import type { Journal } from '../journal/journal.js';
-import type { IntentRecord, JournalRecord, OutcomeRecord, RecordOf, ReplyRecord } from '../journal/record.js';
+import type {
+  IntentRecord,
+  JournalRecord,
+  OutcomeRecord,
+  PurchaseFacts,
+  RecordOf,
+  ReplyRecord,
+} from '../journal/record.js';
 import { RowStates } from '../journal/rows/row-states.js';
-import { purchaseKey } from './cost-line.js';
+import { jobKey, purchaseKey, type HeldPurchase } from './cost-line.js';
 import { lineId } from './line-text.js';
 import { LineBatch } from './line-batch.js';
 import type { RunFiles } from './run-files.js';
@@ -30,7 +37,7 @@ export async function catchUp(
   if (removes) {
     const isTaken = (id: string): boolean => reopened.get(id) !== undefined;
     await files.remove(isTaken, (id) => redone.get(id) !== undefined, lineId);
-    if (voided.size > 0) await files.removeHeld((purchase) => voided.get(purchase) !== undefined);
+    if (voided.size > 0) await files.removeHeld((purchase) => isVoid(voided, purchase));
   }
   if (survey.hasOutcomes) await appendTail(files, journal, after, survey);
   return { records: after + records, removed: removes };
@@ -40,7 +47,7 @@ interface Survey {
   /** How often each row is taken up again, as `attempts`. */
   readonly reopened: RowStates;
   readonly redone: RowStates;
-  /** How often each purchase ceases to be held, as `attempts`. */
+  /** How often each purchase ceases to be held, as `attempts`: by its attempt, or by its job as well. */
   readonly voided: RowStates;
   readonly records: number;
   readonly hasOutcomes: boolean;
@@ -55,7 +62,7 @@ async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Pro
   for await (const record of journal.records(after)) {
     records++;
     if (record.k === 'outcome' || record.k === 'freed') hasOutcomes = true;
-    if (record.k === 'freed') count(voided, purchaseKey(record.id, record.attempt), 1);
+    if (record.k === 'freed') count(voided, jobKey(record.id, record.attempt, record.jobId), 1);
     if (record.k !== 'reopen') continue;
     count(reopened, record.id, 1);
     if (record.voids !== undefined) count(voided, purchaseKey(record.id, record.voids), 1);
@@ -70,6 +77,14 @@ function count(states: RowStates, key: string, by: 1 | -1): void {
 
 function times(states: RowStates, key: string): number {
   return states.get(key)?.attempts ?? 0;
+}
+
+function namedIn(id: string, { attempt, jobId }: PurchaseFacts): HeldPurchase {
+  return { ofAttempt: purchaseKey(id, attempt), ofJob: jobKey(id, attempt, jobId) };
+}
+
+function isVoid(voided: RowStates, { ofAttempt, ofJob }: HeldPurchase): boolean {
+  return times(voided, ofAttempt) + times(voided, ofJob) > 0;
 }
 
 /** A row between its first record and its last word. */
@@ -116,11 +131,9 @@ class Threads {
     const thread = await this.of(outcome.id);
     const { id, source, purchase } = outcome;
     const isCurrent = times(this.ahead.reopened, id) === 0;
-    const isVoid =
-      source === 'unknown' &&
-      purchase !== undefined &&
-      times(this.ahead.voided, purchaseKey(id, purchase.attempt)) > 0;
-    batch.add({ ...thread, outcome }, isCurrent, isVoid);
+    const isHeldNoMore =
+      source === 'unknown' && purchase !== undefined && isVoid(this.ahead.voided, namedIn(id, purchase));
+    batch.add({ ...thread, outcome }, isCurrent, isHeldNoMore);
     if (isCurrent) this.open.delete(outcome.id);
     else thread.outcome = outcome;
   }
@@ -134,7 +147,7 @@ class Threads {
 
   private free(record: RecordOf<'freed'>, batch: LineBatch): void {
     batch.addFreed(record);
-    count(this.ahead.voided, purchaseKey(record.id, record.attempt), -1);
+    count(this.ahead.voided, jobKey(record.id, record.attempt, record.jobId), -1);
   }
 
   /** A row that was sent before the tail begins is looked up. */

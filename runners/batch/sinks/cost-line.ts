@@ -54,16 +54,29 @@ export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = 
   return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at), ...values]);
 }
 
-/** A purchase as it is named in costs.csv. Two purchases of one row differ in their attempt. */
+/** A purchase that is held, as costs.csv names it. A POST whose job was found later has a line without that job, and maybe one with it. */
+export interface HeldPurchase {
+  readonly ofAttempt: string;
+  readonly ofJob: string;
+}
+
+/** Two purchases of one row differ in their attempt. */
 export function purchaseKey(id: string, attempt: number): string {
   return `${csvLine([id]).slice(0, -1)},${attempt}`;
 }
 
+/** The same, where the job was known then, or was not. */
+export function jobKey(id: string, attempt: number, jobId: string | undefined): string {
+  return `${purchaseKey(id, attempt)},${csvLine([jobId]).slice(0, -1)}`;
+}
+
 const cell = '(?:"(?:[^"]|"")*"|[^,"]*)';
-const heldLine = new RegExp(`^(${cell}),\\d+,(\\d+),(?:${cell},){4}unknown,`);
+const heldLine = new RegExp(`^(${cell}),\\d+,(\\d+),(${cell}),(?:${cell},){3}unknown,`);
 
 /** The purchase of a line of costs.csv that is held as unknown; `undefined` for any other line. */
-export function heldPurchase(line: string): string | undefined {
-  const [, id, attempt] = heldLine.exec(line) ?? [];
-  return attempt === undefined ? undefined : `${id},${attempt}`;
+export function heldPurchase(line: string): HeldPurchase | undefined {
+  const [, id, attempt, jobId] = heldLine.exec(line) ?? [];
+  if (attempt === undefined) return undefined;
+  const ofAttempt = `${id},${attempt}`;
+  return { ofAttempt, ofJob: `${ofAttempt},${jobId}` };
 }

@@ -1,5 +1,5 @@
 import type { Disk } from '../disk/disk.js';
-import { costHeader, heldPurchase } from './cost-line.js';
+import { costHeader, heldPurchase, type HeldPurchase } from './cost-line.js';
 import { joinQuoted, lineJson, lineId } from './line-text.js';
 import { failureColumns, failureSheetRow } from './failure-line.js';
 import type { LineBatch } from './line-batch.js';
@@ -116,7 +116,7 @@ export class RunFiles {
   }
 
   /** Removes purchases from costs.csv that are no longer held as unknown. */
-  async removeHeld(isVoid: (purchase: string) => boolean): Promise<void> {
+  async removeHeld(isVoid: (purchase: HeldPurchase) => boolean): Promise<void> {
     const keep = (line: Buffer): boolean => {
       const held = heldPurchase(line.toString());
       return held === undefined || !isVoid(held);

@@ -95,7 +95,42 @@ const later = [
   ...[intent('a', 2), outcome('a', 'failed', 2)],
 ];
 
+/** Its request had no answer, it was to be sent again, a callback named its job, and that has expired: it may have been paid once. */
+const expired: JournalRecord[] = [
+  ...[intent('d'), unknown('d')],
+  ...[reopen('d', 'retry'), intent('d'), { k: 'accepted', at, id: 'd', jobId: 'j' } as const],
+  unknown('d', 'j'),
+  {
+    ...{ k: 'freed', at, id: 'd', row: 1, kind: 'job', endpoint: 'echo', attempt: 1, price: 5 },
+    ...{ cost: null, source: 'none', cells: {}, columns: {} },
+  },
+];
+
+function unknown(id: string, jobId?: string): JournalRecord {
+  const { purchase, ...facts } = outcome(id, 'failed');
+  const made = { ...purchase, ...(jobId !== undefined && { jobId }) };
+  return { ...facts, cost: 5, source: 'unknown', purchase: made } as JournalRecord;
+}
+
 describe('Projections', () => {
+  it('keep what the job of a request may cost, and not what was held for the request, however far they had come', async () => {
+    for (let done = 0; done <= expired.length; done++) {
+      const disk = new ForgetfulDisk();
+      const journal = await openJournal(disk, folder);
+      await append(journal, ...life, ...expired.slice(0, done));
+      await journal.close();
+      const covered = await caughtUp(disk);
+      const again = await openJournal(disk, folder);
+      await append(again, ...expired.slice(done));
+      await again.close();
+      await caughtUp(disk, covered);
+      const lines = (files(disk)['costs.csv'] ?? '').split('\n').filter((line) => line.startsWith('d,'));
+      expect(lines, `after ${done} records`).toEqual([
+        expect.stringMatching(/^d,1,1,j,echo,,0\.000005,unknown,/),
+      ]);
+    }
+  });
+
   it('follow from the journal alone', async () => {
     const disk = new ForgetfulDisk();
     const journal = await openJournal(disk, folder);
