@@ -59,7 +59,7 @@ export interface RunCallbacks {
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
   /** The row has ended as unknown in this start, by this POST. */
   hold(id: string, post: HeldPost): void;
-  /** A genuine callback about a row that is not in work: one that is held as unknown has this job, which the next start asks for. */
+  /** A genuine callback about a row that is not in work: one that is held as unknown has this job, which is asked for later. */
   orphan(callback: NamedPost): Observable<CallbackResult>;
   /** The job that a callback has named of this held row is asked for from now on. */
   taken(id: string): void;

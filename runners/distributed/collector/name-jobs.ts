@@ -47,8 +47,8 @@ export async function nameJobs(
 }
 
 /**
- * Takes in the callbacks that no worker has taken in, once no worker has a row: one that names the job of a held row has the next start
- * ask for it. It stays in the database, as the answer to that. All others are dropped where no row is left that they could be about.
+ * Takes in the callbacks that no worker has taken in, once no worker has a row. One that names the job of a held row stays in the
+ * database until that is asked for. All others are dropped where no row is left that they could be about.
  */
 export async function nameCalled(
   { callbacks, journal, stops, toDo }: Run,
@@ -62,7 +62,8 @@ export async function nameCalled(
   callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
   for (const callback of handed) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
   if (stops.isStopping || toDo.rows > 0) return;
-  const over = handed.filter(({ row }) => !callbacks.named.has(row)).map(({ digest }) => digest);
+  const isOver = (row: string) => callbacks.named.get(row)?.isTaken ?? !callbacks.named.has(row);
+  const over = handed.filter(({ row }) => isOver(row)).map(({ digest }) => digest);
   await ask(() => dropHanded(pool, run, over));
 }
 

@@ -163,4 +163,25 @@ describe('a run over a database that is called back', () => {
     expect(run.folder.lines('failures.jsonl')).toStrictEqual([]);
     expect(run.emulator.bill()).toHaveLength(2);
   });
+
+  it('takes it in the same start, where another row was in work then', async () => {
+    const run = await openCalledRun(2, { faults: 'reset-after@run=1', latency: '3s' });
+    const webhooks = { url: run.proxy.url, ...(await run.listen()) };
+    const first = await run.work({ slots: 1 });
+    const collecting = run.collect({ webhooks });
+    await until(() => run.emulator.bill().length === 1);
+    await first();
+    await until(() => run.folder.lines('failures.jsonl').length === 1);
+    const next = await run.work({ webhooks: await run.listen() });
+    const { exitCode, summary, events } = await collecting;
+    await next();
+    expect(events).toContainEqual({ type: 'reopened', id: 'r|0', row: 1, isOfThisStart: true });
+    expect([exitCode, summary.rows]).toStrictEqual([0, { total: 2, ...completed(2) }]);
+    expect(run.folder.lines('failures.jsonl')).toStrictEqual([]);
+    expect(run.folder.costs().map(({ id, source }) => [id, source])).not.toContainEqual(['r|0', 'unknown']);
+    expect(run.emulator.bill()).toHaveLength(2);
+    const own = await connectDatabase({ url: database.url });
+    onTestFinished(() => own.close());
+    expect((await own.pool.query('select from millrace.callbacks')).rowCount).toBe(0);
+  });
 });
