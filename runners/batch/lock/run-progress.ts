@@ -99,7 +99,7 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-  /** One start after another: of two that would send the same, the second one finds the first. */
+  /** Starts do this one after another, so that of two which would send the same row the second one finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
     if (this.#isNoted) return;
     this.#isNoted = true;
@@ -114,7 +114,7 @@ export class RunProgress {
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     await withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
       if (isAlone) throw fault;
-      // Where nothing can be locked, or another start hangs, only starts at the same moment do not find each other.
+      // The lock cannot be had, or another start hangs: only two starts at the same moment can miss each other then.
       return note();
     });
   }
@@ -204,7 +204,7 @@ function copied(folder: string, note: z.infer<typeof progressSchema>, path: stri
   return new LockError('copied', message);
 }
 
-/** A lock that cannot be had says nothing. */
+/** Where a lock cannot be tried, the other run is taken to have ended. */
 const nothingHeld: FileLock = { release: () => Promise.resolve() };
 
 function sentElsewhere(folder: string, owner: Owner): LockError {

@@ -38,7 +38,7 @@ export interface Checked {
   readonly rows?: CheckedRows | undefined;
   /** The same of some rows, by which another run of them is known: see `RowSample`. */
   readonly sample: readonly string[];
-  /** The same of rows that this start sends, as they are sent. */
+  /** Hashes of some requests that this start sends. */
   readonly sending: readonly string[];
 }
 

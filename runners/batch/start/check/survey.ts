@@ -40,7 +40,7 @@ const idsShown = 20;
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
 export class StartSurvey {
   readonly names = new PictureNames();
-  /** Of the rows that are sent, as they are sent: another run that goes on may be about to send the same. */
+  /** Some of the requests that this start sends: another run may be about to send them as well. */
   readonly sending = new RowSample(requestHash);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
