@@ -179,7 +179,7 @@ describe('a manifest that another run has bought from', () => {
       return { run, release };
     };
 
-    it('is refused while rows are to be sent that it sends, and sends none', async () => {
+    it('is refused while rows are to be sent that it sends, and sends none [fault 19]', async () => {
       const { run, release } = await startSlowly('one');
       const { exitCode, reason } = await start('two');
       expect([exitCode, reason]).toEqual([
@@ -203,7 +203,7 @@ describe('a manifest that another run has bought from', () => {
       expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
     });
 
-    it('is found by a start at the same moment, and by one that was asked for longer', async () => {
+    it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {
       const ends = await Promise.all([start('two'), start('three'), start('four')]);
       expect(ends.map(({ exitCode }) => exitCode).sort((one, other) => one - other)).toEqual([0, 75, 75]);
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
