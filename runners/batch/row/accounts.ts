@@ -156,6 +156,13 @@ function moneyOf({ sums, counts }: Pick<Account, 'sums' | 'counts'>, counted: Co
   };
 }
 
+/** Money of all purchases, without the splits of `totals`: it is asked for after each record. */
+export function moneyOfAll(accounts: readonly Account[]): MoneyTotals {
+  const whole = emptyAccount(nothing);
+  for (const account of accounts) addTo(whole, account);
+  return moneyOf(whole, all);
+}
+
 /** What stands in the files of an account's purchases: of rows that have ended. */
 export function endedMoney(account: Pick<Account, 'sums' | 'counts'>): MoneyTotals {
   return moneyOf(account, ended);

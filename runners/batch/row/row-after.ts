@@ -1,3 +1,4 @@
+import { moneyOfAll } from './accounts.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { isFree, isUnanswered, leftTask, recordsOfSent } from './left-rows.js';
@@ -82,8 +83,8 @@ export class RowsBooked {
   add(record: RowRecord): Booked {
     const before = this.sums;
     this.tally.take(record);
-    const { spent, unknown } = this.tally.totals();
-    this.sums = { spent: spent.reported + spent.estimated, unknown };
+    const { reported, estimated, unknown } = moneyOfAll(this.tally.kept.accounts);
+    this.sums = { spent: reported + estimated, unknown };
     return { spent: this.sums.spent - before.spent, unknown: unknown - before.unknown };
   }
 }
