@@ -8,7 +8,7 @@ export { planManifest } from './manifest/plan-manifest.js';
 export { readAxes } from './manifest/matrix/read-axes.js';
 export { readManifest } from './manifest/read-manifest.js';
 export { PricedBytes } from './tasks/priced-bytes.js';
-export { readRows } from './tasks/read-rows.js';
+export { readRows } from './tasks/select-rows.js';
 export { byPriority, prioritiesOf } from './manifest/columns/row-priority.js';
 export { missingText, RowSelection } from './manifest/rows/row-selection.js';
 export { SelectRows } from './tasks/select-rows.js';

@@ -5,7 +5,7 @@ import { migrate } from './database/migrate.js';
 import { openPool, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
 import { openQueue } from './queue/row-queue.js';
-import type { RunDatabase } from './table/run-database.js';
+import type { RunDatabase } from './table/run-ledger.js';
 
 /** Which database: an address, or the embedded one of a run's folder. */
 export type DatabaseChoice = { readonly url: string } | { readonly embeddedIn: string };

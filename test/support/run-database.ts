@@ -5,8 +5,8 @@ import { databaseAddress } from '../../runners/distributed/database/database-add
 import { migrate } from '../../runners/distributed/database/migrate.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
 import { openQueue } from '../../runners/distributed/queue/row-queue.js';
+import type { RunDatabase as Database } from '../../runners/distributed/table/run-ledger.js';
 import type { Group, NextGroup } from '../../runners/distributed/table/commit-group.js';
-import type { RunDatabase as Database } from '../../runners/distributed/table/run-database.js';
 import type { RunTerms } from '../../runners/distributed/table/run-terms.js';
 import { openDatabase } from './database.js';
 

@@ -1,4 +1,4 @@
-import type { RunDatabase } from '../../runners/distributed/table/run-database.js';
+import type { RunDatabase } from '../../runners/distributed/table/run-ledger.js';
 import { sweep } from '../../runners/distributed/table/worker-record.js';
 
 /** What an hour without a word of these workers comes to: they are taken for dead. */

@@ -31,7 +31,11 @@ interface NativeLocks {
  *
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */
-export const tryLockFile = lockFilesBy(async () => (await import('fs-native-extensions')).default);
+export const tryLockFile = lockFilesBy(async () => {
+  // @ts-expect-error The package has no types: `NativeLocks` is the part of it that is used.
+  const { default: locks } = (await import('fs-native-extensions')) as { default: NativeLocks };
+  return locks;
+});
 
 /** @param load Brings the system's locks, when the first one is wanted. */
 export function lockFilesBy(

@@ -174,6 +174,6 @@ async function journalOf(
 ): Promise<SettleOptions['journal']> {
   const database = await databaseOfFolder(out, db);
   if (database === undefined) return undefined;
-  const { journalOfRun } = await import('../../distributed/journal-of-run.js');
+  const { journalOfRun } = await import('../../distributed/collector/open-collector.js');
   return journalOfRun(database, env, (message) => void stderr.write(`warning: ${plainText(message, 500)}\n`));
 }

@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { priceText } from '../messages/plan-text.js';
-import { plannedRow, type PlannedRow, type SavedPlan } from './saved-plan.js';
+import { plannedRow, type PlannedRow, type SavedPlan, type PlannedRows } from './saved-plan.js';
+import { stopCauses, takeRows, type Run, type Task } from '../../batch/internal.js';
 
 /** A start whose manifest is a file. */
 interface FileStart {
@@ -145,4 +146,46 @@ function changeOf(before: PlannedRow | undefined, now: PlannedRow): string | und
 
 function rowPriceText({ price }: PlannedRow): string {
   return price === null ? 'nobody knows what' : formatMoney(price);
+}
+
+/**
+ * The tasks of a run by a plan. A row that differs from the plan, because the manifest was changed after the
+ * comparison, stops the run and is not sent. The comparison is in a file of its own, because only a plan loads it.
+ */
+export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
+  return async function* (run: Run): AsyncGenerator<Task, void, void> {
+    let planned = plan.rows();
+    let priority: number | undefined;
+    let isSending = false;
+    try {
+      for await (const task of take(run)) {
+        if (task.what === 'send' && task.row.priority !== priority) {
+          await planned.return();
+          planned = plan.rows();
+          ({ priority } = task.row);
+        }
+        if (task.what === 'send' && !(await isPlanned(planned, task.row))) {
+          const { id, row } = task.row;
+          run.stops.stop(stopCauses.manifestChanged(`row ${row} (id "${id}") is not in the plan`, isSending));
+          return;
+        }
+        isSending ||= task.what === 'send';
+        yield task;
+      }
+    } finally {
+      await planned.return();
+    }
+  };
+}
+
+/** The plan has the rows of one priority in the manifest's order. */
+async function isPlanned(
+  planned: PlannedRows,
+  { id, hash }: { readonly id: string; readonly hash: string },
+): Promise<boolean> {
+  for (;;) {
+    const { done, value } = await planned.next();
+    if (done === true) return false;
+    if (value.id === id) return value.hash === hash;
+  }
 }

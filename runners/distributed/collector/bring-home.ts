@@ -7,7 +7,7 @@ import { DatabaseError } from '../database/database-error.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { claimJob } from '../table/claim-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 import { createSweeper, sweepMs } from '../table/worker-record.js';
 import { copyBehind } from './copy-behind.js';
 import type { NoteKeeper } from './run-note.js';

@@ -7,7 +7,7 @@ import type { JournalRecord } from '../../batch/journal/record.js';
 import { slackRows } from '../../batch/journal/repair-journal.js';
 import { HashIndex } from '../../batch/journal/rows/hash-index.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 
 /** How far a folder's journal has the records of its run in a database. */
 export interface Copied {

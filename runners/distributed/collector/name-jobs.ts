@@ -9,7 +9,7 @@ import type { RowTask } from '../../batch/row/task.js';
 import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction } from '../database/transaction.js';
 import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
 
 /** Jobs written in one transaction. */

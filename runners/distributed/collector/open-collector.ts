@@ -6,11 +6,18 @@ import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
-import type { ConnectedDatabase } from '../connect-database.js';
-import { explainDatabase, isAway } from '../database/database-error.js';
+import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
+import { explainDatabase, isAway, DatabaseError } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
 import { bringHome, recallRows } from './bring-home.js';
-import { keepingNote, newRunNote, readRunNote, type NoteKeeper, type RunNote } from './run-note.js';
+import {
+  keepingNote,
+  newRunNote,
+  readRunNote,
+  type NoteKeeper,
+  type RunNote,
+  type DatabaseOfRun,
+} from './run-note.js';
 
 /** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
 export interface Collector extends NoteKeeper {
@@ -101,4 +108,32 @@ function notThere(out: string, note: RunNote, shown: string): MillraceError {
     `The run in ${out} lives in the database ${note.database}, and ${shown} does not know it: rows of it may be on their way there. ` +
     'Nothing was sent. Name that database, or choose another --out.';
   return new MillraceError('usage', message);
+}
+
+/**
+ * Opens the journal of a run whose rows may be on their way: they are asked back first, and the records of workers are copied. A
+ * folder that has all of them needs no database: `undefined`.
+ *
+ * @throws {DatabaseError} `database-away`; nothing has been changed then
+ */
+export function journalOfRun(
+  { note, choice }: DatabaseOfRun,
+  env: Readonly<Record<string, string | undefined>>,
+  warn: (message: string) => void,
+): ((out: string) => Promise<Journal>) | undefined {
+  if (!note.isOpen) return undefined;
+  return async (out) => {
+    const connect = () => connectDatabase(choice, { env, name: 'millrace settle', max: 3 });
+    try {
+      return (await openCollector(out, { warn }, connect)).journal;
+    } catch (error) {
+      if (error instanceof MillraceError && !(error instanceof DatabaseError)) throw error;
+      const { code, message, cause } = explainDatabase(error, 'of the run');
+      throw new DatabaseError(
+        code,
+        `${message} Nothing is settled: settle it again when the database is there.`,
+        { cause },
+      );
+    }
+  };
 }

@@ -1,7 +1,7 @@
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 import { RunTaken } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
 import type { RunStart } from '../table/runs.js';

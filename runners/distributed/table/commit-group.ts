@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, moneyIn, saveLedger, type RunLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {

@@ -1,5 +1,5 @@
 import { wakeWorkers } from '../database/transaction.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 
 /** Turns to send requests, for one worker. */
 export interface Turns {

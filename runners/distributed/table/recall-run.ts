@@ -1,9 +1,9 @@
 import type { RowTask } from '../../batch/row/row-after.js';
 import { inTransaction, type Transaction } from '../database/transaction.js';
-import type { RunDatabase } from './run-database.js';
+import { places, type Place } from '../queue/row-queue.js';
+import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
-import { places, type Place } from '../queue/row-queue.js';
 
 /**
  * Takes a run over for a start: earlier ones change nothing more. Its workers are asked to give its rows back; what is on the wire

@@ -7,7 +7,7 @@ import { readHanded } from '../callbacks/handed-callbacks.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
 import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
 import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';

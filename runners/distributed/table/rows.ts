@@ -5,7 +5,7 @@ import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
 import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
 /** A row on its way, as it lies in the table. */

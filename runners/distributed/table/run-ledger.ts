@@ -1,8 +1,16 @@
+import type { Pool } from 'pg';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { LedgerSnapshot } from '../../batch/ledger/ledger.js';
+import type { RowQueue } from '../queue/row-queue.js';
 import { ValueLedger } from './value-ledger.js';
 import type { Transaction } from '../database/transaction.js';
+
+/** A database that holds runs: its connections, and the queues in it. */
+export interface RunDatabase {
+  readonly pool: Pool;
+  readonly queue: RowQueue;
+}
 
 /** The budget and the counts of a run, and the number of its last record, as a transaction changes them. Money in millionths of a dollar. */
 export interface RunLedger {

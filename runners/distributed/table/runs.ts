@@ -5,7 +5,7 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
 import { pausedMs } from './gates.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 import { resetValueLedger } from './value-ledger.js';
 import { lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';

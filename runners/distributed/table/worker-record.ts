@@ -1,7 +1,7 @@
 import type { StopCause } from '../../batch/stop/stops.js';
 import { type Transaction, wakeCollector } from '../database/transaction.js';
 import { hasOverdueRow, releaseSeat } from './release-rows.js';
-import type { RunDatabase } from './run-database.js';
+import type { RunDatabase } from './run-ledger.js';
 import type { Seat } from './seats.js';
 
 /** How often a worker sends a heartbeat. */

@@ -24,8 +24,14 @@ import type { NewRecord } from '../table/records.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
-import { GroupInWaiting, type Drawn } from './group-in-waiting.js';
-import { plus, textOf, type HeldRow, type WaitingRecord } from './waiting-record.js';
+import {
+  GroupInWaiting,
+  type Drawn,
+  plus,
+  textOf,
+  type HeldRow,
+  type WaitingRecord,
+} from './group-in-waiting.js';
 
 export interface TableJournalOptions {
   /** `commitGroup` for one seat. It repeats what fails because the database is away: the same group may come again. */

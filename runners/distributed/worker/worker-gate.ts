@@ -14,7 +14,7 @@ import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../.
 import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { pauseRun, takeTurns, type Turns } from '../table/gates.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 
 /** The gate of a run that its workers share. */
 export interface SharedGate {

@@ -7,7 +7,7 @@ import type { Transport } from '../../../src/transport/transport.js';
 import type { OpenCallbackPort } from '../../batch/context/callback-port.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import type { RunDatabase } from '../table/run-database.js';
+import type { RunDatabase } from '../table/run-ledger.js';
 
 /** Options of one worker. Hosts and key are its own: it serves only runs against these hosts, and sends the key to no other. */
 export interface WorkerOptions {

@@ -90,3 +90,13 @@ export function pencilCross(): SVGElement {
 export function check(): SVGElement {
   return drawing('tick', 'M8 55L38 84 92 16');
 }
+
+/** Downloads a file in the browser. */
+export function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const anchor = document.createElement('a');
+  anchor.href = address;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,7 +1,7 @@
 import { basename, join, parse } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
-import { readWhole } from '../rows/picture-files.js';
+import { readWhole } from '../rows/run-pictures.js';
 import { chosenAxes, chosenColumns, chosenList, type ChosenRow, plainCell } from './chosen-list.js';
 import { readCsv } from '../read/read-csv.js';
 import { isObject } from '../read/json-object.js';

@@ -8,8 +8,7 @@ import type { Survey } from '../survey/survey-run.js';
 import { Room } from '../read/read-places.js';
 import { LineFiles } from './line-files.js';
 import { PageRowReader } from './page-rows.js';
-import type { RunPictures } from './run-pictures.js';
-import { readWhole } from './picture-files.js';
+import { type RunPictures, readWhole } from './run-pictures.js';
 
 const rowsPerFile = 250;
 /** Each file is synced: where there are many rows, more of them share one. */

@@ -1,6 +1,6 @@
+import pLimit from 'p-limit';
 import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import pLimit from 'p-limit';
 import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
@@ -15,7 +15,7 @@ import {
   savedPicture,
   shownName,
 } from './picture-facts.js';
-import { readWhole } from './picture-files.js';
+import type { Survey } from '../survey/survey-run.js';
 
 interface ShelfOptions {
   readonly disk: Disk;
@@ -166,4 +166,34 @@ function relativeUrl(folder: string, path: string): string | undefined {
   const way = path.startsWith(`${folder}${sep}`) ? path.slice(folder.length + 1) : relative(folder, path);
   if (way === '' || isAbsolute(way)) return undefined;
   return pathAddress(way.split(sep).join('/'));
+}
+
+/** Larger files are shown as they are: nothing is made of them. */
+const maxBytes = 256 * 2 ** 20;
+
+/** `undefined` when the file is missing, no plain file, or too large. */
+export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | undefined> {
+  const found = await disk.stat(path).catch(() => undefined);
+  if (found?.kind !== 'file' || found.size > maxBytes) return undefined;
+  const file = await disk.open(path, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(found.size);
+    let filled = 0;
+    for (let count = -1; count !== 0 && filled < bytes.length; filled += count) {
+      count = await file.read(bytes.subarray(filled), filled);
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where the manifests of the run's starts lay: a relative path is from where a start was made, which is here or beside the output. */
+export function manifestFoldersOf({ story, folder }: Pick<Survey, 'story' | 'folder'>): string[] {
+  const beside = dirname(resolve(folder));
+  const folders = story.starts.flatMap(({ manifest }) => [
+    resolve(dirname(manifest)),
+    resolve(beside, dirname(manifest)),
+  ]);
+  return [...new Set([...folders, beside])];
 }

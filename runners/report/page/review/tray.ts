@@ -3,13 +3,11 @@ import { shellWords } from '../../../batch/manifest/quote-value.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
-import { h } from '../dom.js';
+import { h, saveFile } from '../dom.js';
 import type { Page } from '../page.js';
 import { promptOf } from '../rows/row-store.js';
-import type { Review, Verdict } from './redo-manifest.js';
-import { axesOf, fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
+import { type Review, type Verdict, axesOf, fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
 import { canRepeat } from './reviews.js';
-import { saveFile } from './save-file.js';
 
 export interface TrayNeeds {
   readonly page: Page;

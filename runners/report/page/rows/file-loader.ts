@@ -1,5 +1,4 @@
 import { type FacetBlock, FacetCollector } from '../../facets.js';
-import { searchText } from '../../messages/search-text.js';
 import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
 import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
@@ -124,4 +123,28 @@ export interface RowSupply {
   /** The lower-case search text of every row. */
   texts(): Promise<readonly string[]>;
   facets(): Promise<RowFacets>;
+}
+
+/** The text of a row that search looks through has at most this many characters. */
+const longestText = 600;
+
+/** The text that the gallery's search looks through. */
+export function searchText(row: PageRow): string {
+  const cells = Object.entries(row.cells ?? {}).filter(([name, value]) => name !== 'id' && isPlain(value));
+  const parts = [
+    row.id,
+    row.error?.message,
+    row.jobId,
+    row.output,
+    ...cells.map(([, value]) => String(value)),
+  ];
+  return parts
+    .filter((part) => part !== undefined)
+    .join('\n')
+    .slice(0, longestText)
+    .toLowerCase();
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

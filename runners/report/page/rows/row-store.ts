@@ -1,8 +1,7 @@
 import { numberInRuns, type PageData, type PageRow, placeInRuns } from '../../page-data.js';
-import { searchText } from '../../messages/search-text.js';
 import { facetsOf } from '../../facets.js';
 import { RowFacets } from './row-facets.js';
-import { fileLoader, type RowSupply } from './file-loader.js';
+import { fileLoader, type RowSupply, searchText } from './file-loader.js';
 
 /** The rows of the run by index in manifest order, from the page or from files. */
 export interface RowStore extends RowSupply {

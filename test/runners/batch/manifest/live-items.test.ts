@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { liveItems } from '../../../../runners/batch/manifest/live-items.js';
-import { BrokenLine } from '../../../../runners/batch/manifest/read-live-lines.js';
+import { liveItems, BrokenLine } from '../../../../runners/batch/manifest/live-items.js';
 import { collect } from '../../../support/collect.js';
 
 const settings = { name: 'stream', format: 'jsonl', gzip: false, endpoint: 'echo' } as const;

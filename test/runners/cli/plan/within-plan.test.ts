@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withinPlan } from '../../../../runners/cli/plan/within-plan.js';
+import { withinPlan } from '../../../../runners/cli/plan/hold-to-plan.js';
 import type { Run } from '../../../../runners/batch/context/run.js';
 import type { Task } from '../../../../runners/batch/row/task.js';
 import type { SavedPlan } from '../../../../runners/cli/plan/saved-plan.js';

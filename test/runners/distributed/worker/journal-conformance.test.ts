@@ -6,7 +6,7 @@ import type { RowTask } from '../../../../runners/batch/row/row-after.js';
 import { commitGroup, reserveMore } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
-import type { RunDatabase as Database } from '../../../../runners/distributed/table/run-database.js';
+import type { RunDatabase as Database } from '../../../../runners/distributed/table/run-ledger.js';
 import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
 import { openFleet } from '../../../support/fleet.js';

@@ -7,10 +7,9 @@ import { thumbnailPath } from '../../../../runners/batch/artifacts/write-thumbna
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import type { LineFacts, PageRow } from '../../../../runners/report/page-data.js';
 import { pageRows } from '../../../../runners/report/rows/page-rows.js';
-import { manifestFoldersOf } from '../../../../runners/report/rows/picture-files.js';
+import { manifestFoldersOf, RunPictures } from '../../../../runners/report/rows/run-pictures.js';
 import { writeRowFiles } from '../../../../runners/report/rows/row-files.js';
 import { rowsOfLines } from '../../../../runners/report/rows/rows-of-lines.js';
-import { RunPictures } from '../../../../runners/report/rows/run-pictures.js';
 import { surveyRun } from '../../../../runners/report/survey/survey-run.js';
 import { makeRun } from '../../../support/make-run.js';
 import { reportFolder } from '../../../support/report-folder.js';
