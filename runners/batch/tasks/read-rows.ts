@@ -5,27 +5,27 @@ import { readManifest } from '../manifest/read-manifest.js';
 import type { ManifestItem } from '../manifest/manifest-row.js';
 import { PricedBytes } from './priced-bytes.js';
 
-/** Where rows come from. */
+/** The source of the rows. */
 interface ManifestPlace {
   readonly path: string;
   readonly settings: ManifestSettings;
-  /** What earlier readings found in the file, and what this one is held to. @defaultValue nothing: any bytes are read */
+  /** The bytes that earlier passes found in the file; this pass must find the same. @defaultValue any bytes are accepted */
   readonly bytes?: PricedBytes;
-  /** They arrive while the run goes. */
+  /** Rows that arrive during the run. */
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
-/** The rows of a manifest, each made when it is asked for; `ids` as in `readManifest`. */
+/** The rows of a manifest, each created when it is pulled; `ids` as in `readManifest`. */
 export function readRows(
   disk: Disk,
   { path, settings, bytes = new PricedBytes(), live }: ManifestPlace,
   ids?: IdKeeper,
 ): AsyncIterable<ManifestItem> {
-  // Of rows that arrive while the run goes nothing is known before.
+  // Rows that arrive during the run are not known in advance.
   if (live !== undefined) return nothing();
   return readManifest(bytes.read(disk, path, settings), settings, ids, bytes.leftOut);
 }
 
 async function* nothing(): AsyncGenerator<never> {
-  // No row.
+  // There are no rows.
 }

@@ -1,6 +1,6 @@
 import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
 
-/** The part of a manifest that `only` and `limit` leave to be done. One for each pass. */
+/** The part of a manifest that `only` and `limit` select. Use one instance for each pass. */
 export class SelectRows {
   private readonly only: RowSelection | undefined;
   private readonly notSeen: Set<string>;
@@ -12,25 +12,25 @@ export class SelectRows {
     this.left = limit;
   }
 
-  /** Whether the row, which is to be done, is done by this start. */
+  /** Whether this start does a row that is to be done. */
   takes(row: SelectedBy): boolean {
     if (this.left === 0 || this.only?.has(row) === false) return false;
     this.left--;
     return true;
   }
 
-  /** Takes in every row, so that what no row is found by is known at the end. */
+  /** Call this with every row, so that `missing` can name the entries that match no row. */
   see(row: SelectedBy): void {
     if (this.notSeen.size === 0 || this.only === undefined) return;
     for (const entry of this.only.entriesOf(row)) this.notSeen.delete(entry);
   }
 
-  /** Nothing is left to be taken. */
+  /** The limit is reached. */
   get isFull(): boolean {
     return this.left === 0;
   }
 
-  /** Entries of `only` that no row is found by. */
+  /** Entries of `only` that match no row. */
   missing(): string[] {
     return [...this.notSeen];
   }
