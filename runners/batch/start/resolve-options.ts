@@ -191,7 +191,7 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
   };
 }
 
-/** The service's own hosts, from which pictures may be downloaded. */
+/** The service's own hosts: pictures on a private network may be downloaded only if one of these is there itself. */
 function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
   return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
 }
