@@ -108,7 +108,7 @@ export class BesidePolls {
     });
   }
 
-  /** Whether a row of another endpoint is in work and that endpoint is not refusing requests. */
+  /** Whether a row of another endpoint is in work whose latest request did not fail and was not refused. */
   worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
