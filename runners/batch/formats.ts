@@ -1,9 +1,10 @@
 /**
- * What the command line shares with a run before and beside it: the words and formats of manifests, prices, uploads and the
- * disk. It loads nothing that runs. `index.ts` is the public face, `internal.ts` has the steps of a run.
+ * The exports of the runner that the command line uses before and beside a run: messages and formats of manifests,
+ * prices, uploads and the disk. Importing it loads none of the code that runs. `index.ts` is the public interface,
+ * `internal.ts` has the steps of a run.
  */
 
-// The manifest: its settings, and what is said of its rows.
+// The manifest: its settings, and messages about its rows.
 export { manifestFormat, type ManifestSettings, type ResolveImage } from './manifest/manifest-settings.js';
 export { basedImage, imagesBaseProblem } from './manifest/rows/row-images.js';
 export { isBought, type ManifestItem, type Row } from './manifest/manifest-row.js';
@@ -27,7 +28,7 @@ export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from 
 // Other runs of a manifest.
 export { isAnyRunOf } from './lock/runs-of-manifest.js';
 
-// What rows cost by the values of columns.
+// The costs of rows by the values of columns.
 export { mostCostColumns } from './row/totals.js';
 
 // Pictures that are uploaded.

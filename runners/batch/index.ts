@@ -1,5 +1,5 @@
 /**
- * The batch runner as a stream of events, and the rooms that it is made of.
+ * The batch runner as a stream of events, and its parts.
  *
  * @module millrace/batch
  */

@@ -1,6 +1,6 @@
 /**
- * Steps of a run that a command takes by itself, beside those of the public face, `index.ts`. No package exports them, so
- * they may change with the code.
+ * Steps of a run that a command uses by itself, in addition to the public interface in `index.ts`. The package does not
+ * export them, so they may change with the code.
  */
 
 // The rows that a start takes, and why it stops before one of them; `planning.ts` has those of a plan.
@@ -28,13 +28,13 @@ export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';
 export type { BoughtRows } from './manifest/duplicates/same-requests.js';
 
-// What a run shares with other runs of this machine, and how it uploads its pictures.
+// State shared with other runs on this machine, and uploads of pictures.
 export { dayLedgerPath } from './ledger/day-ledger.js';
 export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
 export { openS3Store } from './uploads/open-s3-store.js';
 export { UploadNotes } from './uploads/upload-notes.js';
 
-// What happens in a run, and what it leaves.
+// The events of a run, and the files that it leaves.
 export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';
 export { peekJournal } from './journal/recovered-journal.js';

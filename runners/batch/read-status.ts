@@ -10,25 +10,28 @@ import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/line-text.js';
 import { readSummary, type CostSummary, type PendingRows, type Summary } from './sinks/summary-file.js';
 
-/** Where a run stands. Money in USD, times as ISO text. */
+/** The status of a run. Money in US dollars, times as ISO text. */
 export interface RunStatus {
-  /** A process works on it. */
+  /** Whether a process works on it. */
   readonly isRunning: boolean;
-  /** It went against the embedded emulator: nothing was spent. */
+  /** It ran against the embedded emulator: nothing was spent. */
   readonly isRehearsal?: true;
-  /** Which one, as it says itself. */
+  /** The process that works on it, from its owner file. */
   readonly owner?: { readonly pid: number; readonly host: string; readonly started: string };
-  /** What the run works off, as it was named. */
+  /** The rows of the run by what happened to them. */
   readonly rows: Summary['rows'];
   readonly failures: Partial<Record<FailureCode, number>>;
-  /** Rows on their way: sent and not answered, accepted, and paid with their picture to be saved. */
+  /** Rows on their way: sent and not answered; accepted; paid for, with their picture still to be saved. */
   readonly pending: PendingRows;
-  /** Ids of rows that a person decides on, the first of them. */
+  /** Ids of the first rows that a person has to decide on. */
   readonly held: readonly string[];
   readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
-  /** The cap that later starts go by without being given one, in USD; `null`: it was lifted. Absent: the run remembers none. */
+  /**
+   * The cap that later starts use if they are given none, in US dollars; `null` if it was lifted. Absent if the run
+   * remembers none.
+   */
   readonly rememberedCap?: number | null;
-  /** The caps of the values of columns that later starts go by, in USD, by column. Absent: the run remembers none. */
+  /** The caps of the values of columns that later starts use, in US dollars, by column. Absent if the run remembers none. */
   readonly rememberedCapsBy?: Readonly<Record<string, number>>;
   readonly times: {
     readonly firstStartAt?: string;
@@ -40,17 +43,17 @@ export interface RunStatus {
   /** How the latest start ended; absent while it runs, and after a crash. */
   readonly exitCode?: number;
   readonly reason?: string;
-  /** As it was last written, at most a few seconds ago while the run goes. */
+  /** The summary as it was last written, at most a few seconds ago while the run goes on. */
   readonly summary?: Summary;
 }
 
 const heldShown = 20;
 
 /**
- * Where a running or a finished run stands, from its files alone: nothing is locked and nothing is changed. Money and rows are added up
- * by the columns of `costBy`, where it is given, in place of those that the run remembers.
+ * The status of a running or finished run, from its files only: nothing is locked and nothing is changed. If `costBy`
+ * is given, money and rows are added up by its columns instead of those that the run remembers.
  *
- * @throws {MillraceError} `usage` where the folder holds no run; `JournalError`.
+ * @throws {MillraceError} `usage` if the folder holds no run; `JournalError`.
  */
 export async function readStatus(
   out: string,
@@ -91,14 +94,14 @@ export async function readStatus(
   };
 }
 
-/** What the run remembers; a cap that only the configuration set stands in the summary of the start that it held for. */
+/** The cap that the run remembers; a cap that only the configuration set is in the summary of its start. */
 function capOf(remembered: number | null | undefined, summary: Summary | undefined): number | undefined {
   return remembered === undefined ? summary?.cost.cap : (remembered ?? undefined);
 }
 
 /**
- * The journal knows more than the last summary; only how many rows there are stands nowhere else. A run that was killed
- * before its first summary has those that its journal knows.
+ * The journal is newer than the last summary, but only the summary has the total of rows. For a run that was killed
+ * before its first summary, only the rows in the journal count.
  */
 function rowsOf({ rows }: Totals, summary: Summary | undefined): Summary['rows'] {
   const completed = rows.get('completed') ?? 0;

@@ -18,24 +18,24 @@ import type { Disk } from './disk/disk.js';
 import type { Projections } from './sinks/projections.js';
 
 export interface RefetchOptions extends FolderOptions {
-  /** Pictures at a time. @defaultValue 4 */
+  /** Number of downloads at a time. @defaultValue 4 */
   readonly downloads?: number;
   /** Extra tries. @defaultValue 4 */
   readonly retries?: number;
-  /** @defaultValue one over got, without a key */
+  /** @defaultValue a download that uses got, without the API key */
   readonly saveFrom?: Download;
-  /** From 0 to 1, for jitter. @defaultValue Math.random */
+  /** Returns a number from 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;
-  /** @defaultValue by sharp, where it is installed */
+  /** @defaultValue uses sharp, if it is installed */
   readonly makeThumbnail?: MakeThumbnail;
-  /** Emits when what is left is left for later. */
+  /** When it emits, the remaining pictures are left for later. */
   readonly stop?: Observable<unknown>;
 }
 
 /**
- * Downloads the pictures and files of a run that are paid for and missing: not saved yet, left at their URLs, or gone from the
- * folder. Buys nothing. Emits `saved` and `ended` for each, a warning for each that cannot be had, and `finished` last:
- * 0 when none is missing any more, 1 otherwise.
+ * Downloads the pictures and files of a run that are paid for and missing: not saved yet, left at their URLs, or gone
+ * from the folder. Buys nothing. Emits `saved` and `ended` for each, a warning for each that cannot be downloaded, and
+ * `finished` last: 0 if none is missing any more, 1 otherwise.
  */
 export function refetch(out: string, options: RefetchOptions = {}): RunStream {
   const events = new Observable<RunEvent>((subscriber) => {
@@ -107,7 +107,7 @@ class Fetcher {
     const missing = missingPictures({ disk, out, journal: journal.journal, projections });
     let isLeft = false;
     const listening = this.options.stop?.subscribe(() => (isLeft = true));
-    // Each takes the next row when it is free.
+    // Each worker takes the next row when it is free.
     const worker = async (): Promise<void> => {
       for (let next = await missing.next(); next.done !== true && !isLeft; next = await missing.next())
         await this.fetch(next.value);
@@ -139,7 +139,7 @@ class Fetcher {
     this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${failure.message}` });
   }
 
-  /** What an outcome says is saved, and lies in the folder. */
+  /** The outputs that an outcome says are saved and that are in the folder. */
   private async stillThere({ image, files = [] }: SavedOutputs = {}): Promise<SavedOutputs> {
     const { disk, out } = this.folder;
     const isThere = async (path: string | undefined): Promise<boolean> =>
@@ -187,7 +187,7 @@ interface Place {
   readonly projections: Pick<Projections, 'pictures'>;
 }
 
-/** Rows that are paid for and whose picture, or a file, is not in the folder, though its URL is known. In flat memory. */
+/** Rows that are paid for and whose picture, or a file, is not in the folder, though its URL is known. In constant memory. */
 export async function* missingPictures({
   disk,
   out,

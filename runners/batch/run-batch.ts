@@ -26,25 +26,28 @@ export type { RunBatchOptions, StopOrder } from './context/run-options.js';
 
 /** The stages of a run; any of them can be replaced. */
 export interface RunStages {
-  /** What this start has to do: rows that earlier starts left, then the manifest's. */
+  /** The tasks of this start: rows that earlier starts left, then the manifest's. */
   readonly takeRows: typeof takeRows;
-  /** Pulls a row for each free slot, within the budget, every purchase journalled; ends the rows without a picture. */
+  /** Pulls a row for each free slot, within the budget, with every purchase journalled; ends the rows without a picture. */
   readonly buyRows: (run: Run, tasks: AsyncIterable<Task>) => Observable<PaidRow>;
-  /** Saves pictures in a pool of their own, and ends their rows. */
+  /** Saves pictures in their own pool, and ends their rows. */
   readonly savePictures: typeof savePictures;
-  /** What is done while the journal of earlier starts is read. @defaultValue nothing */
+  /** Work to do while the journal of earlier starts is read. @defaultValue nothing */
   readonly checkAhead?: CheckAhead;
-  /** Called before many rows or records are made into objects, which a journal that is read makes none of; more than once. @defaultValue nothing */
+  /**
+   * Called before many rows or records are created as objects, to make room in memory; it may be called more than once.
+   * Reading a journal creates no such objects. @defaultValue nothing
+   */
   readonly beforeRows?: (() => void) | undefined;
 }
 
-/** The stages of a run as they are: replace one with `{ ...runStages, buyRows: mine }`. */
+/** The default stages of a run. To replace one, pass `{ ...runStages, buyRows: mine }`. */
 export const runStages: RunStages = { takeRows, buyRows, savePictures };
 
 /**
- * Runs a manifest into its output folder, or goes on with it. Nothing is paid twice and no row is lost, whatever dies.
- * Never errors: `finished` comes last, with an exit code and a sentence. One run, however many subscribe; when the last
- * one leaves, it stops gracefully.
+ * Runs a manifest into its output folder, or continues such a run. Nothing is paid for twice and no row is lost, even
+ * if the process or the machine dies. Never errors: `finished` comes last, with an exit code and a sentence. All
+ * subscribers share one run; when the last one unsubscribes, it stops gracefully.
  *
  * @example
  * ```ts
@@ -78,7 +81,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
   return new RunStream(events, () => stops.stop(stopCauses.interrupted('graceful', 130)));
 }
 
-/** Asks for the jobs that callbacks have named meanwhile, of rows that are held: they end in this start, too. */
+/** Polls the jobs that callbacks have named meanwhile for held rows, so that these rows end in this start, too. */
 function goOnWithNamed<T>(run: Run, buy: (tasks: AsyncIterable<Task>) => Observable<T>): Observable<T> {
   return defer(() => namedTasks(run)).pipe(
     concatMap((tasks) =>

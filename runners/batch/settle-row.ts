@@ -18,36 +18,39 @@ import {
 import { rowOfJob } from './context/run-job-ids.js';
 import type { Summary } from './sinks/summary-file.js';
 
-/** What a person found out about a held row. */
+/** A person's decision about a held row. */
 export type Settlement =
   /** It was accepted under this id: the next start polls it. */
   | { readonly jobId: string }
-  /** It was accepted and cost this much, in USD; its result is given up. */
+  /** It was accepted and cost this much, in US dollars; its result is given up. */
   | { readonly paidUsd: number }
   /** It never reached the service: the next start sends it. */
   | { readonly notSent: true }
-  /** Takes an earlier `jobId` or `notSent` back: the row is held again. */
+  /** Undoes an earlier `jobId` or `notSent`: the row is held again. */
   | { readonly undo: true };
 
-/** What becomes of one row. */
+/** The settlement of one row. */
 export interface RowSettlement {
   readonly id: string;
   readonly settlement: Settlement;
-  /** An earlier purchase of a row that was bought again since: what is held for it. @defaultValue the row's latest one */
+  /**
+   * The attempt of an earlier purchase, for a row that was bought again since: settles the money held for it.
+   * @defaultValue the row's latest purchase
+   */
   readonly attempt?: number;
 }
 
 export interface SettleOptions extends FolderOptions {
-  /** An earlier purchase of the row, as in `RowSettlement`; `settleRows` has it with each row. */
+  /** The attempt of an earlier purchase of the row, as in `RowSettlement`; `settleRows` takes it with each row. */
   readonly attempt?: number;
 }
 
 /**
  * Settles by hand a row that may have been bought. Sends nothing. A repeated settlement changes nothing.
  *
- * @returns the run's summary after it; `undefined` when the run has none yet
+ * @returns the run's summary afterwards; `undefined` if the run has none yet
  * @throws {MillraceError} `usage` for a row that is not held, or without a run; `LockError`, `JournalError`,
- *   `DiskFault`; `day-ledger` when the row is settled and the shared ledger cannot be written
+ *   `DiskFault`; `day-ledger` if the row is settled and the shared ledger cannot be written
  */
 export function settleRow(
   out: string,
@@ -59,7 +62,7 @@ export function settleRow(
   return settleRows(out, [{ id, settlement, ...(attempt !== undefined && { attempt }) }], options);
 }
 
-/** The same for several rows: where one of them cannot be settled, none is. */
+/** Like `settleRow`, for several rows: if one of them cannot be settled, none is. */
 export async function settleRows(
   out: string,
   rows: readonly RowSettlement[],
@@ -74,7 +77,7 @@ export async function settleRows(
   return summary;
 }
 
-/** No record: it was settled so before. */
+/** Without records: the row was settled the same way before. */
 type Settled = RowSettlement & Written;
 
 function check(settlement: Settlement): void {
@@ -110,8 +113,9 @@ async function write(folder: OpenFolder, { records, toDo, ...settled }: Settled)
 }
 
 /**
- * The attempt that a settlement is about, where the row does not depend on it any more: one that is named and is not the last, and the
- * last one of a row that `--retry unknown` has opened again and no start has sent since. `undefined`: the settlement is about the row.
+ * The attempt that a settlement is about, if the row no longer depends on it: an attempt that is given and is not the
+ * last one, or the last one of a row that `--retry unknown` has reopened and no start has sent since. `undefined` if
+ * the settlement is about the row itself.
  */
 async function earlierAttempt(
   { journal }: OpenFolder,
@@ -125,7 +129,7 @@ async function earlierAttempt(
   return (await heldAttempts(journal.journal, row.id)).has(last) ? last : undefined;
 }
 
-/** A row in doubt that a start has opened again, and that is not to be sent after all: its job is known. */
+/** An unknown row that a start has reopened, and that is not to be sent after all: its job is known. */
 async function foundAgain(
   folder: OpenFolder,
   wanted: RowSettlement & { readonly settlement: { readonly jobId: string } },
@@ -140,7 +144,7 @@ async function foundAgain(
   return { ...wanted, ...polledAgain({ ...row, intent }, held, { jobId, at: now(folder) }) };
 }
 
-/** The row goes on as it is; what is held for an earlier purchase of it is not. */
+/** The row stays as it is; only the money held for an earlier purchase of it is freed. */
 async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number): Promise<Settled> {
   const { id, settlement } = wanted;
   const name = `attempt ${attempt} of row ${JSON.stringify(id)}`;
@@ -168,24 +172,27 @@ async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Pro
   return usage(`row ${JSON.stringify(id)} is not in doubt, it is ${status}${earlier}`);
 }
 
-/** Its result would stand for two rows, and its cost twice in the books. */
+/** Refuses a job of another row: its result would belong to two rows, and its cost would be booked twice. */
 async function refuseOthersJob({ journal }: OpenFolder, id: string, jobId: string): Promise<void> {
   const owner = await rowOfJob(journal.journal, jobId);
   if (owner !== undefined && owner !== id)
     throw usage(`job ${JSON.stringify(jobId)} is that of row ${JSON.stringify(owner)}`);
 }
 
-/** `expired` with its cost known was settled: nobody doubts it any more. */
+/** A row that is `expired` with a known cost was settled: it is no longer held. */
 function isHeld({ status, outcome }: RowRecords): boolean {
   return (
     status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
   );
 }
 
-/** A settlement can be repeated, for a caller that could not see how the first one ended. */
+/**
+ * Whether the row was settled the same way before. A settlement can be repeated by a caller that could not see how the
+ * first one ended.
+ */
 function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
   if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
-  // One that was paid, and is to be bought again, was sent.
+  // A row that was paid for and is to be bought again was sent.
   if ('notSent' in settlement) return status === 'open' && outcome?.source !== 'reported';
   if ('undo' in settlement) return false;
   return (
@@ -195,7 +202,7 @@ function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlem
   );
 }
 
-/** What the run reserved for the row in the ledger that runs share ends with the doubt. A job that is found is polled first. */
+/** Ends what the run reserved for the row in the shared ledger. A job that was found is polled first. */
 async function bookDay(
   { disk, out, scheduler, journal }: OpenFolder,
   id: string,

@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/** A picture, or another file, that is paid for could not be saved, and the disk is not to blame: the row fails as `download`. */
+/** A paid picture, or another file, could not be saved, and the disk is not the cause: the row fails as `download`. */
 export class ArtifactError extends MillraceError {
   static override readonly name: string = 'ArtifactError';
-  /** Of the reply that did not bring it. */
+  /** The HTTP status of the failed reply. */
   readonly httpStatus: number | undefined;
   /** The bytes are not a picture, or not a file of a known format. */
   readonly isNoPicture: boolean;
-  /** Trying again may help. */
+  /** Another try may help. */
   readonly mayPass: boolean;
 
   constructor(
@@ -20,7 +20,7 @@ export class ArtifactError extends MillraceError {
     this.mayPass = facts.mayPass ?? false;
   }
 
-  /** The same in other words. */
+  /** The same error with another message. */
   reworded(message: string): ArtifactError {
     const { httpStatus, isNoPicture, mayPass } = this;
     return new ArtifactError(message, {

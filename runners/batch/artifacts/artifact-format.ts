@@ -1,15 +1,15 @@
-/** What a file is for a person who opens it. */
+/** What a file contains. */
 export type ArtifactKind = 'picture' | 'video' | 'audio' | 'document' | 'archive' | 'model' | 'text';
 
-/** A picture's format by its name in files: `png`, `jpeg`, … */
+/** A picture's format as it is used in file names: `png`, `jpeg`, … */
 export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'heic' | 'tiff' | 'bmp';
 
-/** Enough bytes of a file's head to tell its format: the name of a tar's format ends at byte 262. */
+/** Enough bytes of a file's beginning to recognise its format: the signature of tar ends at byte 262. */
 export const headBytes = 264;
 
 type Signature = readonly [format: string, kind: ArtifactKind, matches: (head: Uint8Array) => boolean];
 
-/** The one table of formats. The first that matches counts, so `mp4`, which has many names for itself, stands behind its relatives. */
+/** All known formats. The first match counts, so `mp4`, which has many signatures, comes after related formats. */
 const signatures: readonly Signature[] = [
   ['png', 'picture', (head) => isAt(head, 0, '\x89PNG\r\n\x1a\n')],
   ['jpeg', 'picture', (head) => isAt(head, 0, '\xff\xd8\xff')],
@@ -38,31 +38,32 @@ const signatures: readonly Signature[] = [
   ['zst', 'archive', (head) => isAt(head, 0, '\x28\xb5\x2f\xfd')],
   ['tar', 'archive', (head) => isAt(head, 257, 'ustar')],
   ['glb', 'model', (head) => isAt(head, 0, 'glTF')],
-  // The length of a header in JSON stands in front of it, and its upper half is 0.
+  // The length of the JSON header comes before it; its upper bytes are 0.
   ['safetensors', 'model', (head) => isAt(head, 4, '\0\0\0\0{') && head[3] === 0],
 ];
 
-/** Formats in words have no signature: the ending of the address says what they are. */
+/** Text formats have no signature: the extension in the URL names them. */
 const textFormats: readonly string[] = [
   ...['srt', 'vtt', 'txt', 'md', 'csv', 'json', 'jsonl'],
   ...['svg', 'obj', 'ply', 'stl'],
 ];
 
-/** The format of a file by its first bytes, whatever its name or Content-Type; `undefined`: none that is known. */
+/** The format of a file by its first bytes, whatever its name or Content-Type; `undefined` if it is not known. */
 export function artifactFormat(head: Uint8Array): string | undefined {
   return signatureOf(head)?.[0];
 }
 
-/** The same for pictures alone. */
+/** Like `artifactFormat`, but only for pictures. */
 export function pictureFormat(head: Uint8Array): PictureFormat | undefined {
   const [format, kind] = signatureOf(head) ?? [];
   return kind === 'picture' ? (format as PictureFormat) : undefined;
 }
 
 /**
- * The format of a text whose address ends in one of these. A page is none: hosts answer so, with 200, where a file is gone.
+ * The format of a text file by the extension in its URL. An HTML or XML error page is none: some hosts answer with one,
+ * and status 200, when a file is gone.
  *
- * @param head shorter than `headBytes` where the file is
+ * @param head the first `headBytes` bytes, or fewer if the file is shorter
  */
 export function textFormat(head: Uint8Array, address: string): string | undefined {
   const ending = /\.([a-z\d]+)$/i.exec(URL.canParse(address) ? new URL(address).pathname : '')?.[1];
@@ -73,7 +74,7 @@ export function textFormat(head: Uint8Array, address: string): string | undefine
     : format;
 }
 
-/** What a saved file is, by the ending that its bytes have given it. */
+/** The kind of a saved file, by the extension that it got for its format. */
 export function kindOfPath(path: string): ArtifactKind | undefined {
   const ending = path.slice(path.lastIndexOf('.') + 1);
   return (
@@ -90,7 +91,7 @@ function isAt(bytes: Uint8Array, start: number, text: string): boolean {
   return textAt(bytes, start, text.length) === text;
 }
 
-/** A character a byte. */
+/** One character per byte. */
 function textAt(bytes: Uint8Array, start: number, length: number): string {
   return String.fromCharCode(...bytes.subarray(start, start + length));
 }

@@ -2,27 +2,28 @@ import { createHash } from 'node:crypto';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
 
-/** Longer ids are cut: with its ending and a temporary one, a name stays well under 255 bytes. */
+/** Longer ids are cut: with its extension and a temporary one, a name stays well under 255 bytes. */
 const longestPlain = 100;
 const plain = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
-/** Names that Windows keeps for devices, with any ending. */
+/** Names that Windows reserves for devices, with any extension. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** How a saved file is called. */
+/** The parts of a saved file's name. */
 interface ArtifactName {
   readonly id: string;
   readonly format: string;
-  /** Other rows' ids differ from this one in case alone. @defaultValue false */
+  /** Whether other rows' ids differ from this one only in case. @defaultValue false */
   readonly collides?: boolean;
-  /** Which of the files of its row it is, from 1. @defaultValue 1 */
+  /** Its number among the files of its row, counted from 1. @defaultValue 1 */
   readonly nth?: number;
-  /** Sets another file of the same name apart: bought again, or in the way of something that lies there. */
+  /** Distinguishes another file of the same name, when the row was bought again or another file is there already. */
   readonly apart?: string;
 }
 
 /**
- * `<id>.<format>`, and `<id>~2.<format>` for the second file of a row. An id that is not valid as a file's name is cleaned and gets a hash of the whole id behind `~`, which
- * no plain id contains: two rows never share a name, on no file system.
+ * `<id>.<format>`, and `<id>~2.<format>` for the second file of a row. An id that is not valid as a file name is
+ * cleaned and gets a hash of the whole id after `~`, which no plain id contains: two rows never share a name, on no
+ * file system.
  */
 export function artifactName({ id, format, collides = false, nth = 1, apart }: ArtifactName): string {
   const hashes = [
@@ -33,7 +34,7 @@ export function artifactName({ id, format, collides = false, nth = 1, apart }: A
   return `${[isPlain(id) ? id : clean(id), ...hashes].join('~')}.${format}`;
 }
 
-/** The same for two ids that a file system may take for one. */
+/** Equal for two ids that a file system may take for the same. */
 export function foldCase(id: string): string {
   return id.toLowerCase();
 }
@@ -63,12 +64,12 @@ export const imagesFolder = 'images';
 /** The folder of files that the user asked for (`saveOutput`), within the output folder. */
 export const filesFolder = 'files';
 
-/** Makes the folder of pictures; true: there was none. Refuses a link in its place, since it may lead anywhere. */
+/** Creates the folder of pictures; returns true if there was none. Refuses a link in its place, since it may lead anywhere. */
 export async function openImagesFolder(disk: Disk, folder: string): Promise<boolean> {
   return openFilesFolder(disk, folder, imagesFolder);
 }
 
-/** The same for either folder of saved files. */
+/** Like `openImagesFolder`, for either folder of saved files. */
 export async function openFilesFolder(disk: Disk, folder: string, name: string): Promise<boolean> {
   const path = `${folder}/${name}`;
   return onDisk(path, async () => {

@@ -8,30 +8,33 @@ import { artifactFormat, headBytes, pictureFormat, textFormat } from './artifact
 import type { FileVersion, KeptPart } from './kept-part.js';
 import { PictureEnd } from './picture-end.js';
 
-/** A longer picture is refused. */
+/** A larger picture is refused. */
 export const maxPictureBytes = 256 * 2 ** 20;
-/** The same for another file. */
+/** A larger file is refused. */
 export const maxFileBytes = 8 * 2 ** 30;
 
-/** A download that has come so far is gone on with by a later start … */
+/** A download of at least this size is continued by a later start … */
 const keptBytes = 2 ** 20;
-/** … and by the next one after a crash, which costs at most so much of it. */
+/** … and after a crash too, which loses at most this many bytes of it. */
 const noteEveryBytes = 32 * 2 ** 20;
 
 export interface PartPlace {
   readonly disk: Disk;
-  /** A file that the user asked for, of any known format: which of its row it is, and its address. Absent: the row's picture. */
+  /**
+   * Set for a file that the user asked for, which may have any known format: its number in the row, and its URL. Absent
+   * for the row's picture.
+   */
   readonly file?: { readonly nth: number; readonly url?: string | undefined };
 }
 
-/** What is known of an artifact before it has its name. */
+/** The facts about an artifact before it has its name. */
 export interface WrittenPart {
   readonly bytes: number;
   readonly sha256: string;
   readonly format: string;
 }
 
-/** The bytes of an artifact as far as they have come, in a file of this process beside the name that it will have. */
+/** The bytes of an artifact that have arrived so far, in a file of this process beside its final name. */
 export class ArtifactPart {
   /** How many bytes are written. */
   length = 0;
@@ -40,14 +43,14 @@ export class ArtifactPart {
   private end = new PictureEnd();
   private file: DiskFile | undefined;
   private readonly disk: Disk;
-  /** Of the bytes that a later start would find. */
+  /** How many bytes a later start would find. */
   private noted = 0;
   private isLeft = false;
 
   /**
    * @param name of the part, without `.<process>.part`
    * @param version of the bytes that are written
-   * @param kept absent where nothing of it is left for a later start
+   * @param kept absent if nothing is left for a later start
    */
   constructor(
     private readonly place: PartPlace,
@@ -59,7 +62,7 @@ export class ArtifactPart {
     this.disk = place.disk;
   }
 
-  /** Makes the file, with the bytes that an earlier process left of this address. */
+  /** Creates the file, and copies bytes of this URL that an earlier process left. */
   async open(): Promise<void> {
     const { disk, path, kept } = this;
     await onDisk(path, async () => {
@@ -77,7 +80,7 @@ export class ArtifactPart {
     });
   }
 
-  /** The most bytes that it may have. */
+  /** The maximum size. */
   get mostBytes(): number {
     return this.mayBeLarge ? maxFileBytes : maxPictureBytes;
   }
@@ -96,7 +99,7 @@ export class ArtifactPart {
     if (this.length - this.noted >= noteEveryBytes) await this.note();
   }
 
-  /** Drops what is written. */
+  /** Drops the bytes written so far. */
   async restart(): Promise<void> {
     if (this.length === 0) return;
     await onDisk(this.path, async () => this.kept?.drop());
@@ -108,7 +111,7 @@ export class ArtifactPart {
     this.noted = 0;
   }
 
-  /** Leaves what has come for a later start, where it is worth that and its version has a name. */
+  /** Leaves the bytes for a later start, if there are enough of them and their version can be identified. */
   async leave(): Promise<void> {
     if (this.length < keptBytes) return;
     await this.note();
@@ -124,7 +127,7 @@ export class ArtifactPart {
     this.noted = bytes;
   }
 
-  /** Makes it durable, and says what it is. */
+  /** Makes the file durable, and returns its facts. */
   async finish(): Promise<WrittenPart> {
     const written = { bytes: this.length, sha256: this.hash.digest('hex'), format: this.format() };
     await this.onFile((file) => file.sync());
@@ -132,12 +135,12 @@ export class ArtifactPart {
     return written;
   }
 
-  /** It has got its name. */
+  /** Removes the note; call it when the file has its final name. */
   async forget(): Promise<void> {
     await this.kept?.drop().catch(() => undefined);
   }
 
-  /** Takes it away, unless it is left for a later start. */
+  /** Removes the file, unless it is left for a later start. */
   async abandon(): Promise<void> {
     await this.close();
     if (this.isLeft) return;
@@ -145,22 +148,22 @@ export class ArtifactPart {
     await this.disk.unlink(this.path).catch(() => undefined);
   }
 
-  /** Whether it breaks off before its end, as far as its format shows that. */
+  /** Whether the file ends too early, as far as its format shows that. */
   get isCut(): boolean {
     return this.end.isMissing;
   }
 
-  /** It may have gigabytes. */
+  /** Whether it may have gigabytes. */
   get mayBeLarge(): boolean {
     return this.place.file !== undefined;
   }
 
-  /** What it is called in a message. */
+  /** The word for it in messages. */
   get name(): string {
     return this.mayBeLarge ? 'file' : 'picture';
   }
 
-  /** @throws {ArtifactError} where the bytes are of none that is taken */
+  /** @throws {ArtifactError} if the bytes have no accepted format */
   format(): string {
     const { file } = this.place;
     const format =
@@ -191,7 +194,7 @@ export class ArtifactPart {
 
 const shownBytes = 16;
 
-/** Several processes may save one file, where all but one only seem dead: each has a part of its own. */
+/** Several processes may save the same file, if one of them only seems dead: each has its own part. */
 function ofProcess(): string {
   return createHash('sha256').update(`${hostname()}\n${process.pid}`).digest('hex').slice(0, 8);
 }

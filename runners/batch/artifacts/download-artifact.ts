@@ -30,23 +30,26 @@ export interface DownloadSettings {
 
 /** How long the host may take until its reply begins, in ms. */
 const responseMs = 60_000;
-/** How long a file may take on one connection, and how long no byte of it may come, in ms. A picture has the limits of a reply. */
+/**
+ * How long a file may take on one connection, and how long no bytes may arrive, in ms. A picture has the time limits of
+ * a reply.
+ */
 const fileMs = 4 * 3_600_000;
 const idleMs = 60_000;
 
-/** Statuses below 500 that pass by themselves. */
+/** Statuses below 500 that may be temporary. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
-/** The host has no bytes behind those that were asked for: the file is asked for anew. */
+/** The host has no bytes after those that it was asked for: the whole file is requested again. */
 const notSatisfiable = 416;
 
-/** A try that brings the file so much further than any before does not count as a failed one. */
+/** If a try gets this many bytes further than any before, it does not count as failed. */
 const progressBytes = 2 ** 20;
 
 /**
- * Fetches an artifact and saves it, without the key, trying again while that may help; `undefined` when it is left for
- * later. (spec 8: the URL of a picture lives 7 days)
+ * Downloads an artifact and saves it, without the API key, trying again while that may help; resolves to `undefined` if
+ * it is left for later. (spec 8: the URL of a picture lives 7 days)
  *
- * @throws {ArtifactError} where it cannot be had now; {@link DiskFault}.
+ * @throws {ArtifactError} if it cannot be downloaded now; {@link DiskFault}.
  */
 export async function downloadArtifact(
   url: string,
@@ -68,7 +71,7 @@ export async function downloadArtifact(
   }
 }
 
-/** A connection that breaks, and a start that ends, cost what came only where the host cannot go on from there. */
+/** Bytes that arrived before a connection broke, or before a start ended, are lost only if the host cannot continue from there. */
 async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSettings): Promise<void> {
   const { random, scheduler, maxRetries, left$ } = settings;
   let furthest = part.length;
@@ -119,10 +122,10 @@ async function fetchOnce(
   part.format();
 }
 
-/** The download was cut off because the run stops. */
+/** The download was stopped because the run stops. */
 class Left extends Error {}
 
-/** Checks status and headers before the bytes, also of an empty or cut reply. */
+/** Checks the status and headers first, even if the reply is empty or cut, and then the bytes. */
 function check({ status, headers, bytes }: Downloaded, part: ArtifactPart, isPart: boolean): void {
   const { version } = part;
   if (status === notSatisfiable) version.forget();
@@ -136,7 +139,7 @@ function check({ status, headers, bytes }: Downloaded, part: ArtifactPart, isPar
     throw new ArtifactError(`${bytes} bytes came of ${announced} that were announced`, { mayPass: true });
   const { total = part.length } = version;
   if (total === part.length && !part.isCut) return;
-  // What has come is not a part of a whole file.
+  // The bytes are not the beginning of a whole file.
   version.forget();
   const why =
     total === part.length
@@ -159,7 +162,7 @@ function withTries(failure: ArtifactError, tries: number): ArtifactError {
   return tries === 1 ? failure : failure.reworded(`${failure.message} (tries: ${tries})`);
 }
 
-/** A query often holds a signature. */
+/** A query often contains a signature. */
 function withoutQuery(url: string): string {
   return url.split('?', 1)[0] ?? url;
 }

@@ -7,27 +7,27 @@ import { pathOf, valuesAt, type OutputPath, type ValuePlace } from './output-pat
 export type FoundPicture =
   | {
       readonly url: string;
-      /** No other kind of row than an edit must have a picture there. */
+      /** False if the URL need not be a picture's: under `result`, only an edit must have one. */
       readonly sure: boolean;
       readonly bytes?: undefined;
     }
   | {
       readonly bytes: Buffer;
-      /** Keys and indexes from the output down to the text that holds the picture. */
+      /** Keys and indexes from the output down to the text that contains the picture. */
       readonly at: ValuePlace;
       readonly url?: undefined;
       readonly sure?: undefined;
     };
 
-/** Deeper or wider outputs are not searched to their end: the search stays cheap whatever a function answers. */
+/** Deeper or wider outputs are not searched completely, so that the search stays cheap for any output. */
 const deepest = 12;
 const mostValues = 10_000;
-/** The shortest PNG has 67 bytes; shorter texts are not even looked at. */
+/** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
 /**
  * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
- * whatever its key and however deep, else a URL under `image_url` or `result`. (spec 2.6)
+ * under any key and at any depth, else a URL under `image_url` or `result`. (spec 2.6)
  */
 export function findPicture(output: unknown, kind: RowKind): FoundPicture | undefined {
   return findEncoded(output) ?? findUrl(output, kind);
@@ -35,27 +35,27 @@ export function findPicture(output: unknown, kind: RowKind): FoundPicture | unde
 
 /** A file that the user asked for. */
 export interface FoundFile {
-  /** Where it is: `output.images[1].url`. */
+  /** Its path in the output, such as `output.images[1].url`. */
   readonly field: string;
   readonly at: ValuePlace;
-  /** Exactly one of the two. */
+  /** Exactly one of the two is set. */
   readonly url?: string;
   readonly bytes?: Buffer;
 }
 
-/** A field that holds no file, and why. */
+/** A field without a file, and the reason. */
 export interface FileProblem {
   readonly field: string;
   readonly problem: string;
 }
 
-/** A row has no more files than this; the rest is a problem. */
+/** A row has at most this many files; further ones are reported as a problem. */
 const mostFiles = 1_000;
 
 /**
- * The files at these paths of an output: an address, or a text that decodes to a file of a known format.
+ * The files at these paths of an output: a URL, or a text that decodes to a file of a known format.
  *
- * @param isPicture what is the row's picture is passed over
+ * @param isPicture whether a value is the row's picture, which is skipped
  */
 export function findFiles(
   output: unknown,
@@ -95,7 +95,7 @@ function fileIn(
   return { problem: `is ${Array.isArray(value) ? 'a list' : 'an object'}, and no address${guess}` };
 }
 
-/** The output with the picture's text replaced. The original is not changed. */
+/** The output with the value at this place replaced by a text. The original is not changed. */
 export function replaceAt(output: unknown, at: ValuePlace, text: string): unknown {
   const [key, ...rest] = at;
   if (key === undefined) return text;
@@ -116,7 +116,7 @@ function isUrl(value: unknown): value is string {
   return typeof value === 'string' && checkHttpUrl(value) === undefined;
 }
 
-/** Breadth first, so that the outermost picture is taken. */
+/** Breadth first, so that the outermost picture is found. */
 function findEncoded(output: unknown): FoundPicture | undefined {
   const waiting: { value: unknown; at: (string | number)[] }[] = [{ value: output, at: [] }];
   for (let seen = 0; seen < waiting.length && seen < mostValues; seen++) {
@@ -139,7 +139,7 @@ function decodePicture(text: string): Buffer | undefined {
   return decodeFile(text, ['png', 'jpeg']);
 }
 
-/** Looks at the head alone first: nearly all texts are none. */
+/** Decodes only the beginning first: nearly all texts are no files. */
 function decodeFile(text: string, formats?: readonly string[]): Buffer | undefined {
   if (text.length < shortestText) return undefined;
   const prefix = /^data:[^,]{0,200};base64,/i.exec(text)?.[0].length ?? 0;
@@ -149,7 +149,7 @@ function decodeFile(text: string, formats?: readonly string[]): Buffer | undefin
   return isBase64(body) ? Buffer.from(body, 'base64') : undefined;
 }
 
-/** Line breaks are allowed, and the alphabet for URLs. */
+/** Line breaks and the base64 alphabet for URLs are allowed. */
 function isBase64(text: string): boolean {
   const end = text.search(/[^\w+/\-\s]/);
   return end === -1 || (text.length - end < 16 && /^={1,2}\s*$/.test(text.slice(end)));

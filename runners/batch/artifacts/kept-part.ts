@@ -6,30 +6,31 @@ import { replaceFile } from '../disk/replace-file.js';
 import type { DownloadHead } from '../../../src/transport/got/download.js';
 import { ArtifactError } from './artifact-error.js';
 
-/** How far a download has come, for a process that goes on with it. */
+/** How far a download has come, for a process that continues it. */
 interface PartNote {
-  /** Name of the part-file. Each process writes into one of its own. */
+  /** Name of the part file. Each process writes to its own. */
   readonly part: string;
-  /** SHA-256 of the address: a row that was bought again has another file. */
+  /** SHA-256 of the URL: a row that was bought again has another file. */
   readonly url: string;
   readonly validator: string;
   readonly total?: number | undefined;
-  /** So many bytes of the part are durable. */
+  /** How many bytes of the part are durable. */
   readonly bytes: number;
 }
 
-/** The bytes that an earlier process left, and the version of the file whose first ones they are. */
+/** The bytes that an earlier process left, and the version of the file that they belong to. */
 export interface EarlierPart extends Pick<PartNote, 'bytes' | 'validator' | 'total'> {
   readonly path: string;
 }
 
 const mostNoteBytes = 10_000;
-/** In the name of the part that is being copied. No process has it. */
+/** In the name of the part that is being copied, in place of a process id. */
 const ofNobody = '0'.repeat(8);
 
 /**
- * The note beside the part-file of a download. It is written once the bytes that it counts are durable, and is gone, durably, before the
- * part is written anew: it never counts bytes of another version, wherever a process or a machine stops.
+ * The note beside the part file of a download. It is written once the bytes that it counts are durable, and is removed,
+ * durably, before the part is written anew: it never counts bytes of another version, wherever a process or a machine
+ * stops.
  */
 export class KeptPart {
   constructor(
@@ -43,7 +44,7 @@ export class KeptPart {
     return `${this.name}.note`;
   }
 
-  /** @param path of the part that has so many durable bytes */
+  /** @param path of the part that has this many durable bytes */
   async keep(
     path: string,
     { validator, total, bytes }: Pick<PartNote, 'validator' | 'total' | 'bytes'>,
@@ -58,7 +59,10 @@ export class KeptPart {
     await this.disk.syncFolder(dirname(this.note));
   }
 
-  /** Takes what an earlier process left of this address, once: the caller copies it, since that process may only seem dead and go on writing. */
+  /**
+   * Takes the bytes that an earlier process left of this URL, once. The caller must copy them, since that process may
+   * only seem dead and still write.
+   */
   async take(): Promise<EarlierPart | undefined> {
     const note = await this.read();
     await this.drop();
@@ -105,21 +109,21 @@ function hashOf(text: string): string {
 const range = /^bytes (\d+)-\d+\/(\d+|\*)$/;
 
 /**
- * The version of a file whose first bytes have come, by what its host says of it: bytes of two versions never make one file.
- * A host that gives no strong validator (RFC 9110, 13.1.5) is asked for all of it again.
+ * The version of a file whose first bytes have arrived, as its host identifies it: bytes of two versions are never
+ * mixed. From a host that gives no strong validator (RFC 9110, 13.1.5) the whole file is requested again.
  */
 export class FileVersion {
-  /** What names the version in `If-Range`; `undefined`: nothing does. */
+  /** The validator for `If-Range`; `undefined` if there is none. */
   validator: string | undefined;
-  /** How long the whole file is, where the host has said so. */
+  /** The length of the whole file, if the host has given it. */
   total: number | undefined;
   private taken: DownloadHead | undefined;
 
   /**
-   * Takes in the head of a reply before its first bytes, and does nothing before later ones.
+   * Processes the head of a reply before its first bytes; later calls with the same head do nothing.
    *
-   * @returns false where the reply brings the whole file, and the `length` bytes that are written are to be dropped
-   * @throws {ArtifactError} where it brings other bytes than those that follow
+   * @returns false if the reply contains the whole file, and the `length` bytes already written must be dropped
+   * @throws {ArtifactError} if it contains other bytes than the following ones
    */
   goesOn(head: DownloadHead, length: number): boolean {
     if (head === this.taken) return true;
@@ -142,7 +146,7 @@ export class FileVersion {
     return true;
   }
 
-  /** The next try asks for the whole file. */
+  /** The next try requests the whole file. */
   forget(): void {
     this.validator = undefined;
     this.total = undefined;
@@ -155,6 +159,6 @@ function validatorOf(headers: DownloadHead['headers']): string | undefined {
   if (isEncoded || headers['accept-ranges'] === 'none') return undefined;
   if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
   const modified = headers['last-modified'] ?? '';
-  // Within one second a file may change twice under one date.
+  // Within one second a file may change twice with the same date.
   return Date.parse(date) - Date.parse(modified) >= 1000 ? modified : undefined;
 }

@@ -1,7 +1,7 @@
 /** Keys and indexes from the output of a job down to a value. */
 export type ValuePlace = readonly (string | number)[];
 
-/** A path into the output of a job, as `saveOutput` has it. */
+/** A path in the output of a job, as in `saveOutput`. */
 export interface OutputPath {
   /** As it was written. */
   readonly text: string;
@@ -14,9 +14,10 @@ const each = Symbol('each');
 const step = /\.([^.[\]"'*\s]+)|\[\*?\]|\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
 /**
- * `output.video_url`, `output.images[].url` (or `[*]`, for each element), `output.files[0]`, `output["a.b"]`, or `output` itself.
+ * Parses a path such as `output.video_url`, `output.images[].url` (or `[*]`, for each element), `output.files[0]`,
+ * `output["a.b"]`, or `output` itself.
  *
- * @returns the path, or what is wrong with the text, with a guess of what was meant
+ * @returns the path, or the problem with the text, with a suggestion
  */
 export function parseOutputPath(text: string): { path: OutputPath } | { problem: string } {
   const steps = stepsOf(text);
@@ -43,7 +44,7 @@ function stepsOf(text: string): OutputPath['steps'] | undefined {
   return steps;
 }
 
-/** What JSON cannot read stands as it is. */
+/** A text that is not valid as JSON stays as it is. */
 function unquoted(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string;
@@ -52,7 +53,7 @@ function unquoted(text: string): string {
   }
 }
 
-/** As other programs write such a path, in our words. */
+/** A guess at the path, if it was written in the syntax of other programs. */
 function guessed(text: string): string {
   const plain = text
     .trim()
@@ -67,14 +68,14 @@ function guessed(text: string): string {
   return /^output($|[.[])/.test(rooted) ? rooted : `output${rooted.startsWith('[') ? '' : '.'}${rooted}`;
 }
 
-/** What lies at a path. */
+/** A value at a path. */
 export interface ValueAtPath {
   readonly at: ValuePlace;
-  /** `undefined`: the output has nothing there. */
+  /** `undefined` if the output has nothing there. */
   readonly value: unknown;
 }
 
-/** The values at a path, one for each element of a list. A list at its end counts as its elements. */
+/** The values at a path, one for each element of a list. A list at the end of a path counts as its elements. */
 export function valuesAt(output: unknown, { steps }: OutputPath): readonly ValueAtPath[] {
   return steps
     .reduce<readonly ValueAtPath[]>(
@@ -95,7 +96,7 @@ function stepInto({ at, value }: ValueAtPath, name: string | number | typeof eac
   return value.map((one: unknown, index) => ({ at: [...at, index], value: one }));
 }
 
-/** The place as a path: `output.images[1].url`. */
+/** The place as a path, such as `output.images[1].url`. */
 export function pathOf(at: ValuePlace): string {
   return at.reduce<string>((path, name) => {
     if (typeof name === 'number') return `${path}[${name}]`;
@@ -103,7 +104,7 @@ export function pathOf(at: ValuePlace): string {
   }, 'output');
 }
 
-/** The paths that hold for a start: what it says, else what the run remembers. `null`: none any more. */
+/** The paths of a start: those given, else those that the run remembers. `null`: no paths any more. */
 export function pathsInForce(
   { saveOutput: given }: { readonly saveOutput?: readonly string[] | null | undefined },
   { saveOutput: remembered = [] }: { readonly saveOutput?: readonly string[] },
@@ -111,7 +112,7 @@ export function pathsInForce(
   return given === undefined ? remembered : [...new Set(given ?? [])];
 }
 
-/** Paths that have been checked before. */
+/** Parses paths that have been checked before. */
 export function outputPaths(texts: readonly string[]): readonly OutputPath[] {
   return texts.flatMap((text) => {
     const parsed = parseOutputPath(text);

@@ -3,20 +3,23 @@ import { headBytes, pictureFormat } from './artifact-format.js';
 const pngEnd = Buffer.from('\0\0\0\0IEND\xae\x42\x60\x82', 'latin1');
 const jpegEnd = Buffer.from([0xff, 0xd9]);
 const startOfScan = 0xda;
-/** Of a JPEG segment: its marker and its length. */
+/** The length of a JPEG segment's marker and length field. */
 const segmentHead = 4;
 
 /**
- * Checks whether a picture's end has arrived: a reply without a length that breaks off looks whole, and so does a file that
- * had been cut short before its host got it. What lies behind the end is the writer's own affair.
+ * Checks whether a picture's end has arrived: a reply without a length that breaks off looks whole, and so does a file
+ * that was already cut short at its host. Bytes after the end are ignored.
  */
 export class PictureEnd {
   private head: Buffer = Buffer.alloc(0);
-  /** The latest bytes, in which a part of the end may lie. */
+  /** The latest bytes, which may contain a part of the end marker. */
   private held: Buffer = Buffer.alloc(0);
   private length = 0;
   private hasEnded = false;
-  /** Where the next segment of a JPEG begins; `undefined` once its scan has begun. A preview within a segment has an end as well. */
+  /**
+   * Where the next segment of a JPEG begins; `undefined` once its scan has begun. Segments are skipped, because a
+   * preview in a segment has an end marker as well.
+   */
   private segmentAt: number | undefined = 0;
 
   add(chunk: Uint8Array): void {
@@ -33,7 +36,7 @@ export class PictureEnd {
     this.held = this.held.subarray(-(pngEnd.length - 1));
   }
 
-  /** Only for formats with an end marker; false for others. */
+  /** Whether the end has not arrived. Always false for formats where the end cannot be recognised. */
   get isMissing(): boolean {
     switch (pictureFormat(this.head)) {
       case 'png':
@@ -46,7 +49,7 @@ export class PictureEnd {
     }
   }
 
-  /** Passes over the segments before the scan, as far as they have arrived. */
+  /** Skips the segments before the scan, as far as they have arrived. */
   private skipSegments(): void {
     const start = this.length - this.held.length;
     while (this.segmentAt !== undefined && this.segmentAt + segmentHead <= this.length) {
@@ -61,7 +64,7 @@ export class PictureEnd {
   }
 }
 
-/** Start of the image, restarts and TEM have no length. */
+/** Start of the image, restarts and TEM have no length field. */
 function isAlone(marker: number): boolean {
   return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 }

@@ -10,24 +10,24 @@ export interface ArtifactPlace extends PartPlace {
   /** The output folder. */
   readonly folder: string;
   readonly id: string;
-  /** Other rows' ids differ from this one in case alone. */
+  /** Whether other rows' ids differ from this one only in case. */
   readonly collides: boolean;
 }
 
-/** An artifact as it lies on the disk. */
+/** An artifact that has been saved. */
 export interface ArtifactFile extends WrittenPart {
   /** Relative to the output folder. */
   readonly path: string;
 }
 
 /**
- * Saves an artifact under the row's name: beside it first, synced, then renamed, so that a name always stands for a whole
- * file. What lies under the name already is kept unless it is the same: the artifact then gets another name. What the
- * bytes are decides the ending.
+ * Saves an artifact under the row's name: first in a file beside it, synced, then renamed, so that a name always stands
+ * for a whole file. A different file that is there already is kept: the artifact then gets another name. The extension
+ * follows from the bytes.
  *
- * @param fill Writes the bytes, chunk by chunk, each awaited; its error is passed on, and nothing is left behind that it has not left
- * for a later start.
- * @throws {ArtifactError} where the bytes are of no known format or too many; {@link DiskFault}.
+ * @param fill Writes the bytes, chunk by chunk, each awaited. Its error is passed on; nothing remains except a part
+ *   that it leaves for a later start.
+ * @throws {ArtifactError} if the bytes have no known format or are too many; {@link DiskFault}.
  */
 export async function saveArtifact(
   fill: (part: ArtifactPart) => Promise<unknown>,
@@ -60,7 +60,7 @@ function folderOf({ file }: Pick<ArtifactPlace, 'file'>): string {
   return file === undefined ? imagesFolder : filesFolder;
 }
 
-/** The row's own name, unless something else lies there. */
+/** The row's own name, unless a different file is there. */
 async function findName(place: ArtifactPlace, written: WrittenPart): Promise<string> {
   const { disk, folder, id, collides, file } = place;
   const { format, sha256, bytes } = written;

@@ -4,13 +4,13 @@ import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { kindOfPath } from './artifact-format.js';
 
-/** Larger pictures go without: they would have to be held whole. */
+/** Larger pictures get no thumbnail, because they would have to be in memory as a whole. */
 export const largestThumbnailed = 32 * 2 ** 20;
 
-/** A small copy of a picture; `undefined`: it cannot be made. */
+/** Makes a small copy of a picture; `undefined` if that is not possible. */
 export type MakeThumbnail = (picture: Uint8Array) => Promise<Uint8Array | undefined>;
 
-/** Makes the thumbnail of a saved file that is a picture, where that can be done. Nothing depends on it, so it never fails. */
+/** Makes the thumbnail of a saved file if it is a picture. Never throws, because nothing depends on the thumbnail. */
 export async function writeThumbnail(
   disk: Disk,
   folder: string,
@@ -24,14 +24,14 @@ export async function writeThumbnail(
     await disk.mkdir(`${folder}/thumbnails`);
     await replaceFile(disk, `${folder}/${thumbnailPath(file)}`, thumbnail);
   } catch {
-    // A report shows the picture itself where its thumbnail is missing.
+    // A report shows the picture itself if its thumbnail is missing.
   }
 }
 
-/** The most a thumbnail may weigh: 2,000 of them, as base64 in one page, stay under 30 MB. */
+/** The maximum size of a thumbnail: 2,000 of them, as base64 in one page, stay under 30 MB. */
 export const maxThumbnailBytes = 11_000;
 
-/** From the best to the plainest; the first that is light enough is taken. The last one always is. */
+/** From the best to the plainest; the first that is small enough is used. */
 const tries = [
   { side: 320, quality: 70 },
   { side: 320, quality: 50 },
@@ -41,8 +41,8 @@ const tries = [
 ] as const;
 
 /**
- * A small WebP of a picture, upright and at most 320 pixels a side; `undefined` when sharp is not installed or the bytes
- * are not a picture it can read. Never throws: a run does not fail over a thumbnail.
+ * A small WebP of a picture, upright and at most 320 pixels a side; `undefined` if sharp is not installed, cannot read
+ * the bytes, or no try is small enough. Never throws: a run does not fail because of a thumbnail.
  */
 export async function makeThumbnail(picture: Uint8Array): Promise<Uint8Array | undefined> {
   const sharp = await loadSharp();
@@ -54,7 +54,7 @@ export async function makeThumbnail(picture: Uint8Array): Promise<Uint8Array | u
       if (bytes.length <= maxThumbnailBytes) return bytes;
     }
   } catch {
-    // A broken or foreign picture has no thumbnail; the report shows the file itself.
+    // A damaged or unknown picture has no thumbnail; the report shows the file itself.
   }
   return undefined;
 }
@@ -68,7 +68,7 @@ async function loadSharp(): Promise<typeof Sharp | undefined> {
 }
 
 /**
- * Where the thumbnail of a saved picture lies, relative to the output folder. The picture's hash is part of the name, so
+ * The path of a saved picture's thumbnail, relative to the output folder. The picture's hash is part of the name, so
  * that a picture that was bought again never shows the thumbnail of the earlier one.
  */
 export function thumbnailPath(image: { readonly path: string; readonly sha256: string }): string {

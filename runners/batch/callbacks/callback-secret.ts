@@ -6,14 +6,14 @@ import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
 const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
-/** A longer file is not ours. */
+/** A longer file, in bytes, was not written by millrace. */
 const longestBytes = 4_096;
-/** Nobody else reads it. */
+/** File mode: only the owner can read the file. */
 const ownersAlone = 0o600;
 
 /**
- * The secret of a run, which is made at its first start with callbacks and kept in its folder. Where the file is damaged there is a
- * new one: callbacks to earlier addresses are refused then, and polls bring what they would have.
+ * The secret of a run, created at its first start with callbacks and kept in its folder. If the file is damaged, a new
+ * secret is made: callbacks to earlier URLs are then refused, and polls find the results instead.
  */
 export async function callbackSecret(disk: Disk, out: string): Promise<CallbackSecret> {
   const path = `${out}/.webhook.json`;

@@ -23,17 +23,20 @@ import { isEnd } from '../row/row-status.js';
 
 interface CalledRowsParts {
   readonly scheduler: SchedulerLike;
-  /** Emits when this process leaves its rows: a POST without an answer waits for no callback then. */
+  /** Emits when this process leaves its rows: a POST without an answer then waits for no callback. */
   readonly leaving$: Observable<unknown>;
-  /** Genuine callbacks about rows that this process does not have. */
+  /** Handles genuine callbacks about rows that this process does not have. */
   readonly orphan: HandOn;
-  /** Called with each row that callbacks can reach from now on. @defaultValue nothing follows */
+  /** Called with each row that callbacks can reach from now on. @defaultValue does nothing */
   readonly listening?: (row: RowInFlight) => void;
-  /** Called with each row that ends as unknown. @defaultValue nothing follows */
+  /** Called with each row that ends as unknown. @defaultValue does nothing */
   readonly unanswered?: (row: RowInFlight) => void;
 }
 
-/** The callbacks about rows that this process has. A row is named by its id, a POST of it by its number over all starts. */
+/**
+ * Receives the callbacks about rows that this process has. A callback URL names the row by its id, and the POST by its
+ * number over all starts.
+ */
 export class CalledRows {
   readonly receiver: WebhookReceiver;
 
@@ -50,7 +53,10 @@ export class CalledRows {
     return this.receiver.poll(schedule);
   }
 
-  /** A callback is answered, and a replay of it known, once the row's records are durable: later than the end of its job. */
+  /**
+   * A callback is answered, and the job ended for replays, only once the row's records are durable; that is later than
+   * the end of its job.
+   */
   row(row: RowInFlight): JobWebhook {
     const { leaving$, listening, unanswered } = this.parts;
     const { attempts } = row.progress;
@@ -66,7 +72,7 @@ export class CalledRows {
         const given = webhook.listen((callback) =>
           taking(callback).pipe(
             concatMap((result) => (result === 'settled' ? durable$.pipe(map(() => result)) : of(result))),
-            // A journal that fails ends the run, or this worker's part in it: the service is to try again.
+            // If the journal fails, the run, or this worker's part in it, ends: the service should try again.
             catchError(() => EMPTY),
           ),
         );

@@ -22,7 +22,7 @@ export class FoundJobs {
     });
   }
 
-  /** It waits no more. What was named of a request stands for nothing once the row has been sent again. */
+  /** The row no longer waits. If it has been sent again, a job named for its earlier POST no longer counts. */
   private wentOn({ id, progress }: RowInFlight): void {
     this.waiting.delete(id);
     const job = this.named.get(id);
@@ -56,7 +56,7 @@ export class FoundJobs {
     if (job.again !== undefined) this.found$.next(id);
   }
 
-  /** What was named of another POST than this one of its row stands for nothing. */
+  /** Forgets a job that was named for another POST of the row than this one. */
   keepOnly(id: string, { attempt }: Pick<HeldPost, 'attempt'>): void {
     if (this.named.get(id)?.attempt !== attempt) this.named.delete(id);
   }
@@ -65,7 +65,7 @@ export class FoundJobs {
     return this.waiting.has(id);
   }
 
-  /** A row that waits, and whose latest POST has left in this start. */
+  /** The records of a row that waits and whose latest POST was sent in this start. */
   sent(id: string): FoundJob['again'] | undefined {
     const row = this.waiting.get(id);
     return row && sentBy(row);
@@ -83,13 +83,13 @@ export class FoundJobs {
   }
 }
 
-/** A row whose latest POST has left in this start, and had no good answer. */
+/** The records of a row whose latest POST was sent in this start and was not accepted. */
 function sentBy({ id, progress }: RowInFlight): FoundJob['again'] | undefined {
   const { status, attempts, intent } = progress;
   return intent && { id, status, attempts, intent };
 }
 
-/** Whether the latest POST of a row had no good answer, and nothing has been sent of the row since. */
+/** Whether the latest POST of a row was not accepted, and nothing of the row has been sent since. */
 export function isToBeSentAgain(row: RowRecords | undefined, attempt: number): row is FoundJob['again'] {
   return row?.intent !== undefined && row.status === 'open' && attempt === row.attempts;
 }

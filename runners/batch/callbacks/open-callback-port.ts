@@ -5,7 +5,7 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
 import type { OpenCallbackPort } from '../context/callback-port.js';
 
-/** Beyond these a caller is cut off: the service sends one short request a job. Durations in ms. */
+/** Limits for callers; the service sends one short request per job. Durations in ms. */
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -14,7 +14,7 @@ const limits = {
   maxConnections: 1_000,
 };
 
-/** A server by `node:http`. @throws {MillraceError} `usage` where its port is in use */
+/** A server of `node:http`. @throws {MillraceError} `usage` if it cannot listen, such as when the port is in use */
 export const openCallbackPort: OpenCallbackPort = async ({ host, port }) => {
   let handle = notReady;
   const server = Object.assign(
@@ -53,7 +53,7 @@ function addressOf(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The run is not open yet, or not any more. */
+/** Answers while the run is not open yet, or is closed. */
 function notReady(_request: NodeCall, response: NodeAnswer): void {
   response.writeHead(503, { 'Content-Type': 'text/plain', Connection: 'close' });
   response.end('late\n');

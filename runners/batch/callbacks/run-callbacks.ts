@@ -46,10 +46,10 @@ class CallbacksOfRun implements RunCallbacks {
   isUsed = false;
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
-  /** Rows of earlier starts that are in work in this one, or were. */
+  /** Rows of earlier starts that are or were in work in this one. */
   private readonly begun = new Set<string>();
   private readonly jobs = new FoundJobs();
-  /** The job that each of these rows was warned of last. */
+  /** By row: the job that the last warning was about. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
   private ended: ReadonlyMap<string, RowRecords> | undefined;
@@ -129,7 +129,7 @@ class CallbacksOfRun implements RunCallbacks {
     this.jobs.keepOnly(id, post);
   }
 
-  /** The service is to try again where the journal cannot be read: the run may have closed it just now. */
+  /** If the journal cannot be read, for instance because the run has just closed it, the service should try again. */
   orphan(post: NamedPost): Observable<CallbackResult> {
     return this.meaningOf(post).pipe(catchError(() => EMPTY));
   }
@@ -157,7 +157,10 @@ class CallbacksOfRun implements RunCallbacks {
     return jobId === undefined ? of('unreadable') : this.orphan({ ...post, jobId });
   }
 
-  /** It is noted in the journal at the end of this start, or when its row is begun: till then the service is answered that it is to try again. */
+  /**
+   * Keeps the job for the row. It is written to the journal at the end of this start, or when the row is begun; until
+   * then the service is told to try again.
+   */
   private name(
     id: string,
     { attempt, endpoint }: HeldPost,
@@ -168,11 +171,11 @@ class CallbacksOfRun implements RunCallbacks {
     const known = jobs.named.get(id);
     const isInWork = jobs.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
-    // At once where that is possible: the row may be left in the next moment.
+    // Synchronously if possible, because the row may be sent in the next moment.
     return defer(() => ownerOf(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
-        // It has left meanwhile.
+        // The row has been sent meanwhile.
         const isGone = isInWork && !jobs.isWaitingFor(id, attempt);
         if (again !== undefined && isGone) return this.doubled(id, jobId);
         const message =
@@ -186,7 +189,7 @@ class CallbacksOfRun implements RunCallbacks {
     );
   }
 
-  /** Warns once of each job. */
+  /** Warns once about each job. */
   private doubled(row = '', jobId = ''): Observable<CallbackResult> {
     const known = this.doubles.get(row);
     if (known !== jobId) {
@@ -197,7 +200,7 @@ class CallbacksOfRun implements RunCallbacks {
     return of('foreign');
   }
 
-  /** A request that was refused has made a job all the same: it is asked for, where its row has not been sent again yet. */
+  /** A request that was refused has created a job all the same: the job is polled if the row has not been sent again yet. */
   private contradicted(id = '', jobId = ''): void {
     const sent = this.jobs.sent(id);
     if (sent === undefined) return void this.doubled(id, jobId);
@@ -216,8 +219,8 @@ class CallbacksOfRun implements RunCallbacks {
 }
 
 /**
- * What a callback means for a row by its records, while nobody works on it. `held`: its POST has no answer, and the callback names its
- * job. `undefined`: nothing can be decided before the row is in work again.
+ * What a callback means for a row that is not in work, according to its records. `held`: its POST has no answer, and
+ * the callback names its job. `undefined`: this cannot be decided before the row is in work again.
  */
 export function meaningOf(
   row: RowRecords | undefined,
@@ -227,7 +230,7 @@ export function meaningOf(
   if (row?.intent === undefined) return undefined;
   const { status, attempts, outcome } = row;
   if (attempt !== attempts) return 'foreign';
-  // A request that was out when the last start ended is held by this one, or sent again.
+  // A request that was not answered when the last start ended is held by this one, or sent again.
   if (status === 'unknown' || (status === 'sent' && onUnknown === 'hold')) return 'held';
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';

@@ -21,38 +21,38 @@ import { settingAside } from './setting-aside.js';
 import type { Stops } from '../stop/stops.js';
 import type { RowFacts, Task } from '../row/task.js';
 
-/** How many rows may be in flight: a number that stands, or one that is found out. */
+/** How many rows may be in flight: a fixed number, or one that adapts. */
 export type Slots = Pick<AdaptiveConcurrency, 'limit'> & Partial<AdaptiveConcurrency>;
 
-/** So many are kept in memory at once. */
+/** At most this many polled jobs are in memory at once. */
 const mostPolled = 1_000;
 
-/** The use that a task makes of a slot, until it is unsubscribed. */
+/** The use of a slot by a task, until it is unsubscribed. */
 export interface SlotUse extends Unsubscribable {
-  /** Takes in an event of the row: whether it still holds its slot. */
+  /** Takes an event of the row, which may mean that the row gives up or needs its slot. */
   follow(event: JobEvent<unknown>): void;
 }
 
 interface RowSlot {
   readonly endpoint: string;
   isAccepted: boolean;
-  /** Why the row gave its slot away: its job is missing, or nothing of it was accepted. `undefined`: it holds one. */
+  /** Why the row gave its slot away: its job is missing, or the service accepted nothing of it. `undefined` if it holds one. */
   away: Extract<WaitReason, 'not-found' | 'rate-limited'> | undefined;
-  /** Its wait is over, and it waits for a slot. */
+  /** The row's wait is over, and it waits for a slot. */
   isReturning: boolean;
 }
 
 interface Surroundings {
   readonly slots: Pick<Slots, 'limit'>;
   readonly stops: Stops;
-  /** Rows go to more than one endpoint. Where there is one, a row that gives its slot away helps no other row. */
+  /** Whether rows go to more than one endpoint. With a single endpoint, a row that gives its slot away helps no other row. */
   readonly hasSeveralEndpoints: boolean;
 }
 
 /**
- * Jobs of earlier starts are all asked for, however few slots there are: where some of them take long, the results of those
- * behind them would be gone. One slot beside them is left for rows of this start. A row of this start that waits after a
- * refusal, or because its job is missing, gives its slot to others meanwhile.
+ * Assigns slots to rows. Jobs of earlier starts are all polled, even if there are fewer slots: while some of them take
+ * long, the service would delete the results of the others. One slot beside them is left for rows of this start. A row
+ * of this start that waits after a refusal, or because its job is missing, gives its slot to others meanwhile.
  */
 export class BesidePolls {
   private readonly polled = new BehaviorSubject(0);
@@ -64,7 +64,7 @@ export class BesidePolls {
 
   constructor(private readonly around: Surroundings) {}
 
-  /** A task is begun: a job of an earlier start is asked for, or a row of this start has a slot. */
+  /** Call this when a task begins: a job of an earlier start is polled, or a row of this start has a slot. */
   enter(task: Task): SlotUse {
     if (task.what === 'refuse') return noSlot;
     if (task.what === 'poll' && task.intent !== undefined) {
@@ -86,13 +86,13 @@ export class BesidePolls {
     };
   }
 
-  /** Whether a row has to wait for a slot before it is sent: it gave its own away. */
+  /** Whether a row has to wait for a slot before it is sent, because it gave its own away. */
   mustReturn(id: string): boolean {
     const row = this.rows.get(id);
     return row?.away === 'rate-limited' && !row.isReturning;
   }
 
-  /** Completes once the row has a slot again. Rows that come back go before new ones. */
+  /** Completes once the row has a slot again. Returning rows come before new ones. */
   returned(id: string): Observable<never> {
     return defer(() => {
       const row = this.rows.get(id);
@@ -108,7 +108,7 @@ export class BesidePolls {
     });
   }
 
-  /** Whether a row of another endpoint is in work that has not just been refused. */
+  /** Whether a row of another endpoint is in work whose latest request did not fail and was not refused. */
   worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
@@ -118,8 +118,9 @@ export class BesidePolls {
   }
 
   /**
-   * How many tasks may go on at once. Rows whose job is missing hold no slot, up to as many as there are: a service that knows
-   * none of its jobs is not sold more than twice as many. Rows that were refused hold none, as they come back before they are sent.
+   * How many tasks may be in work at once. Rows whose job is missing hold no slot, but at most as many as there are
+   * slots: a service that knows none of its jobs does not get more than twice as many rows. Rows that were refused hold
+   * none, because they get one again before they are sent.
    */
   slots(limit$: Observable<number>): Observable<number> {
     return combineLatest([limit$, this.polled, this.changes.pipe(startWith(undefined))]).pipe(
@@ -140,7 +141,7 @@ export class BesidePolls {
   private follow(row: RowSlot, event: JobEvent<unknown>): void {
     if (event.type === 'accepted') row.isAccepted = true;
     if (event.type !== 'waiting') return this.move(row, undefined);
-    // Without an answer to its POST its job is as good as missing.
+    // If the POST was not answered, the job counts as missing.
     if (event.why === 'not-found' || event.why === 'callback') return this.move(row, 'not-found');
     if (row.away === 'not-found') this.move(row, undefined);
     const isRefused = (event.why === 'rate-limited' || event.why === 'backoff') && !row.isAccepted;
@@ -163,8 +164,8 @@ export class BesidePolls {
   }
 
   /**
-   * A row does not start while another one of its endpoint waits after a refusal, as it would be refused as well. As many
-   * rows as there are slots start all the same.
+   * A row does not start while another row of its endpoint waits after a refusal, because it would be refused as well.
+   * It starts anyway if fewer rows are in work than there are slots.
    */
   private readonly mayStart = (task: Task): boolean => {
     const { hasSeveralEndpoints, slots } = this.around;
@@ -176,10 +177,10 @@ export class BesidePolls {
   };
 }
 
-/** What needs no slot of a row. */
+/** For tasks that need no slot of a row. */
 const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
 
-/** Where a row goes: the id of its endpoint. Routes have one host together, and the empty string. */
+/** The id of the row's endpoint. All routes share one host, and the empty string. */
 function endpointOf({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): string {
   return kind === 'route' ? '' : endpoint;
 }

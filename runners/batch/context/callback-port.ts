@@ -7,58 +7,64 @@ import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { IntentRecord } from '../journal/record.js';
 
-/** A server that callbacks come to. It answers 503 while nobody takes them. */
+/** A server that receives callbacks. It answers 503 until `pass` is called. */
 export interface CallbackPort {
-  /** Where this machine reaches it. */
+  /** The URL by which this machine reaches it. */
   readonly url: string;
-  /** Gives each call to `handle` from now on. */
+  /** Passes each call to `handle` from now on. */
   pass(handle: (request: NodeCall, response: NodeAnswer) => void): void;
   close(): Promise<void>;
 }
 
-/** Opens a server at this address; port 0 is a free one. */
+/** Opens a server at this address; port 0 means a free one. */
 export type OpenCallbackPort = (where: {
   readonly host: string;
   readonly port: number;
 }) => Promise<CallbackPort>;
 
-/** Hands on a genuine callback about a row that another process may have. It completes without a value where it could not be kept. */
+/**
+ * Passes on a genuine callback about a row that another process may have. Completes without a value if the callback
+ * could not be stored.
+ */
 export type HandOn = (callback: OrphanCallback) => Observable<CallbackResult>;
 
-/** What signs the addresses of a run's rows, over all of its starts. */
+/** The secret that signs the callback URLs of a run's rows, over all of its starts. */
 export interface CallbackSecret {
   readonly run: string;
   readonly secret: string;
 }
 
-/** Where the service calls back about the rows of a run, and what signs that. */
+/** The URL at which the service calls back about the rows of a run, with the secret that signs it. */
 export interface CallbackAddress extends CallbackSecret {
   readonly url: string;
 }
 
 /** A POST without an answer. */
 export interface HeldPost {
-  /** Its number among the POSTs of the row. */
+  /** Its number among the POSTs of the row, counted from 1. */
   readonly attempt: number;
   readonly endpoint: string;
 }
 
-/** A POST, and the job that a callback says it has made. */
+/** A POST, and the job that it created according to a callback. */
 export type NamedPost = Pick<CalledPost, 'row' | 'attempt'> & { readonly jobId: string };
 
-/** A row that was to be sent again, and the job that its latest POST has made after all. */
+/** A row that was to be sent again, and the job that its latest POST created after all. */
 export interface FoundJob {
   readonly jobId: string;
   readonly again: RowRecords & { readonly intent: IntentRecord };
 }
 
-/** What a callback has said of a POST that is held, or of one that this start was to send `again`; `isTaken`: its job is asked for by now. */
+/**
+ * What a callback said about a held POST, or about one that this start was to send again (`again`). `isTaken`: its job
+ * is polled by now.
+ */
 export type NamedJob = Pick<NamedPost, 'attempt' | 'jobId'> &
   Partial<Pick<FoundJob, 'again'>> & { readonly isTaken?: boolean };
 
-/** Calls of this start that came to this process. */
+/** Callbacks that this process received in this start. */
 export interface CallbackCounts {
-  /** Jobs whose end they were, or that they informed about. */
+  /** Callbacks about a job's end or state that were used. */
   taken: number;
   /** Forged, unreadable, or about another job: nothing changed. */
   refused: number;

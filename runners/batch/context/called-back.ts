@@ -18,18 +18,18 @@ import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
 
-/** Opens the port for callbacks. @throws {MillraceError} `usage` where it is in use */
+/** Opens the port for callbacks. @throws {MillraceError} `usage` if the port is in use */
 export type ListenForCallbacks = (
   options: NonNullable<ResolvedOptions['webhooks']>,
 ) => Promise<CallbackListener>;
 
-/** A port that answers 503 until a run takes the callbacks that come to it. */
+/** A port that answers 503 until a run takes its callbacks. */
 export interface CallbackListener {
   begin(parts: CallbackParts): Promise<RunCallbacks>;
   close(): Promise<void>;
 }
 
-/** What callbacks need of an open run. */
+/** The parts of an open run that callbacks use. */
 export interface CallbackParts {
   readonly options: Pick<ResolvedOptions, 'disk' | 'out' | 'scheduler' | 'onUnknown'>;
   readonly journal: Pick<Journal, 'find'>;
@@ -41,32 +41,38 @@ export interface CallbackParts {
 /** The callbacks of a run. */
 export interface RunCallbacks {
   readonly address: CallbackAddress;
-  /** Those of a row's next job, or of the one that it has. */
+  /** The callbacks of a row's next job, or of the one that it has. */
   row(row: RowInFlight): JobWebhook;
   /** Emits once a callback has named the job of a row's latest POST, while the row waits to be sent again. */
   found(row: RowInFlight): Observable<unknown>;
-  /** That job, which is asked for from now on. `undefined`: no callback has named any. */
+  /** The job that `found` is about; it counts as polled from now on. `undefined` if no callback has named one. */
   takeFound(row: RowInFlight): FoundJob | undefined;
-  /** Polls that are rare while callbacks come. */
+  /** Wraps the schedule: polls are rare while callbacks arrive. */
   poll(schedule: PollSchedule): PollSchedule;
-  /** The row is in work from now on, here or elsewhere: what earlier starts left of it holds no more. */
+  /** The row is in work from now on, here or elsewhere: its state from earlier starts is no longer valid. */
   begin(task: TaskOf<'send' | 'poll'>): void;
-  /** No row is in work any more, here or elsewhere: what callbacks mean is decided by the records of their rows, of this start as well. */
+  /**
+   * No row is in work any more, here or elsewhere: from now on the records of a row, including those of this start,
+   * decide what a callback about it means.
+   */
   endWork(rows: ReadonlyMap<string, RowRecords>): void;
-  /** Rows that nobody works on and that were to be sent again, with the jobs that callbacks have named: they are asked for from now on. */
+  /**
+   * Rows that nobody works on and that were to be sent again, with the jobs that callbacks have named; they count as
+   * polled from now on.
+   */
   takeLeft(): readonly FoundJob[];
-  /** Jobs of rows are known by these ids from now on. */
+  /** From now on, job ids are claimed here. */
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
-  /** The row has ended as unknown in this start, by this POST. */
+  /** The row has ended as unknown in this start, because of this POST. */
   hold(id: string, post: HeldPost): void;
-  /** A genuine callback about a row that is not in work: one that is held as unknown has this job, which is asked for later. */
+  /** A genuine callback about a row that is not in work: if the row is held as unknown, it has this job, which is polled later. */
   orphan(callback: NamedPost): Observable<CallbackResult>;
-  /** The job that a callback has named of this held row is asked for from now on. */
+  /** The job that a callback has named for this held row is polled from now on. */
   taken(id: string): void;
-  /** Jobs of rows that are held as unknown, which callbacks have named, by row. */
+  /** By row: jobs of rows that are held as unknown, as named by callbacks. */
   readonly named: ReadonlyMap<string, NamedJob>;
-  /** `undefined`: rows are in work elsewhere, and no call came here. */
+  /** `undefined` if rows are in work elsewhere and no call came to this process. */
   readonly counts: CallbackCounts | undefined;
-  /** A row of this start has named an address. */
+  /** Whether a row of this start was sent with a callback URL. */
   readonly isUsed: boolean;
 }

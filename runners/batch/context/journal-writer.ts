@@ -3,13 +3,13 @@ import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
 import { RunTally } from '../row/run-tally.js';
 
-/** Appends to the journal, and keeps the tally of what is durable in it. */
+/** Appends to the journal, and keeps the tally of its durable records. */
 export class JournalWriter {
-  /** Rows and money by all records that are durable. */
+  /** Rows and money according to all durable records. */
   readonly tally: RunTally;
-  /** Records of the journal that are known to be durable. */
+  /** The number of journal records that are known to be durable. */
   records: number;
-  /** Number of the last durable outcome of this start; 0: none yet. */
+  /** Number of the last durable outcome of this start; 0 if there is none yet. */
   lastOutcome = 0;
 
   constructor(readonly journal: Journal) {
@@ -17,11 +17,11 @@ export class JournalWriter {
     this.tally = new RunTally(journal.recovered);
   }
 
-  /** Cold: subscribing appends. Emits the record's number, once, when it is durable. */
+  /** Appends when it is subscribed to. Emits the record's number once it is durable. */
   append(record: JournalRecord): Observable<number> {
     return defer(() => {
       const appended = this.journal.append(record);
-      // A record counts also when its row was left while it was on its way to the disk.
+      // The record is counted even if its subscriber unsubscribes before it is durable.
       const note = (number: number): void => {
         this.records = Math.max(this.records, number);
         if (record.k === 'outcome') this.lastOutcome = Math.max(this.lastOutcome, number);

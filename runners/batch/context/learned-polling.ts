@@ -8,12 +8,12 @@ import { replaceFile } from '../disk/replace-file.js';
 import { describeFault } from '../stop/exit-of.js';
 import type { RunLog } from '../log/open-log.js';
 
-/** When to ask for jobs, learned over all starts of a run. */
+/** A poll schedule that is learned over all starts of a run. */
 export interface LearnedPolling {
   readonly schedule: PollSchedule;
-  /** Why the file of earlier starts could not be read: it is learned anew. */
+  /** Why the file of earlier starts could not be read; the schedule is then learned again. */
   readonly problem: string | undefined;
-  /** Writes what has been learned since the last time, for the next start. */
+  /** Saves what has been learned since the last call, for the next start. */
   keep(): Promise<void>;
 }
 
@@ -21,10 +21,10 @@ export interface PollingOptions {
   readonly disk: Disk;
   /** The output folder. */
   readonly out: string;
-  /** What one status call is worth, in ms of lag. */
+  /** How much lag, in ms, is worth one status call. */
   readonly pollCostMs: number;
   readonly scheduler: SchedulerLike;
-  /** A schedule to be used instead of the learned one: nothing is kept. */
+  /** A schedule to use instead of the learned one; then nothing is saved. */
   readonly schedule?: PollSchedule | undefined;
 }
 
@@ -35,10 +35,10 @@ const fileSchema = z.object({
   version: z.literal(1),
   laws: z.record(z.string(), z.object({ runTimesMs: z.array(z.number().positive()).min(1) })),
 });
-/** A hundred endpoints with 400 run times each are a quarter of it. A longer file is not ours. */
+/** A hundred endpoints with 400 run times each take a quarter of this. A longer file was not written by millrace. */
 const longestBytes = 2 << 20;
 
-/** Reads the run times that earlier starts left in `poll-law.json`. A damaged file is ignored, and named. */
+/** Reads the run times that earlier starts left in `poll-law.json`. A damaged file is ignored and reported as `problem`. */
 export async function openPolling(options: PollingOptions): Promise<LearnedPolling> {
   const { schedule, pollCostMs, scheduler } = options;
   if (schedule !== undefined) return { schedule, problem: undefined, keep: () => Promise.resolve() };
@@ -87,7 +87,7 @@ async function writeRunTimes(options: PollingOptions, runTimes: RunTimes): Promi
   await replaceFile(options.disk, pollingPath(options), `${JSON.stringify({ version: 1, laws: known })}\n`);
 }
 
-/** Writes what was learned of run times. A disk that refuses costs the next start some status calls, and no row. */
+/** Saves the learned run times. If the disk fails, the next start makes some more status calls; no row is affected. */
 export async function keepPolling({
   polling,
   log,

@@ -25,8 +25,8 @@ import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
 
 /**
- * What a row needs from its reservation to its end: all that the stages `purchase`, `pictures` and `end` know of a run. They
- * are ports: what implements them is chosen where a run is opened.
+ * What a row needs from its reservation to its end: the part of a run that the stages `purchase`, `pictures` and `end`
+ * know. The fields are ports: the start of a run chooses their implementations.
  */
 export interface PurchaseContext {
   /** @hidden its fields are those of `RunBatchOptions`, where they are described */
@@ -37,22 +37,22 @@ export interface PurchaseContext {
   /** The files that follow from the journal. */
   readonly projections: RowLines;
   readonly money: RunMoney;
-  /** Whether answers can be written; absent where they are not written here. */
+  /** Whether there is disk space for answers; absent if this process does not write them. */
   readonly room?: Pick<DiskRoom, 'look' | 'shortage'>;
   readonly service: RunService;
   readonly pictures: PictureRules;
-  /** Where the service calls back about rows; absent where it does not. */
+  /** The callbacks of the service about rows; absent if there are none. */
   readonly callbacks?:
     (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'found' | 'takeFound'>>) | undefined;
   readonly stops: Stops;
-  /** Why the run stops after so many failed rows of this start; `undefined`: it goes on. @defaultValue it always does */
+  /** Why the run stops after this many failed rows; `undefined` if it goes on. @defaultValue the run always goes on */
   readonly whyHalted?: () => StopCause | undefined;
-  /** Rows that are begun and have not ended. */
+  /** The number of rows that are still to be done. */
   readonly toDo: { rows: number };
-  /** Called with each row that leaves its slot before it has ended, and whose picture is not to be saved either. @defaultValue nothing follows */
+  /** Called with each row that leaves its slot before it has ended and has no picture to be saved. @defaultValue does nothing */
   readonly rowLeft?: (id: string) => void;
   readonly log: RunLog;
-  /** What the stages report beside what they emit. */
+  /** Receives the events that the stages report in addition to what they emit. */
   readonly events: Subject<RunEvent>;
 }
 
@@ -76,7 +76,10 @@ export type PurchaseOptions = Pick<
   | 'timeoutMs'
 >;
 
-/** Where the lines of rows are written. A call resolves when they are in the files. `record` is the number of the outcome; a row that is not current is bought again at once. */
+/**
+ * Writes the lines of rows. A call resolves when they are in the files. `record` is the number of the outcome; a row
+ * that is not current is bought again at once.
+ */
 interface RowLines {
   write(row: EndedRow, record: number, isCurrent: boolean): Promise<void>;
 }
@@ -89,29 +92,29 @@ export interface RunMoney {
   /** Values whose caps had no room for a row. */
   readonly full: FullValues;
   readonly prices: PriceBook;
-  /** Rows of no known price, and what they may cost together; absent where nothing limits it. */
+  /** The number of rows without a known price, and the limit of their total cost in US dollars; absent if there is no limit. */
   readonly unagreed?: { readonly rows: number; readonly mostUsd: number } | undefined;
-  /** Tells when so much of a cap is taken; absent where nobody asked. */
+  /** Warns when a cap is nearly used up; absent if no warning was asked for. */
   readonly watch?: Pick<CapWatch, 'look'> | undefined;
 }
 
 /** A budget beyond the run's own ledger: of all runs in a day, or of all workers of a run. */
 export interface SharedMoney {
-  /** False: the price does not fit. */
+  /** Resolves to false if the price does not fit. */
   reserve(id: string, price: MicroDollars | null): Promise<boolean>;
-  /** The value whose cap leaves no room for the row that did not fit: the row is left, and the run goes on. */
+  /** The value whose cap leaves no room for the row that did not fit: that row is left, and the run goes on. */
   whyFull?(id: string): CappedValue | undefined;
   /** Why the run stops when a price did not fit. */
   whyStop(price: MicroDollars | null): StopCause;
 }
 
-/** The service, as the rows of a run share it. */
+/** The service, as all rows of a run share it. */
 export interface RunService {
-  /** The queue endpoint of that id. */
+  /** The queue endpoint with this id. */
   readonly queues: (endpoint: string) => QueueEndpoint<unknown, unknown>;
-  /** Absent where no {lb_base_url} is known. */
+  /** Absent if {lb_base_url} is not given. */
   readonly routes: RouteEndpoint | undefined;
-  /** What goes to /run waits there behind all jobs that do not say so. @defaultValue false */
+  /** Jobs sent to /run wait there behind all jobs without low priority. @defaultValue false */
   readonly lowPriority?: boolean;
   /** How many rows may be in flight. */
   readonly slots: Slots;
@@ -119,27 +122,27 @@ export interface RunService {
   readonly beside: BesidePolls;
   /** Which row has which job. */
   readonly jobIds: RowJobIds;
-  /** Whether requests get through. */
+  /** Whether requests reach the service. */
   readonly reach: ServiceReach;
   /** Endpoints that the service does not know. */
   readonly blocked: BlockedEndpoints;
 }
 
-/** The pictures of a run. */
+/** How the pictures of a run are named, saved and uploaded. */
 export interface PictureRules {
   readonly names: Pick<PictureNames, 'collides'>;
-  /** Where in an output files lie that are saved as well. */
+  /** Paths in an output whose files are saved as well. */
   readonly paths: readonly OutputPath[];
-  /** This process saves pictures. If not, a picture in a reply stays there, and another process saves it. */
+  /** Whether this process saves pictures. If not, a picture in a reply stays there, and another process saves it. */
   readonly areSaved: boolean;
-  /** Where pictures of this machine go; absent where they stay. */
+  /** Uploads local pictures; absent if they stay local. */
   readonly host: PictureHost | undefined;
-  /** Pictures of earlier starts whose URLs die soon. */
+  /** Pictures of earlier starts whose URLs expire soon. */
   readonly expiring: { saved(id: string): void };
-  /** What has been warned of once: formats that were not asked for, fields without a file. */
+  /** Keys of warnings already given: formats that were not asked for, fields without a file. */
   readonly warned: Set<string>;
-  /** Edits of this start that completed without a picture. */
+  /** The number of edits of this start that completed without a picture. */
   readonly pictureless: { edits: number };
-  /** Which of the last edits has a picture's address, and how many were answered with that of another row. */
+  /** The owner of each picture URL among the latest edits, and how many edits were answered with the URL of another row. */
   readonly addresses: Pick<RecentJobs, 'ownerOf' | 'keep'> & { shared: number };
 }

@@ -37,7 +37,10 @@ type Filled =
   | 'ledger'
   | 'prices';
 
-/** The options of a run, checked once and with every default filled in. It names ports alone: what implements them is chosen by a start. */
+/**
+ * The options of a run, validated once and with all defaults filled in. The types are ports: a start chooses their
+ * implementations.
+ */
 export interface ResolvedOptions
   extends
     Omit<RunBatchOptions, Filled | 'manifest' | 'retry' | 'only' | 'rate' | 'webhooks'>,
@@ -45,40 +48,41 @@ export interface ResolvedOptions
   readonly manifest: ResolvedManifest;
   readonly retry: ReadonlySet<FailureCode>;
   readonly only: RowSelection | undefined;
-  /** One that can be loaded is, before anything is sent. */
+  /** If it has `load`, that is called before anything is sent. */
   readonly transport: Transport & Partial<Pick<LateTransport, 'load'>>;
-  /** What the journal notes of a start: plain values, so no key. */
+  /** The settings of a start that the journal records: plain values, so no API key. */
   readonly settings: Record<string, unknown>;
-  /** Where the service calls back; without a `url` at the address where it listens. */
+  /** Where the service calls back; without a `url`, at the address where the run listens. */
   readonly webhooks?: ResolvedWebhooks | undefined;
-  /** What stands in no file, log or error. */
+  /** Texts that must not appear in any file, log or error. */
   readonly secrets: readonly string[];
 }
 
-/** Callbacks of the service. */
+/** Options for callbacks of the service. */
 interface ResolvedWebhooks {
   readonly url?: string | undefined;
   readonly host: string;
   readonly port: number;
-  /** Absent: a server of `node:http`. */
+  /** If absent, a server of `node:http` is opened. */
   readonly open?: OpenCallbackPort | undefined;
-  /** Absent: all rows are in work here. */
+  /** Absent if all rows are in work in this process. */
   readonly handOn?: HandOn | undefined;
 }
 
-/** Where rows come from, and how they are read. */
+/** The source of the rows, and how it is read. */
 export interface ResolvedManifest {
   readonly path: string;
   readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
   readonly settings: ManifestSettings;
-  /** All readings of this start see the same bytes. */
+  /** Makes all passes of this start read the same bytes. */
   readonly bytes?: PricedBytes;
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
 /**
- * What a start does while it reads its journal: it may keep what the manifest holds. Called early, it writes nothing before `held`
- * resolves: then the run is this start's, and its journal is opened next. Rejects never, and ends with the signal.
+ * Work that a start does while it reads its journal: it may save a kept check of the manifest. It is called early, but
+ * writes nothing before `held` resolves: then this start holds the run, and opens its journal next. It never rejects,
+ * and ends when the signal aborts.
  */
 export type CheckAhead = (
   options: ResolvedOptions,

@@ -14,10 +14,13 @@ export type RunEvent =
   | { readonly type: 'checked'; readonly plan: Plan; readonly ahead: Ahead }
   | {
       readonly type: 'started';
-      /** Rows that had ended before, and those that this start takes up. */
+      /** The number of rows that had ended before and of those that this start takes up. */
       readonly rowsTotal: number;
       readonly alreadyEnded: number;
-      /** Of the rows taken up: polled by their id, only downloaded, held as `unknown` or `expired`, failed before and sent again. */
+      /**
+       * The rows taken up, by kind: polled by their job id, only downloaded, held as `unknown` or `expired`, sent again
+       * after a failure.
+       */
       readonly taken: {
         readonly polled: number;
         readonly downloaded: number;
@@ -26,15 +29,15 @@ export type RunEvent =
       };
       readonly plan: Plan;
     }
-  /** So many rows may be in flight from now on. */
+  /** The number of rows that may be in flight from now on. */
   | { readonly type: 'concurrency'; readonly rows: number }
-  /** Where the rows of a run stand that other processes work on: so many wait, are in flight, are being saved. */
+  /** The rows of a run that other processes work on: how many wait, are in flight, and are being saved. */
   | {
       readonly type: 'elsewhere';
       readonly open: number;
       readonly inFlight: number;
       readonly saving: number;
-      /** No request is sent for so many ms. */
+      /** For this many ms no request is sent. */
       readonly pausedMs: number;
     }
   /** A request did not reach the service, or no answer came back. */
@@ -51,7 +54,10 @@ export type RunEvent =
       readonly cost: MicroDollars | null;
       readonly message?: string;
     }
-  /** A row that had ended as unknown goes on: a callback has named its job. `isOfThisStart`: this start had ended it. */
+  /**
+   * A row that had ended as unknown continues, because a callback has named its job. `isOfThisStart`: it had ended in
+   * this start.
+   */
   | { readonly type: 'reopened'; readonly id: string; readonly row: number; readonly isOfThisStart: boolean }
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
   | {
@@ -61,21 +67,26 @@ export type RunEvent =
       readonly unknown: MicroDollars;
       readonly cap?: MicroDollars;
     }
-  /** The run is to stop, or has to. Only work that must not be interrupted continues. */
+  /** The run was told to stop, or has to. Only work that must not be interrupted continues. */
   | { readonly type: 'stopping'; readonly exitCode: number; readonly reason: string }
   | {
       readonly type: 'finished';
       readonly exitCode: number;
-      /** One sentence: what happened, and how to go on. */
+      /** One sentence on what happened and how to continue. */
       readonly reason: string;
-      /** Absent where the run's folder was not opened. */
+      /** Absent if the run's folder was not opened. */
       readonly summary?: Summary;
     };
 
 /**
- * `manifest`: from its check. `held`: rows that a person decides on. `changed`: rows that were bought and differ now.
- * `host`: another than before, where nothing was accepted. `database`: it is away, or back. `workers`: nobody works.
- * `value-cap`: rows of a value do not fit under its cap. `warn-at`: so much of a cap is taken.
+ * - `manifest`: from the check of the manifest.
+ * - `held`: rows that a person has to decide on.
+ * - `changed`: rows that have changed since they were bought.
+ * - `host`: another host than before, which had accepted nothing.
+ * - `database`: the connection was lost or restored.
+ * - `workers`: no worker is running.
+ * - `value-cap`: rows of a value do not fit under its cap.
+ * - `warn-at`: the warning threshold of a cap is reached.
  */
 export type WarningCode =
   | 'manifest'
@@ -96,7 +107,7 @@ export type WarningCode =
   | 'database'
   | 'workers';
 
-/** The events of one run, as a stream and for `for await`. All subscribers share it; a late one gets the last event first. */
+/** The events of one run, as a stream and for `for await`. All subscribers share them; a late one gets the last event first. */
 export class RunStream extends Observable<RunEvent> implements AsyncIterable<RunEvent> {
   /** @param abandoned called when the last subscriber has left before the end */
   constructor(events: Observable<RunEvent>, abandoned: () => void) {
@@ -128,7 +139,7 @@ export class RunStream extends Observable<RunEvent> implements AsyncIterable<Run
     });
   }
 
-  /** The same events; leaving the loop is leaving the run. */
+  /** The same events; leaving the loop early unsubscribes. */
   [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined, undefined> {
     return iterate(this);
   }

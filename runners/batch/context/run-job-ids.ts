@@ -2,15 +2,15 @@ import { RecentJobs, type AnsweredId, type JobIds } from '../../../src/policy/jo
 import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
 
-/** Rows whose job is not in the journal yet are among so many. */
+/** Rows whose job is not in the journal yet are among the last this many. */
 const mostRecent = 10_000;
 
-/** Which row has which job, with those that were bought elsewhere. */
+/** The row of each job, including jobs that were bought elsewhere. */
 export type RowJobIds = JobIds & Pick<RunJobIds, 'keep'>;
 
 /**
- * Which row of a run has which job, over all of its starts. All jobs are known by their hashes, the last ones by their names as well;
- * whose an earlier one is says the journal, in a pass over it.
+ * The row of each job, over all starts of a run. All job ids are kept as hashes, and the latest ones in full; the row
+ * of an earlier one is found in the journal, in a pass over it.
  */
 export class RunJobIds implements JobIds {
   private readonly recent = new RecentJobs(mostRecent);
@@ -26,13 +26,13 @@ export class RunJobIds implements JobIds {
     return undefined;
   }
 
-  /** A job that was bought elsewhere is asked for: no POST is answered with its id. */
+  /** Registers a job that was bought elsewhere and is polled here: no POST of this run may be answered with its id. */
   keep(job: AnsweredId): void {
     this.journal.recovered.jobs.add(job.endpoint, job.jobId);
     this.recent.keep(job);
   }
 
-  /** Two ids may have one hash: the journal says whether a row has this one. */
+  /** Two ids may have the same hash, so the journal is searched for the real owner. */
   private async find(answered: AnsweredId): Promise<string | undefined> {
     const owner = await rowOfJob(this.journal, answered.jobId);
     this.recent.keep({ ...answered, key: owner ?? answered.key });
@@ -40,7 +40,10 @@ export class RunJobIds implements JobIds {
   }
 }
 
-/** The row of this run that a job belongs to, as the journal has it; one pass over it. A job that a person gave a row and took back is nobody's. */
+/**
+ * The row of this run that a job belongs to according to the journal, in one pass over it. A job that a person assigned
+ * to a row and took back belongs to no row.
+ */
 export async function rowOfJob(
   journal: Pick<Journal, 'records'>,
   jobId: string,
@@ -51,7 +54,7 @@ export async function rowOfJob(
     if (owner === undefined) {
       if ('jobId' in record && record.jobId === jobId) owner = record.id;
     } else if (record.id === owner) {
-      // It was sent again: what follows is said of another purchase.
+      // The row was sent again: the records that follow are about another purchase.
       if (record.k === 'intent') return owner;
       if (isOfNoJob(record)) owner = undefined;
     }
@@ -59,7 +62,7 @@ export async function rowOfJob(
   return owner;
 }
 
-/** A request without an answer ends so, and is in doubt again once a settlement by hand is taken back. */
+/** A request without an answer ends like this, and the row becomes unknown again when a settlement by hand is undone. */
 function isOfNoJob(record: JournalRecord): boolean {
   if (record.k !== 'outcome' || record.status !== 'failed' || record.error.code !== 'unknown') return false;
   return record.jobId === undefined && record.purchase?.jobId === undefined;

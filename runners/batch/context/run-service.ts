@@ -19,7 +19,7 @@ import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds, type RowJobIds } from './run-job-ids.js';
 
-/** What the service of a run needs of its options. */
+/** The options that the service of a run uses. */
 export type ServiceOptions = Pick<
   ResolvedOptions,
   | 'transport'
@@ -36,7 +36,7 @@ export type ServiceOptions = Pick<
   | 'lowPriority'
 >;
 
-/** Where the rows of a start go. */
+/** The targets of the rows of a start. */
 export interface RowTargets {
   readonly slots: Slots;
   /** Ids of queue endpoints. */
@@ -46,7 +46,7 @@ export interface RowTargets {
   readonly jobIds: RowJobIds;
 }
 
-/** What the service of a run is made of, beside its options. */
+/** Further parts that the service of a run uses. */
 interface Parts {
   readonly schedule: PollSchedule;
   readonly log: RunLog;
@@ -54,7 +54,7 @@ interface Parts {
   readonly stops: Stops;
 }
 
-/** Where the rows of a checked manifest go. */
+/** The targets of the rows of a checked manifest. */
 export function rowPlaces(
   { scheduler, manifest, concurrency }: ResolvedOptions,
   { plan, ahead }: { readonly plan: Plan; readonly ahead: Ahead },
@@ -65,14 +65,17 @@ export function rowPlaces(
   return {
     ...{ endpoints, hasRoutes, jobIds: new RunJobIds(journal) },
     slots: slotsOf(concurrency, { plan, mode: manifest.settings.mode, scheduler }),
-    // The endpoints of rows that arrive are not known before.
+    // The endpoints of rows that arrive later are not known yet.
     hasSeveralEndpoints: manifest.live !== undefined || endpoints.length + (hasRoutes ? 1 : 0) > 1,
   };
 }
 
 const usual = 8;
 
-/** The slots of a run. Without a number: found out where rows go to /run, as /runsync holds a worker and a connection each. */
+/**
+ * The slots of a run. Without a number they adapt if rows go to /run; with /runsync each row occupies a worker and a
+ * connection, so they are fixed.
+ */
 function slotsOf(
   concurrency: number | 'auto' | undefined,
   { plan, mode, scheduler }: { plan: Plan; mode: 'sync' | 'async' | undefined; scheduler: SchedulerLike },
@@ -85,7 +88,7 @@ function slotsOf(
 /** Opens the service for rows. Nothing is sent. */
 export type OpenService = (options: ServiceOptions, places: RowTargets, parts: Parts) => RunService;
 
-/** The service over a client of the library. */
+/** Builds the service on a client of the library. */
 export function serviceOver(create: (options: ClientOptions) => Client): OpenService {
   return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
     const { schedule, log, events, stops } = parts;
@@ -118,8 +121,8 @@ function clientOptions(
 }
 
 /**
- * Wraps the gate to count answers: a run that gets answers must not stop as unreachable. A row that gave its slot away waits
- * for one before it is sent.
+ * Wraps the gate to count answers: a run that gets answers must not stop as unreachable. A row that gave its slot away
+ * waits for one before it is sent.
  */
 function watchedGate(
   gate: Gate,
@@ -142,7 +145,7 @@ function watchedGate(
   };
 }
 
-/** The queue endpoints of a run, each made for its first row: checking options again for every row is work for nothing. */
+/** The queue endpoints of a run. Each is created for its first row, so that options are not validated again for every row. */
 function queuesOf(client: Client, options: ServiceOptions, poll: PollSchedule): RunService['queues'] {
   const queues = new Map<string, QueueEndpoint<unknown, unknown>>();
   return (endpoint) => {

@@ -12,20 +12,20 @@ import type { LearnedPolling } from './learned-polling.js';
 import type { PurchaseContext, PictureRules } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 
-/** A run that is held by this process, checked and open: what its stages share. */
+/** A run that this process holds, checked and open: what its stages share. */
 export interface Run extends PurchaseContext {
   /**
-   * What the run was started with, checked and filled in.
+   * The options of the run, validated and with defaults filled in.
    * @hidden its fields are those of `RunBatchOptions`, where they are described
    */
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
   readonly projections: Projections;
   readonly pictures: PictureRules & { readonly names: PictureNames; readonly expiring: ExpiringPictures };
-  /** Its part of the ledger that runs share; absent without one. */
+  /** The run's part of the ledger that runs share; absent without one. */
   readonly day:
     | {
-        /** Writes to the ledger what has changed since the last time. */
+        /** Waits until all pending bookings are in that ledger. */
         flush(): Promise<void>;
       }
     | undefined;
@@ -35,32 +35,32 @@ export interface Run extends PurchaseContext {
   readonly taken: TakenUp & RecoveredSent;
   /** Rows of the manifest that earlier starts left unfinished: `limit` does not count them. */
   readonly pending: ReadonlySet<string>;
-  /** When to ask for jobs. */
+  /** When to poll jobs. */
   readonly polling: LearnedPolling;
   /** The folder of pictures is gone, and pictures of earlier starts were in it. */
   readonly lostPictures: boolean;
   readonly startedAt: number;
 }
 
-/** Rows that had ended and are taken up again, beside those of the manifest. */
+/** Rows that had ended and are taken up again, in addition to those of the manifest. */
 export interface TakenUp {
-  /** Ids whose job is polled once more, with what is reserved for them again. */
+  /** Rows whose job is polled once more, with the price that is reserved for them again. */
   readonly polled: ReadonlyMap<
     string,
     { readonly price: MicroDollars | null; readonly intent: IntentRecord | undefined }
   >;
-  /** How many pictures are fetched once more. */
+  /** The number of rows whose pictures or files are downloaded once more. */
   readonly downloaded: number;
-  /** Completed rows that are taken up for files which were not asked for before: how many, and which. */
+  /** Completed rows that are taken up for files which were not asked for before: how many, and a test for them. */
   readonly forFiles?: { readonly rows: number; readonly lacks: (row: RowRecords) => boolean } | undefined;
-  /** Completed rows that are to be redone and do not fit under the cap: they stay in the results as they are. */
+  /** The number of completed rows that are to be redone but do not fit under the cap: they stay in the results as they are. */
   readonly kept: number;
 }
 
-/** What became of the requests that were out when the last start ended. */
+/** What happened to the requests that were sent but not answered when the last start ended. */
 export interface RecoveredSent {
-  /** They may have been accepted: a person decides. */
+  /** Rows that may have been accepted: a person decides. */
   readonly held: readonly { readonly id: string; readonly row: number; readonly outcome: OutcomeRecord }[];
-  /** How many are sent again, as the user prefers. */
+  /** The number of rows that are sent again because of `onUnknown: 'retry'`. */
   readonly doubled: number;
 }

@@ -2,20 +2,20 @@ import { filter, firstValueFrom, merge, type Observable } from 'rxjs';
 import { exitOf } from '../stop/exit-of.js';
 import type { Stops } from '../stop/stops.js';
 
-/** As many are kept in memory at most; the tasks behind them wait. */
+/** At most this many tasks are set aside in memory; the tasks behind them wait. */
 const mostAside = 1_000;
 
 interface AsideOptions<T> {
-  /** Asked for each task, and again after each of `changes`. */
+  /** Called for each task, and again after each of `changes`. */
   readonly mayStart: (task: T) => boolean;
   readonly changes: Observable<unknown>;
   readonly stops: Pick<Stops, 'isStopping' | 'leaving$' | 'stop'>;
 }
 
 /**
- * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have ended
- * and none is aside, or when the run stops: what is aside then is left to be done. An error of the tasks stops the run as one
- * of a row does: replies on their way are paid, and are awaited.
+ * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have
+ * ended and none is set aside, or when the run stops: tasks that are set aside then are left to be done. An error of
+ * the tasks stops the run like an error of a row: replies on their way are paid for, and are awaited.
  */
 export async function* settingAside<T>(
   tasks: AsyncIterable<T>,
@@ -50,7 +50,7 @@ export async function* settingAside<T>(
   }
 }
 
-/** The next one, or `undefined` when something changes before it comes. */
+/** Resolves to the next task, or to `undefined` if something changes first. */
 function unlessChanged<T>(
   next: Promise<T> | undefined,
   changes: Observable<unknown>,

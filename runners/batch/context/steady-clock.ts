@@ -2,10 +2,11 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { timersOf } from '../../../src/policy/client-clock.js';
 
 /**
- * The clock of a run that jumps neither forwards nor back: the wall clock of its beginning, and the time that has passed since.
- * A wall clock that is set forward by an hour would end all rows in flight by their deadlines, though their jobs still run.
+ * The clock of a run. It jumps neither forward nor back: it is the wall clock at the beginning plus the time that has
+ * passed since. If the wall clock were used and set forward by an hour, all rows in flight would reach their deadlines,
+ * though their jobs still run.
  *
- * @param elapsedMs ms that have passed, by a clock that nobody sets
+ * @param elapsedMs a monotonic clock, in ms
  */
 export function runClock(
   wall: SchedulerLike = asyncScheduler,
@@ -15,7 +16,7 @@ export function runClock(
   return { ...timersOf(wall), now: () => Math.floor(begunAt + elapsedMs()) };
 }
 
-/** The same clock, so many milliseconds ahead. */
+/** The same clock, ahead by this many milliseconds. */
 export function clockAhead(wall: SchedulerLike, byMs: number): SchedulerLike {
   return { ...timersOf(wall), now: () => Math.floor(wall.now() + byMs) };
 }

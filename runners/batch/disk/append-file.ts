@@ -2,32 +2,32 @@ import { resolve } from 'node:path';
 import { folderOf, writeAll, type Disk, type DiskFile } from './disk.js';
 import { readAll } from './read-file.js';
 
-/** A file that only grows. Not for two writers at once: the caller awaits one call before the next. */
+/** A file that only grows. It has one writer, which awaits each call before the next. */
 export interface AppendFile {
-  /** Where the next byte goes. */
+  /** The position of the next byte. */
   readonly end: number;
-  /** Up to where the last successful `sync` reached: what a power cut leaves. */
+  /** The position up to which the last `sync` made the file durable. */
   readonly synced: number;
-  /** Writes all bytes at the end, in several writes if need be. On an error the file is cut back to `end`, which stays. */
+  /** Writes all bytes at the end, in several writes if necessary. On an error the file is cut back to `end`, which stays. */
   append(bytes: Uint8Array): Promise<void>;
-  /** Syncs the data; then `synced` is `end`. */
+  /** Makes the data durable; then `synced` is `end`. */
   sync(): Promise<void>;
-  /** Reads what is there; may read fewer bytes than asked, 0 at the end. */
+  /** May read fewer bytes than asked for; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   /** Cuts the file to `size` bytes. */
   cutTo(size: number): Promise<void>;
-  /** Whether the file ends where this process left it: no other program has written or cut it. */
+  /** Whether the file ends where this process left it: no other program has appended to it or cut it. */
   isIntact(): Promise<boolean>;
   /**
-   * Whether the path still leads to this file, with all that was appended. False where it was moved, removed, or replaced,
-   * also by a copy of itself.
+   * Whether the path still leads to this file, with all that was appended. False if it was moved, removed or replaced,
+   * even by a copy of itself.
    */
   isNamed(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /**
- * Opens for appending; a missing file is made and its folder synced, so that the name survives as well.
+ * Opens a file for appending. A missing file is created and its folder synced, so that the name is durable as well.
  *
  * @param at Where to continue, if that is not the end of the file.
  */
@@ -78,7 +78,7 @@ function appendTo(file: DiskFile, start: number, name: FileName): AppendFile {
   };
 }
 
-/** The last bytes of a file identify it: they hold the checksum of what was written last. */
+/** The last bytes of a file identify it: they contain the checksum of the last record. */
 const tailBytes = 512;
 
 /** The name of an open file: another program may give it to another file at any time. */
@@ -98,7 +98,7 @@ class FileName {
     this.id ??= this.file.id?.() ?? Promise.resolve(undefined);
     const id = await this.id;
     if (found.id !== undefined && found.id === id) return true;
-    // A link has a number of its own, and some file systems give a file another one each time.
+    // A link has its own number, and some file systems give a file a different one each time.
     return this.hasTail(size);
   }
 

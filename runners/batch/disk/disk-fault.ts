@@ -1,12 +1,12 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/** The disk failed on one of the run's files other than the journal: exit 74. */
+/** The disk failed on one of the run's files other than the journal: exit code 74. */
 export class DiskFault extends MillraceError {
   static override readonly name: string = 'DiskFault';
 
   constructor(
     readonly path: string,
-    /** The system's code, where there is one: ENOSPC, EIO, EROFS … */
+    /** The system's error code, if there is one: ENOSPC, EIO, EROFS … */
     readonly errno: string | undefined,
     cause: unknown,
   ) {
@@ -14,7 +14,7 @@ export class DiskFault extends MillraceError {
   }
 }
 
-/** Adds the file's path to an error of the disk, which does not name it. Other errors are rethrown as they are. */
+/** Adds the file's path to a disk error, which does not name it. Other errors are rethrown as they are. */
 export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,16 +24,16 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
-/** What the system says of connections. Disks, network file systems among them, fail with its other codes. */
+/** Error codes of connections. Disks, including network file systems, fail with the system's other codes. */
 const connectionCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTCONN', 'ENOTFOUND', 'EPIPE', 'EPROTO'],
   ...['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRINUSE', 'EADDRNOTAVAIL'],
 ]);
 
-/** As libuv calls what it has no name for: the stale handle of a network file system, a quota that is used up. */
+/** libuv's name for codes that it does not know, such as a stale handle of a network file system or an exhausted quota. */
 const unnamed = /^Unknown system error -\d+$/;
 
-/** Whether the disk is to blame for an error. The system's codes are in capitals; those of millrace are not. */
+/** Whether an error comes from the disk. The system's codes are in capitals; those of millrace are not. */
 export function isOfTheDisk(error: unknown): error is NodeJS.ErrnoException {
   const code: unknown = (error as { code?: unknown } | undefined)?.code;
   if (typeof code !== 'string') return false;
@@ -57,19 +57,19 @@ const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]
   ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
 };
 
-/** libuv has no name for a quota that is used up: the system's number stands for it, on Linux, macOS and the BSDs. */
+/** libuv has no name for an exhausted quota: these are the system's numbers on Linux, and on macOS and the BSDs. */
 const quota = new Set(['Unknown system error -122', 'Unknown system error -69']);
 
 function nameOf(code: string): string {
   return quota.has(code) ? 'EDQUOT' : code;
 }
 
-/** Whether a disk, or what this user may have of it, is full. */
+/** Whether the disk, or this user's quota on it, is full. */
 export function isOfRoom(code: string | undefined): boolean {
   return code !== undefined && ['ENOSPC', 'EDQUOT'].includes(nameOf(code));
 }
 
-/** A system error in words; `undefined` for one that is rare. */
+/** A system error in words; `undefined` for rare ones. */
 export function reasonOf(code: string | undefined): string | undefined {
   return code === undefined ? undefined : reasons[nameOf(code)]?.[0];
 }

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { writeAll, type Disk } from './disk.js';
 import { isOfRoom, reasonOf } from './disk-fault.js';
 
-/** What the journal and the lines take of the answers to rows in flight, in bytes: at least, and for each row. */
+/** The space that the answers to rows in flight take in the journal and the files, in bytes: a minimum, and for each row. */
 const answers = { leastBytes: 256 << 10, bytesARow: 16 << 10 };
-/** The disk is looked at this often at most, while it has so many times the room that is needed; else before each row. */
+/** The free space is read at most this often, in ms, while it is this many times the space needed; otherwise before each row. */
 const everyMs = 100;
 const plenty = 64;
-/** More than this is not held: it would take a second to write. */
+/** No more than this many bytes are reserved, because they would take a second to write. */
 const mostHeldBytes = 16 << 20;
 const chunkBytes = 1 << 20;
 
@@ -19,12 +19,12 @@ interface DiskRoomParts {
 }
 
 /**
- * Whether a folder's disk has room for the answers to what is in flight. A paid answer that cannot be written is lost, and each start on a
- * full disk would lose as many of them as it has slots. Free space says nothing of a quota, and another program may take it: a file
- * holds the room, and is removed where an answer finds none.
+ * Whether a folder's disk has space for the answers to rows in flight. A paid answer that cannot be written is lost,
+ * and each start on a full disk would lose as many of them as it has slots. The free space says nothing about quotas,
+ * and another program may use it: so a file reserves the space, and is removed when an answer needs it.
  */
 export class DiskRoom {
-  /** Why nothing more may be sent, by the last look; `undefined`: there is room, or nobody knows. */
+  /** Why nothing more may be sent, as of the last check; `undefined` if there is space, or it is not known. */
   shortage: string | undefined;
   /** How many rows may be in flight. */
   rows: () => number = () => 1;
@@ -38,7 +38,7 @@ export class DiskRoom {
     this.ballast = `${parts.folder}/.ballast`;
   }
 
-  /** The look that `shortage` waits for, if there is one. */
+  /** A check that must end before `shortage` is read; `undefined` if none is needed. */
   look(): Promise<void> | undefined {
     const { disk, now } = this.parts;
     if (this.looking !== undefined || disk.freeBytes === undefined || this.isGivenUp) return this.looking;
@@ -46,7 +46,7 @@ export class DiskRoom {
     return (this.looking = this.read().finally(() => (this.looking = undefined)));
   }
 
-  /** Frees what is held, for answers that are on their way: nothing more is sent. False where nothing was held. */
+  /** Frees the reserved space for answers on their way; nothing more is sent. Resolves to false if nothing was reserved. */
   async giveUp(): Promise<boolean> {
     if (this.heldBytes === 0 || this.isGivenUp) return false;
     this.isGivenUp = true;
@@ -72,13 +72,16 @@ export class DiskRoom {
     this.shortage = shortage && `no space is left in ${folder} for the answers to paid requests: ${shortage}`;
   }
 
-  /** Returns why the disk does not take so much. A file that cannot be made for another reason holds nothing. */
+  /**
+   * Reserves this many bytes. Returns why the disk has no space for them; if the file cannot be written for another
+   * reason, nothing is reserved.
+   */
   private async hold(bytes: number): Promise<string | undefined> {
     if (this.heldBytes >= bytes) return undefined;
     try {
       const file = await this.parts.disk.open(this.ballast, 'a+');
       try {
-        // What can be made smaller would hold nothing on a disk that does so.
+        // Random bytes, because zeros would reserve nothing on a file system that compresses.
         for (let at = await file.size(); at < bytes; at += chunkBytes)
           await writeAll(file, randomBytes(Math.min(chunkBytes, bytes - at)), at);
         await file.sync();

@@ -1,26 +1,32 @@
 /**
- * The one door to the file system for everything a run reads and writes. The real one is `nodeDisk`; tests put a
- * failing or a forgetful one in its place. Errors are Node's, with their `code` (ENOSPC, EIO …).
+ * The interface to the file system for everything that a run reads and writes. The real one is `nodeDisk`; tests use
+ * one that fails or loses unsynced data. Errors are Node's, with their `code` (ENOSPC, EIO …).
  */
 export interface Disk {
-  /** `r`: must exist. `r+`: read and write, must exist. `a+`: made when missing. `wx`: must not exist. A new file has that `mode`, where one is given. */
+  /**
+   * `r`: must exist. `r+`: read and write, must exist. `a+`: read and write, created if missing. `wx`: must not exist.
+   * `mode` is for a new file.
+   */
   open(path: string, flags: 'r' | 'r+' | 'a+' | 'wx', mode?: number): Promise<DiskFile>;
-  /** Takes the place of a file that stands there. */
+  /** Replaces an existing file. */
   rename(from: string, to: string): Promise<void>;
   /** The file must exist. */
   unlink(path: string): Promise<void>;
-  /** With parents; no error when it is there. */
+  /** With parents; no error if it exists. */
   mkdir(path: string): Promise<void>;
-  /** Names in a folder; an empty list when it is missing. */
+  /** Names in a folder; an empty list if the folder is missing. */
   list(path: string): Promise<string[]>;
   /**
-   * `undefined` when it is missing. Follows no link. `id`: the same for all names of one file, and no other file's while this
-   * one is open (device and inode); left out where the file system has none.
+   * `undefined` if it is missing. Follows no link. `id` is the same for all names of one file, and no other file has it
+   * while this one is open (device and inode); absent if the file system has none.
    */
   stat(path: string): Promise<DiskEntry | undefined>;
-  /** The absolute path, with its links followed; as it is given where nothing stands there. */
+  /** The absolute path with links resolved; if nothing is there, the given path, made absolute. */
   realPath(path: string): Promise<string>;
-  /** What this user may still write to the disk of a folder, in bytes; `undefined`: it is not known. @defaultValue it never is */
+  /**
+   * How much this user can still write to the disk of a folder, in bytes; `undefined` if it is not known. @defaultValue
+   * never known
+   */
   freeBytes?(path: string): Promise<number | undefined>;
   /** Makes a rename or a new file in this folder survive a power cut. */
   syncFolder(path: string): Promise<void>;
@@ -34,23 +40,22 @@ export interface DiskEntry {
 
 /** An open file. Positions and sizes in bytes. */
 export interface DiskFile {
-  /** May read fewer bytes than asked; 0 at the end. */
+  /** May read fewer bytes than asked for; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   /** May write fewer bytes than given: the caller writes the rest. */
   write(bytes: Uint8Array, position: number): Promise<number>;
-  /** fdatasync. */
+  /** Like fdatasync. */
   sync(): Promise<void>;
   /** Cuts the file to `size` bytes. */
   truncate(size: number): Promise<void>;
-  /** Bytes, as they stand now. */
+  /** The current size in bytes. */
   size(): Promise<number>;
-  /** The `id` that `stat` gives for a name of this file. @defaultValue none is known */
+  /** The `id` that `stat` gives for a name of this file. @defaultValue not known */
   id?(): Promise<string | undefined>;
-  /** Gives the descriptor back. */
   close(): Promise<void>;
 }
 
-/** Goes on after short writes. A write of nothing is an error: going on would never end. */
+/** Continues after short writes. A write of 0 bytes is an error, because the loop would never end. */
 export async function writeAll(
   file: Pick<DiskFile, 'write'>,
   bytes: Uint8Array,

@@ -15,8 +15,8 @@ import { dirname, resolve } from 'node:path';
 import type { Disk, DiskEntry, DiskFile } from './disk.js';
 
 /**
- * The real file system. Positions are honoured on every flag: `a+` opens for reading and writing and makes a missing
- * file, but never moves a write to the end by itself.
+ * The real file system. Positions are honoured with every flag: `a+` opens for reading and writing and creates a
+ * missing file, but never moves a write to the end by itself.
  */
 export const nodeDisk: Disk = {
   open: async (path, flags, mode) => asDiskFile(await open(path, openFlags[flags], mode)),
@@ -30,7 +30,7 @@ export const nodeDisk: Disk = {
   syncFolder,
 };
 
-/** A file system that counts no blocks knows nothing of its room. */
+/** A file system that counts no blocks does not know its free space. */
 async function freeBytes(path: string): Promise<number | undefined> {
   const { blocks, bavail, bsize } = await statfs(path);
   return blocks === 0 ? undefined : bavail * bsize;
@@ -43,7 +43,10 @@ const openFlags = {
   wx: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
 } as const;
 
-/** Some systems cannot open a folder (Windows, or without the right to read it) or cannot sync it (a few network file systems): there a rename is as durable as it gets. */
+/**
+ * Some systems cannot open a folder (Windows, or without the right to read it) or cannot sync it (a few network file
+ * systems): there a rename cannot be made more durable.
+ */
 const cannotSyncFolders = new Set([
   'EISDIR',
   'EPERM',
@@ -104,8 +107,8 @@ function errno(error: unknown): string | undefined {
 }
 
 /**
- * Creates a folder and those above it. A folder that exists is not an error. Node's own `recursive` tries for ever where a file
- * system refuses a new folder with ENOENT, as /proc does.
+ * Creates a folder and its parents. A folder that exists is not an error. Node's own `recursive` never ends on a file
+ * system that refuses a new folder with ENOENT, as /proc does.
  *
  * @throws the disk's error, ENOENT included
  */
@@ -132,7 +135,7 @@ async function refusal(path: string): Promise<NodeJS.ErrnoException | undefined>
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where programs of a user keep what outlives them: `XDG_STATE_HOME` on every system, else the system's own place. */
+/** The folder for a user's data that outlives a process: `XDG_STATE_HOME` on every system, else the system's usual folder. */
 export function stateFolder(env: Env, platform: string, home: string): string {
   const state = env['XDG_STATE_HOME'];
   if (state !== undefined && state !== '') return `${state}/millrace`;

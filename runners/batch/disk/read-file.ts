@@ -70,7 +70,7 @@ function endsAt(position: number): Error {
   return Object.assign(new Error(`the file ends at byte ${position}`), { code: 'EIO' });
 }
 
-/** The value of a JSON text that a person may have edited; `undefined` when it is not valid JSON. */
+/** The value of a JSON text that a person may have edited; `undefined` if it is not valid JSON. */
 export function valueOfJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -79,29 +79,29 @@ export function valueOfJson(text: string): unknown {
   }
 }
 
-/** A run of whole lines, each ended by a newline; only the last block of a file may lack the final one. */
+/** A sequence of whole lines, each ended by a newline; only the last block of a file may lack the final one. */
 export interface LineBlock {
-  /** Good until the next block is asked for. */
+  /** Valid until the next block is requested. */
   readonly bytes: Buffer;
   /** Where the block begins in the file. */
   readonly offset: number;
 }
 
 export interface Line {
-  /** Without its newline. Good until the next line is asked for. */
+  /** Without its newline. Valid until the next line is requested. */
   readonly bytes: Buffer;
   /** Where the line begins in the file. */
   readonly offset: number;
-  /** Whether a newline ended it: false only on the last line of a file. */
+  /** Whether a newline ended it: false only for the last line of a file. */
   readonly ended: boolean;
 }
 
 export interface ReadLinesOptions {
   /** First byte. @defaultValue 0 */
   readonly from?: number;
-  /** Byte after the last; the file may grow meanwhile. @defaultValue the end of the file */
+  /** The byte after the last one; the file may grow meanwhile. @defaultValue the end of the file */
   readonly to?: number;
-  /** Bytes a read; longer lines take more memory as long as they last. @defaultValue 1 MiB */
+  /** Bytes per read; a longer line takes more memory until it has been read. @defaultValue 1 MiB */
   readonly chunkBytes?: number;
 }
 
@@ -110,9 +110,9 @@ const allLines = (): boolean => true;
 const newline = 0x0a;
 
 /**
- * The lines of a file, one after another, in flat memory. Only `\n` ends a line.
+ * The lines of a file, one after another, in constant memory. Only `\n` ends a line.
  *
- * @param wanted Lines that it refuses are passed over, which takes a tenth of the time. @defaultValue all
+ * @param wanted Lines for which it returns false are skipped, which takes a tenth of the time. @defaultValue all
  */
 export async function* readLines(
   file: DiskFile,
@@ -131,7 +131,7 @@ export async function* readLines(
   }
 }
 
-/** The same in large pieces, for a reader that has millions of lines to look at. The next piece is read meanwhile. */
+/** The lines of a file in large blocks, for a reader that has millions of lines to process. The next block is read meanwhile. */
 export async function* readLineBlocks(
   file: Pick<DiskFile, 'read'>,
   { from = 0, to = Number.MAX_SAFE_INTEGER, chunkBytes = 1 << 20 }: ReadLinesOptions = {},
@@ -144,7 +144,7 @@ export async function* readLineBlocks(
     const room = Math.min(buffer.length - held, to - offset - held);
     const count =
       room > 0 ? file.read(buffer.subarray(held, held + room), offset + held) : Promise.resolve(0);
-    // It is awaited when the next piece is asked for, or not at all.
+    // The error is reported when the next block is requested.
     count.catch(() => undefined);
     return count;
   };
@@ -173,12 +173,15 @@ export async function* readLineBlocks(
       if (block !== undefined) yield block;
     }
   } finally {
-    // The file may be closed, and the buffer is no longer written to.
+    // Wait, so that the file may be closed and the buffer is no longer written to.
     await reading.catch(() => 0);
   }
 }
 
-/** What follows the last newline goes to the front of another buffer; one that had grown for one long line is given back. */
+/**
+ * Copies the bytes after the last newline to the beginning of another buffer. A buffer that grew for one long line is
+ * not reused.
+ */
 function withRest(
   rest: Buffer,
   length: number,

@@ -1,17 +1,17 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { folderOf, writeAll, type Disk, type DiskFile } from './disk.js';
 
-/** Small pieces are collected before they are written. */
+/** Small pieces are collected up to this many bytes before they are written. */
 const collectBytes = 64 << 10;
 
 type Content = Uint8Array | string | Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
 
 /**
- * Replaces a whole file or leaves it as it was: writes beside it, syncs, renames, syncs the folder. On an error the
- * temporary file is removed. Only one writer of a path at a time.
+ * Replaces a whole file or leaves it as it was: writes a temporary file beside it, syncs, renames, and syncs the
+ * folder. On an error the temporary file is removed. Only one writer of a path at a time.
  *
- * @param mode of the new file. @defaultValue that of any new file
- * @throws {MillraceError} `not-a-file` where the path is a link, a folder or a device; the disk's error otherwise.
+ * @param mode of the new file. @defaultValue the system's default
+ * @throws {MillraceError} `not-a-file` if the path is a link, a folder or a device; otherwise the disk's error.
  */
 export async function replaceFile(disk: Disk, path: string, content: Content, mode?: number): Promise<void> {
   await refuseOthers(disk, path);
@@ -20,7 +20,10 @@ export async function replaceFile(disk: Disk, path: string, content: Content, mo
   await disk.syncFolder(folderOf(path));
 }
 
-/** The same for many files of a folder of our own: the caller syncs it once, when all are written. A link in it is replaced. */
+/**
+ * Like `replaceFile`, for many files in a folder that only millrace writes to: the caller syncs the folder once, when
+ * all are written. A link in it is replaced.
+ */
 export async function replaceUnsynced(
   disk: Disk,
   path: string,
@@ -47,7 +50,7 @@ async function refuseOthers(disk: Disk, path: string): Promise<void> {
   );
 }
 
-/** What a process that died has left under the name is taken away. */
+/** Removes a temporary file that a dead process left under this name. */
 async function openNew(disk: Disk, path: string, mode: number | undefined): Promise<DiskFile> {
   try {
     return await disk.open(path, 'wx', mode);
@@ -91,13 +94,13 @@ function chunksOf(content: Content): Iterable<Uint8Array | string> | AsyncIterab
   return typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
 }
 
-/** Files of a run that are written beside themselves and then renamed, and the one that holds room on the disk. */
+/** Temporary files of a run that are renamed when complete, and the file that reserves disk space. */
 const names =
   /^\.ballast$|^(\.journal\.snapshot|\.manifest\.checked(\.rows)?|\.webhook\.json|poll-law\.json|summary\.json|report\.html|(results|failures|earlier)\.(jsonl|csv)|costs\.csv)\.tmp$/;
 const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tmp)?$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 
-/** Takes away what a process that died left half written in a run's folder. Only names that millrace gives itself. */
+/** Removes unfinished files of a dead process from a run's folder. Only files with names that millrace uses itself. */
 export async function clearLeftovers(disk: Disk, folder: string): Promise<void> {
   const places = [
     ['', names],
@@ -115,7 +118,7 @@ export async function clearLeftovers(disk: Disk, folder: string): Promise<void> 
   }
 }
 
-/** A part of a download with a note of how far it has come, and that note: a later start takes them up. */
+/** Whether the file is a partial download or its note, and both exist: a later start continues them. */
 function isGoneOnWith(name: string, there: readonly string[]): boolean {
   const [, digest = ''] = name.split('.');
   const isPair = name.endsWith('.part') || name.endsWith('.note');

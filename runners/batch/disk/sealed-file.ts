@@ -2,10 +2,13 @@ import { crc32 } from 'node:zlib';
 import type { DiskFile } from './disk.js';
 import { fileChunks, readAll } from './read-file.js';
 
-/** Bytes of a number at either end of the file, little-endian: the header's length in front, the file's CRC-32 behind. */
+/**
+ * Bytes of the numbers at both ends of the file, little-endian: the header's length at the beginning, the file's CRC-32
+ * at the end.
+ */
 const numberBytes = 4;
 
-/** The content of a file that is believed only where it is whole: a header as JSON, bytes, and the CRC-32 of both. */
+/** The content of a file that is only used if it is whole: a header as JSON, bytes, and the CRC-32 of both. */
 export async function* sealed(
   header: object,
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -22,11 +25,11 @@ export async function* sealed(
 
 export interface SealedFile<Header> {
   readonly header: Header;
-  /** Fills `into` with the next bytes behind the header. */
+  /** Fills `into` with the next bytes after the header. */
   readonly fill: (into: Uint8Array) => Promise<void>;
 }
 
-/** Opens what `sealed` has made. `undefined`: its checksum is another one. */
+/** Opens a file with the content of `sealed`. `undefined` if its checksum is not right. */
 export async function openSealed<Header>(file: DiskFile): Promise<SealedFile<Header> | undefined> {
   const end = (await file.size()) - numberBytes;
   if (end < numberBytes || (await checksumOf(file, end)) !== (await numberAt(file, end))) return undefined;
@@ -41,7 +44,7 @@ export async function openSealed<Header>(file: DiskFile): Promise<SealedFile<Hea
   };
 }
 
-/** Reads the header alone, and the byte behind it. Checks nothing. */
+/** Reads only the header, and returns also the position after it. The checksum is not compared. */
 export async function readHeader<Header>(
   file: DiskFile,
 ): Promise<{ readonly header: Header; readonly headerEnd: number }> {

@@ -22,26 +22,27 @@ import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';
 import { purchaseName, stopCauses, whyDrifted, whyUnagreed } from '../stop/stop-causes.js';
 
-/** How a row leaves the purchase: what the journal keeps of it, and what its lines are made of. */
+/** The end of a row's purchase: the records for the journal, and the data for its lines. */
 export interface Ending {
   /** The row's number in the manifest. */
   readonly row: number;
   /**
-   * What is appended to the journal, in one group. The last record says what becomes of the row: `outcome` ends it, after
-   * `reply` its picture is still to be saved, and `reopen` behind an outcome ends its purchase alone.
+   * The records to append to the journal, in one group. The last record decides what happens to the row: `outcome` ends
+   * it, after `reply` its picture is still to be saved, and `reopen` after an outcome ends only the purchase.
    */
   readonly records: readonly RowRecord[];
-  /** Of the purchase, also where the journal has it already. */
+  /** The intent of the purchase, even if it is in the journal already. */
   readonly intent?: IntentRecord | undefined;
   readonly reply?: ReplyRecord | undefined;
-  /** What the purchase has cost, to be booked in the ledger; absent where nothing was reserved for it. */
+  /** The cost of the purchase, to be booked in the ledger; absent if nothing was reserved for it. */
   readonly bought?: { readonly facts: RowFacts; readonly cost: Cost } | undefined;
 }
 
 /**
- * The one way on which a row leaves: its records become durable, then its money is booked and its lines are written, then it
- * is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits an ended row. Goes
- * on without a subscriber: the lines of later rows vouch for these.
+ * Ends a row; all rows end here. Its records become durable, then its money is booked and its lines are written, then
+ * it is delivered and reported, once. Lines that cannot be written stop the run; the next start writes them. Emits an
+ * ended row. It continues without a subscriber, because the files are read as covering all outcomes up to the last
+ * line.
  */
 export function endRow(context: PurchaseContext, ending: Ending): Observable<EndedRow> {
   return defer(() => {
@@ -66,7 +67,7 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   if (outcome === undefined) return reportMoney(context);
   const ended: EndedRow = { intent, reply, outcome };
   const isDouble = at < records.length - 1;
-  // With the record, which the tally has counted: a summary that is written now must not count the row twice.
+  // Together with the record, which the tally has counted: a summary that is written now must not count the row twice.
   if (!isDouble) context.toDo.rows = Math.max(context.toDo.rows - 1, 0);
   const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
@@ -90,14 +91,14 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   if (halted !== undefined) stops.stop(halted);
 }
 
-/** The row goes on with another purchase. */
+/** Reports that the row goes on with another purchase. */
 function reportDouble(context: PurchaseContext, { id }: OutcomeRecord): void {
   const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
   context.events.next({ type: 'warning', code: 'double', message });
   reportMoney(context);
 }
 
-/** Books what a row's purchase has cost; what may have been bought is held. A cost that is not believed stops the run. */
+/** Books the cost of a row's purchase; a purchase that may have been made is held. A cost that is not believable stops the run. */
 function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void {
   const { money, stops } = context;
   const { cost, source, disbelieved } = booked;
@@ -110,13 +111,13 @@ function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void
     stops.stop(stopCauses.costDisbelieved(facts.id, purchaseName(facts), { cost, disbelieved }));
 }
 
-/** Reports the money of the run as it stands. */
+/** Reports the current money of the run. */
 function reportMoney({ money, events }: Pick<PurchaseContext, 'money' | 'events'>): void {
   const { reserved, spent, unknown, cap } = money.ledger.snapshot();
   events.next({ type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) });
 }
 
-/** Gives a reported price to the price book, and warns of one that is not the book's: once for each kind of purchase. */
+/** Gives a reported price to the price book, and warns once for each kind of purchase if it differs from the book's. */
 export function notePrice(
   { money, events, stops, options }: NotingPrices,
   row: RowFacts,
@@ -154,8 +155,8 @@ export function delivered(
 }
 
 /**
- * In the files an invalid row has a made-up id, which leaves its own id free for the corrected row. `deliver` gets the row
- * under its own id, the one that the caller knows.
+ * In the files an invalid row has a made-up id, so that the corrected row can have its own id. `deliver` gets the row
+ * under its own id, which the caller knows.
  */
 function lineOf(row: EndedRow): ResultLine | FailureLine | undefined {
   const line = resultLine(row) ?? failureLine(row);

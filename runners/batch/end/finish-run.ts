@@ -11,7 +11,7 @@ import { shellWords } from '../manifest/quote-value.js';
 
 const heldShown = 3;
 
-/** The last words of a run: its files made durable, its end in the journal, its summary. */
+/** Ends a run: makes its files durable, writes its end to the journal, and writes its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
   await run.day?.flush();
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
@@ -42,7 +42,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   await keepPolling(run);
-  // The journal may have failed, which was reported then.
+  // The journal may have failed; that was reported at the time.
   await takeUpNamed(run).catch(() => undefined);
   const covered = await projections.sync().catch(note);
   end = worse(endOf(run, await heldIds(run)), end);
@@ -51,8 +51,8 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     () => true,
     (fault: unknown) => (note(fault), false),
   );
-  // What follows the last outcome in the journal has no lines: the files tell of all of it. But an outcome may have been
-  // left on its way to them, when the run was stopped at once.
+  // Records after the last outcome have no lines, so the files cover them too. But if the run was stopped at once, the
+  // lines of an outcome may be missing.
   const isWhole = covered && isStopped && covered.records >= journal.lastOutcome;
   const covers = isWhole ? { ...covered, records: journal.records } : covered;
   const summary = summaryOf(run, covers ?? undefined, end);
@@ -64,14 +64,14 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
 const unusedCallbacks =
   'No row of this start went to /run: rows of /runsync and of routes are not called back, so --webhook-url had no effect (--mode async).';
 
-/** Rows that are held, those of this start first: of all others only the first ones are looked for. */
+/** Ids of held rows, those of this start first. Ids of earlier starts are read only until enough are found. */
 async function heldIds({ journal }: Run): Promise<string[]> {
   const isHeld = (id: string): boolean => journal.tally.statusOf(id) === 'unknown';
   const ids = new Set(journal.tally.thisStart.held.filter(isHeld));
   const all = journal.tally.totals().rows.get('unknown') ?? 0;
   if (all <= ids.size) return [...ids];
   try {
-    // The journal finds what earlier starts have left so; callbacks may have named their jobs since.
+    // The journal finds the unknown rows of earlier starts; callbacks may have named their jobs since.
     for await (const { id } of journal.journal.rowsIn(['unknown']))
       if (isHeld(id) && ids.add(id).size >= heldShown) break;
   } catch {
@@ -85,10 +85,10 @@ function worse(one: RunEnd, other: RunEnd = one): RunEnd {
 }
 
 /**
- * How a run ended: the stop that mattered most, else rows that are held, of whatever start, else what became of the rows of this
- * start.
+ * How a run ended: by the most important stop; else with rows that are held, of any start; else by the results of the
+ * rows of this start.
  *
- * @param held ids of rows that are held as `unknown`, the first of them
+ * @param held ids of the first rows that are held as `unknown`
  */
 export function endOf(run: Run, held: readonly string[]): RunEnd {
   const { stops, journal, toDo, service, money } = run;

@@ -10,16 +10,17 @@ import type { Task } from '../row/task.js';
 import { freedRecord, heldAttempts, polled } from '../settle/settlement-records.js';
 
 /**
- * What this start still does of rows that are held as unknown, and whose jobs callbacks have named: the jobs are polled. A run that stops
- * leaves that to the next start. To be called while no row is in work.
+ * The tasks of rows that are held as unknown and whose jobs callbacks have named: the jobs are polled. A run that is
+ * stopping leaves them to the next start. Call it while no row is in work.
  */
 export async function namedTasks(run: Run): Promise<readonly Task[]> {
   return run.stops.isStopping ? [] : takeUpNamed(run);
 }
 
 /**
- * Rows that are held, and whose job a callback has named, go on as after `settle --job`, and their lines leave the files. So do rows that
- * were to be sent again. One that was bought again since stays as it is. Returns what is to be done of those that were held.
+ * Continues held rows whose job a callback has named, as after `settle --job`: their lines leave the files. Also
+ * continues rows that were to be sent again. A row that was bought again since stays as it is. Returns the tasks of the
+ * rows that were held.
  */
 export async function takeUpNamed(run: Run): Promise<readonly Task[]> {
   const { callbacks, journal, projections } = run;
@@ -49,7 +50,7 @@ async function goOnWithHeld(run: Run, row: RowRecords, jobId: string): Promise<T
   return leftTask((records as readonly RowRecord[]).reduce(afterRecord, row));
 }
 
-/** A row that was to be sent again has its earlier job. What was held for that request is that of the row again. */
+/** Continues a row that was to be sent again with its earlier job. The money held for that request is freed. */
 async function goOnWithSent(
   run: Run,
   id: string,
@@ -70,7 +71,7 @@ async function append({ journal }: Pick<Run, 'journal'>, records: readonly Journ
   await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
 }
 
-/** What the journal says of these rows, by the records of this start as well. */
+/** The records of these rows in the journal, including those of this start. */
 export async function rowsOf(
   journal: Pick<Journal, 'find' | 'records' | 'recovered'>,
   ids: { readonly size: number; has(id: string): boolean; keys(): Iterable<string> },

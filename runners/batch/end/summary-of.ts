@@ -21,7 +21,7 @@ import type { RunEnd } from '../stop/worst-end.js';
 import { noteDiskFault } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 
-/** What summary.json says at this moment. */
+/** The current content of summary.json. */
 export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunEnd): Summary {
   const { options, startedAt, journal } = run;
   const totals = journal.tally.totals();
@@ -34,7 +34,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
   const isLive = options.manifest.live !== undefined;
   return {
     rows: {
-      // A manifest may have lost rows that earlier starts have done: they stand in the files, and count.
+      // Earlier starts may have done rows that are no longer in the manifest: these are in the files, and count.
       total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.taken.kept),
       completed,
       failed,
@@ -71,13 +71,13 @@ export function pendingRows({ rows }: Totals): PendingRows {
   return { sent: count('sent'), accepted: count('accepted'), replied: count('replied') };
 }
 
-/** For a summary, which does not name rows that there are none of. */
+/** The pending rows for a summary; `undefined` if there are none. */
 export function pendingOf(totals: Totals): Pick<Summary, 'pending'> {
   const pending = pendingRows(totals);
   return { pending: pending.sent + pending.accepted + pending.replied > 0 ? pending : undefined };
 }
 
-/** Failed rows by code. */
+/** Number of failed rows by code. */
 export function failureCounts(rows: ReadonlyMap<RowStatus, number>): Partial<Record<FailureCode, number>> {
   const counts = [...rows].filter(([status]) => status !== 'completed' && isEnd(status));
   return Object.fromEntries(counts);
@@ -95,9 +95,9 @@ function costOf({ money: { ledger }, journal }: Run, totals: Totals): CostSummar
 }
 
 /**
- * The money of all starts, in USD.
+ * The money of all starts, in US dollars.
  *
- * @param all what was spent, on rows that have not ended as well, in millionths of a dollar
+ * @param all the money spent, including rows that have not ended, in millionths of a dollar
  */
 export function costSummary(
   { ended, possiblyDouble, spent }: Totals,
@@ -125,7 +125,10 @@ export function costSummary(
 
 const valuesShown = 100;
 
-/** The money and the rows of all starts, by the values of each column that the run adds up by: the dearest values apart. */
+/**
+ * The money and rows of all starts, by the values of each column that the run adds up by: the values with the highest
+ * costs separately, the others together.
+ */
 export function costsBySummary(tally: Pick<KeptTally, 'columns' | 'accounts'>): Pick<CostSummary, 'by'> {
   if (tally.columns.length === 0) return {};
   const by = [...costsByValue(tally)].map(([column, costs]): [string, ColumnCosts] => {
@@ -172,10 +175,10 @@ function pricesOf({ money: { prices } }: Run): Pick<Summary, 'prices' | 'priceTa
 const everyMs = 5_000;
 
 /**
- * Writes summary.json at once and every few seconds while the run goes, and makes durable what the other files hold by then.
+ * Writes summary.json at once and every few seconds during the run, and makes the other files durable each time.
  *
- * @param keepMore Called after each summary, for what else is kept while the run goes.
- * @returns ends that; resolves when nothing is being written any more.
+ * @param keepMore Called after each summary, to save further data during the run.
+ * @returns a function that ends this; it resolves when nothing is being written any more.
  */
 export function keepSummary(run: Run, keepMore: () => Promise<void>): () => Promise<void> {
   const { options, projections } = run;

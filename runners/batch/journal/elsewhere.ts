@@ -3,22 +3,25 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 
-/** The note in a run's folder about its run in a database, as far as a start without the database needs it. */
+/**
+ * The file in a run's folder that says where its rows are in a database. Only the fields that a start without the
+ * database needs.
+ */
 export const elsewhereSchema = z.object({
   /** The run's name in the database. */
   key: z.string(),
-  /** Which database, without its password. */
+  /** The database, without its password. */
   database: z.string(),
-  /** The database may have rows that are on their way, or records that the journal does not have. */
+  /** The database may have rows in flight, or records that the journal does not have. */
   isOpen: z.boolean(),
 });
 
-/** What the journal notes of a start whose rows are done from a database: the file beside it may be lost. */
+/** The database as the journal records it at each start, because the file in the folder may be lost. */
 export type DatabaseOfStart = Pick<z.infer<typeof elsewhereSchema>, 'key' | 'database'>;
 
 const ofStartSchema = elsewhereSchema.omit({ isOpen: true });
 
-/** The database of a start, by the settings that the journal has of it; `undefined`: its rows were done here. */
+/** The database of a start, from the settings in the journal; `undefined` if its rows were not done from a database. */
 export function databaseOfStart(settings: Record<string, unknown>): DatabaseOfStart | undefined {
   return ofStartSchema.safeParse(settings['database']).data;
 }
@@ -28,9 +31,9 @@ export function elsewherePath(out: string): string {
 }
 
 /**
- * Reads a run's note about its database; `undefined`: there is none.
+ * Reads the file about a run's database; `undefined` if there is none.
  *
- * @throws {MillraceError} `usage` where it is damaged
+ * @throws {MillraceError} `usage` if the file is damaged
  */
 export async function readElsewhere<T>(
   disk: Disk,
@@ -49,7 +52,7 @@ export async function readElsewhere<T>(
 }
 
 /**
- * Keeps a start without a database from rows that may be on their way in one: it would buy them twice.
+ * Refuses a start without a database if rows may be in flight from one: they would be bought twice.
  *
  * @throws {MillraceError} `usage`. Nothing has been sent.
  */

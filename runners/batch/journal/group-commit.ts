@@ -7,20 +7,21 @@ import type { JournalRecord } from './record.js';
 
 interface Waiting {
   readonly line: Buffer;
-  /** It is looked whether the file is still the run's before this record counts. */
+  /** Before this record counts, the file must still be under its name. */
   readonly isGuarded: boolean;
   readonly done: AsyncSubject<number>;
   readonly number: number;
 }
 
 /**
- * Something follows from such a record: a purchase, or a row that is taken up. It must be in the file that the next start reads.
+ * Something follows from such a record, such as a purchase, or a row that is taken up again. It must be in the file
+ * that the next start reads.
  */
 const guarded: ReadonlySet<JournalRecord['k']> = new Set(['start', 'intent', 'reopen', 'stop'] as const);
 
 /**
- * Appends records with one write and one sync for all that came together: what arrives while a sync runs goes with the
- * next. Memory holds what waits, which is bounded by the rows in flight.
+ * Appends all records that arrived together with one write and one sync; records that arrive during a sync go with the
+ * next one. The records that wait are in memory; their number is limited by the rows in flight.
  */
 export class GroupCommit {
   private waiting: Waiting[] = [];
@@ -43,7 +44,7 @@ export class GroupCommit {
   }
 
   async close(): Promise<void> {
-    // A record may have come in the steps between the end of a group and here.
+    // A record may have arrived after the last group ended.
     while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', `The journal ${this.path} is closed.`);
     await this.file.close();
@@ -73,7 +74,7 @@ export class GroupCommit {
     const start = this.file.end;
     const isGuarded = batch.some((waiting) => waiting.isGuarded);
     try {
-      // Behind what was cut off, each group would stand after a hole, and the file have its length again.
+      // If another program has cut the file, each group would come after a hole, and the length would look right again.
       if (!(await this.file.isIntact())) throw journalMoved(this.path, start);
       const lines = Buffer.concat(batch.map(({ line }) => line));
       try {
@@ -93,7 +94,10 @@ export class GroupCommit {
     }
   }
 
-  /** The file is cut back to what is durable, so that the next start finds whole records alone. One that another program has cut is left. */
+  /**
+   * Cuts the file back to what is durable, so that the next start finds only whole records. A file that another program
+   * has cut is left as it is.
+   */
   private async fail(lost: readonly Waiting[], start: number, cause: unknown): Promise<void> {
     this.failure = this.describe(start, cause);
     if (this.file.end > start || !(cause instanceof JournalError))

@@ -3,21 +3,21 @@ import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 import { journalFormat } from './record.js';
 
 /**
- * `journal-broken`: something in the middle cannot be read; `--repair` goes on without it.
- * `journal-newer`: written by a newer millrace.
- * `journal-io`: the disk failed; nothing after `offset` counts, and nothing more is written by this process.
+ * `journal-broken`: something in the middle cannot be read; `--repair` continues without it. `journal-newer`: written
+ * by a newer millrace. `journal-io`: the disk failed; nothing after `offset` counts, and this process writes nothing
+ * more.
  */
 type JournalErrorCode = 'journal-broken' | 'journal-newer' | 'journal-io';
 
-/** The journal cannot be read or written: exit 74. */
+/** The journal cannot be read or written: exit code 74. */
 export class JournalError extends MillraceError {
   static override readonly name: string = 'JournalError';
   declare readonly code: JournalErrorCode;
-  /** Byte of the file where it happened. */
+  /** The byte of the file where it happened. */
   readonly offset: number | undefined;
-  /** 1-based line, where one is to blame. */
+  /** The line number, counted from 1, if a line is the cause. */
   readonly line: number | undefined;
-  /** The system's code, where there is one: ENOSPC, EIO, EFBIG, EROFS, EMFILE … */
+  /** The system's error code, if there is one: ENOSPC, EIO, EFBIG, EROFS, EMFILE … */
   readonly errno: string | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class JournalError extends MillraceError {
   }
 }
 
-/** Adds the file and the remedy to an error of the disk, which names neither. Other errors are returned as they are. */
+/** Adds the file and the remedy to a disk error, which names neither. Other errors are returned as they are. */
 export function journalFault(path: string, doing: 'opened' | 'read', cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof JournalError || code === undefined) return cause;
@@ -42,7 +42,7 @@ export function journalFault(path: string, doing: 'opened' | 'read', cause: unkn
   return new JournalError('journal-io', text, { errno: code, cause });
 }
 
-/** The journal of this folder has lost records, as can be seen by what else tells of them. */
+/** The journal of this folder has lost records, according to other files of the run. */
 export function journalWithout(folder: string, why: string): JournalError {
   const message =
     `The journal ${folder}/journal.jsonl has lost records: ${why}. What they told of would be bought again, so nothing was sent. ` +
@@ -51,7 +51,7 @@ export function journalWithout(folder: string, why: string): JournalError {
   return new JournalError('journal-broken', message);
 }
 
-/** The path leads to another file, or to none: what is bought from now on would stand where no later start finds it. */
+/** The path leads to another file, or to none: a later start would not find what is bought from now on. */
 export function journalMoved(path: string, offset?: number): JournalError {
   const message =
     `The journal ${path} is no longer the file that this run writes: it, or its folder, was moved, removed, changed or replaced ` +
@@ -60,7 +60,7 @@ export function journalMoved(path: string, offset?: number): JournalError {
   return new JournalError('journal-io', message, offset === undefined ? {} : { offset });
 }
 
-/** A file of a format that is not known yet. */
+/** The file has a format that this version does not know. */
 export function newerFormat(format: number): JournalError {
   return newer(`is of format ${format}, and this millrace reads up to ${journalFormat}`);
 }

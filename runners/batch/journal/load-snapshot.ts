@@ -7,9 +7,9 @@ import { Recovery, type KeptRecovery } from './recovery.js';
 import { statuses } from '../row/row-status.js';
 
 /**
- * The snapshot of a journal's first records, if it is valid: the file is whole, this version wrote it, and the journal still
- * begins with exactly the bytes that it covers. Otherwise `undefined`: then the whole journal is read, and that reading
- * also reports what is wrong with it.
+ * Loads the snapshot of a journal's first records, if it is valid: the file is whole, this version wrote it, and the
+ * journal still begins with exactly the bytes that it covers. Otherwise `undefined`: then the whole journal is read,
+ * which also reports what is wrong with it.
  */
 export async function loadSnapshot(
   disk: Disk,
@@ -50,13 +50,13 @@ async function readRecovery({ header: { kept }, fill }: SealedFile<SnapshotHeade
 /** The state after the first bytes of a journal, and the length and checksum of these bytes. */
 export interface Snapshot {
   readonly recovery: Recovery;
-  /** How many bytes of the journal it covers: whole lines. */
+  /** How many bytes of the journal it covers; they end with a whole line. */
   readonly end: number;
-  /** Their CRC-32. */
+  /** The CRC-32 of these bytes. */
   readonly checksum: number;
 }
 
-/** The JSON in front of the table's columns. */
+/** The JSON before the table's columns in the file. */
 export interface SnapshotHeader {
   readonly made: string;
   readonly end: number;
@@ -64,16 +64,16 @@ export interface SnapshotHeader {
   readonly kept: KeptRecovery;
 }
 
-/** Reading this many bytes of a journal takes a fifth of a second. */
+/** A snapshot is worth it after this many bytes; reading them takes a fifth of a second. */
 export const bytesASnapshot = 16 << 20;
 
-/** Raised when something else is kept, or means something else. */
+/** To be raised when the content of a snapshot changes or gets another meaning. */
 const format = 11;
 
-/** The writer of a snapshot: only the same version reads it, on a machine with the same byte order. */
+/** The writer of a snapshot: only the same version can read it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });
 
-/** How many bytes of a journal no snapshot of this version covers. Looks at no more than the snapshot's head. */
+/** How many bytes of a journal are not covered by a snapshot of this version. Reads only the snapshot's header. */
 export async function bytesBehindSnapshot(disk: Disk, journal: string): Promise<number> {
   const size = (await disk.stat(journal))?.size ?? 0;
   const path = snapshotPath(journal);
@@ -82,7 +82,7 @@ export async function bytesBehindSnapshot(disk: Disk, journal: string): Promise<
   return header.made === madeBy ? size - header.end : size;
 }
 
-/** Beside the journal. It may be removed at any time: the next start reads the whole journal then. */
+/** The file beside the journal. It may be removed at any time: the next start then reads the whole journal. */
 export function snapshotPath(journal: string): string {
   return `${folderOf(journal)}/.journal.snapshot`;
 }

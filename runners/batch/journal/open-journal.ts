@@ -11,19 +11,19 @@ import { saveSnapshot } from './save-snapshot.js';
 
 /** Options of `openJournal`. */
 export interface OpenJournalOptions extends CostByChoices {
-  /** Go on with every record that can be read where the file is damaged; no effect on a sound one. @defaultValue false */
+  /** If the file is damaged, continue with every record that can be read; no effect on a sound file. @defaultValue false */
   readonly repair?: boolean;
-  /** Clock of a `repaired` record, ms since the epoch. @defaultValue Date.now */
+  /** Clock for a `repaired` record, in ms since the epoch. @defaultValue Date.now */
   readonly now?: () => number;
   /** A new snapshot is written after this many bytes. @defaultValue 16 MiB */
   readonly snapshotEvery?: number;
-  /** Called where the disk is full: whether there is room for a record now. @defaultValue there is none */
+  /** Called when the disk is full; resolves to whether there is room for a record now. @defaultValue resolves to false */
   readonly makeRoom?: (() => Promise<boolean>) | undefined;
 }
 
 /**
- * Opens the journal of a run, makes it when it is missing, and reads what earlier starts left. The caller holds the run's
- * lock: two writers would break it.
+ * Opens the journal of a run, creates it if it is missing, and reads what earlier starts left. The caller must hold the
+ * run's lock: two writers would damage the journal.
  *
  * @throws {JournalError} `journal-broken`, `journal-newer`, `journal-io`.
  */
@@ -72,7 +72,7 @@ async function readOrRepair(disk: Disk, path: string, options: OpenJournalOption
   }
 }
 
-/** Syncs in any case: what was read may have been on its way to the disk when the last process died. */
+/** Syncs in any case: what was read may not have been durable yet when the last process died. */
 async function cutTornTail(
   file: AppendFile,
   { tornBytes, newlineMissing, goodEnd }: RecoveredFile,
@@ -119,7 +119,7 @@ class FileJournal extends RecoveredJournal implements Journal {
     return this.commits.close();
   }
 
-  /** Thousands of rows are looked up when failures are taken up again: the file is open already. */
+  /** The open file is used, because thousands of rows are looked up when failures are taken up again. */
   protected override reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
     return read(this.file);
   }

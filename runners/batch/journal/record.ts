@@ -3,17 +3,17 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind, RowMode, RowRequest } from '../manifest/manifest-row.js';
 import type { EndStatus } from '../row/row-status.js';
 
-/** Raised when an older reader would misread what is written. A newer format is refused by `recover`. */
+/** To be raised when an older reader would misread what is written. `recover` refuses a newer format. */
 export const journalFormat = 1;
 
-/** Where the figure of a purchase comes from. `none`: nothing was bought. */
+/** Where the cost of a purchase comes from. `none`: nothing was bought. */
 export type CostSource = 'reported' | 'estimated' | 'unknown' | 'none';
 
 /** What must be the same at every start of one run. */
 export interface RunIdentity {
   readonly baseUrl: string;
   readonly lbBaseUrl: string;
-  /** The embedded emulator: its base URL changes with its port, so only this flag counts then. */
+  /** The embedded emulator is used: its base URL changes with its port, so only this flag is compared then. */
   readonly local: boolean;
 }
 
@@ -24,22 +24,22 @@ export interface SavedImage {
   readonly sha256: string;
   /** Where it came from; absent for a base64 answer. */
   readonly url?: string;
-  /** ISO time at which the URL dies: 7 days after creation (spec 8). */
+  /** ISO time at which the URL expires: 7 days after creation (spec 8). */
   readonly expiresAt?: string;
 }
 
-/** A file of an output that the user asked for (`saveOutput`). */
+/** A file in an output that the user asked for (`saveOutput`). */
 export interface OutputFile extends Partial<Omit<SavedImage, 'expiresAt'>> {
-  /** Where the output has it: `output.images[1].url`. */
+  /** Its path in the output, such as `output.images[1].url`. */
   readonly field: string;
-  /** Why there is none. */
+  /** Why the file is missing. */
   readonly problem?: string;
 }
 
-/** What is saved of an output. */
+/** The picture and files that are saved from an output. */
 export interface SavedOutputs {
   readonly image?: SavedImage;
-  /** Those without a path are at their URLs, or have a problem. */
+  /** Files without a path are at their URLs, or have a problem. */
   readonly files?: readonly OutputFile[];
 }
 
@@ -53,7 +53,10 @@ export type JournalRecord =
       manifest: string;
       settings: Record<string, unknown>;
     }
-  /** About to be sent: synced before the POST. Holds all of the row, so that a later start needs no manifest for it. */
+  /**
+   * The row is about to be sent; synced before the POST. It has all of the row, so that a later start needs no manifest
+   * for it.
+   */
   | {
       k: 'intent';
       at: number;
@@ -63,9 +66,9 @@ export type JournalRecord =
       kind: RowKind;
       endpoint: string;
       mode: RowMode;
-      /** Counts the POSTs of the row over all starts, from 1. */
+      /** Number of the POST over all starts of the row, counted from 1. */
       attempt: number;
-      /** Reserved; `null`: no price is known. 0 when a known id is polled and nothing is bought. */
+      /** The reserved amount; `null` if no price is known; 0 if the job id is known and nothing is bought. */
       price: MicroDollars | null;
       resolution?: string;
       /** Nothing is bought: a job that was bought elsewhere is polled, or its picture is fetched. */
@@ -76,11 +79,14 @@ export type JournalRecord =
       cells: Record<string, unknown>;
       columns: Record<string, unknown>;
     }
-  /** Provably not accepted: the reservation is free, the row stays to be done. */
+  /** The request was certainly not accepted: the reservation is released, and the row is left to be done. */
   | { k: 'refused'; at: number; id: string; why: string }
   /** Synced before the first poll. */
   | { k: 'accepted'; at: number; id: string; jobId: string }
-  /** A completed job's final reply, synced before its picture is downloaded. Base64 pictures are saved first and replaced by their path. */
+  /**
+   * A completed job's final reply, synced before its picture is downloaded. Base64 pictures are saved first and
+   * replaced by their paths.
+   */
   | {
       k: 'reply';
       at: number;
@@ -89,31 +95,31 @@ export type JournalRecord =
       output: unknown;
       cost: MicroDollars | null;
       source: CostSource;
-      /** The cost that the service reported and that is not believed, as text: `cost` is the estimate. */
+      /** A reported cost that is not believable, as text; `cost` is then the estimate. */
       disbelieved?: string;
       delayTime?: number;
       executionTime?: number;
-      /** Set when a picture has to be downloaded. */
+      /** Set if a picture has to be downloaded. */
       imageUrl?: string;
-      /** Set when the answer was base64 and its picture is saved already. */
+      /** Set if the answer was base64 and its picture is saved already. */
       image?: SavedImage;
-      /** The same for other files that were asked for. */
+      /** Other files that were asked for and are saved already. */
       files?: readonly OutputFile[];
       statusCalls: number;
       submittedAt: number;
     }
-  /** The last word on a row until it is reopened. */
+  /** The end of a row, until it is reopened. */
   | ({
       k: 'outcome';
       at: number;
       id: string;
       cost: MicroDollars | null;
       source: CostSource;
-      /** Of a row that failed: as in `reply`. */
+      /** As in `reply`, for a row that failed. */
       disbelieved?: string;
       statusCalls: number;
       submittedAt?: number;
-      /** Set where a purchase ended with it: what its line in costs.csv says. */
+      /** Set if a purchase ended with this outcome: the content of its line in costs.csv. */
       purchase?: PurchaseFacts;
     } & (
       | ({ status: 'completed' } & SavedOutputs)
@@ -122,29 +128,29 @@ export type JournalRecord =
           error: RowError;
           imageUrl?: string;
           jobId?: string;
-          /** for rows that never had an intent */ row?: FailedRowFacts;
-          /** Of such a row whose price is held: what it is held for. */
+          /** For rows that never had an intent. */ row?: FailedRowFacts;
+          /** For such a row whose price is held: the kind of request it is held for. */
           kind?: RowKind | null;
           endpoint?: string;
-          /** Its number among the POSTs of the row, where earlier ones are known. */
+          /** The number of the purchase among the POSTs of the row, if earlier ones are known. */
           attempt?: number;
           resolution?: string;
-          /** Of a row whose other files could not be saved: these are. */
+          /** For a row some of whose other files could not be saved: those that were. */
         } & SavedOutputs)
     ))
-  /** A row that had ended is taken up again: it leaves failures.jsonl (or results.jsonl when it is redone). */
+  /** A row that had ended is taken up again: its line leaves failures.jsonl (or results.jsonl if it is redone). */
   | {
       k: 'reopen';
       at: number;
       id: string;
       why: 'retry' | 'redo' | 'refetch' | 'settle';
       to: 'poll' | 'download' | 'buy';
-      /** A purchase of the row, by its attempt, that is held as unknown no more: its job is asked for, or it was never made. */
+      /** The attempt of a purchase of the row that is no longer held as unknown: its job is polled, or it was never made. */
       voids?: number;
     }
   /**
-   * A person has decided on a purchase that was held, of a row that was bought again since: it is held no more. `source`
-   * none: it was never made.
+   * A person has decided on a held purchase of a row that was bought again since: it is no longer held. If `source` is
+   * `none`, it was never made.
    */
   | {
       k: 'freed';
@@ -154,32 +160,35 @@ export type JournalRecord =
       kind: RowKind;
       endpoint: string;
       attempt: number;
-      /** What was held for it; `null`: no price was known. */
+      /** The amount held for it; `null` if no price was known. */
       price: MicroDollars | null;
       resolution?: string;
       jobId?: string;
       cost: MicroDollars | null;
       source: 'reported' | 'none';
-      /** Of the row as it was sent then. */
+      /** The row as it was sent then. */
       cells?: Record<string, unknown>;
       columns?: Record<string, unknown>;
     }
-  /** The cost cap that a person gave the run, in USD, until the next such record; `null`: lifted. */
+  /** The cost cap that a person gave the run, in US dollars, until the next such record; `null` if it was lifted. */
   | { k: 'cap'; at: number; usd: number | null }
-  /** By which columns the money of the run is added up, and the caps of their values in USD, until the next such record. */
+  /** The columns by which the run's money is added up, and the caps of their values in US dollars, until the next such record. */
   | { k: 'cost-by'; at: number; columns: readonly string[]; capsUsd: Readonly<Record<string, number>> }
-  /** The paths of the output whose files are saved, until the next such record. Written once the rows that had ended are taken up for them. */
+  /**
+   * The paths of the output whose files are saved, until the next such record. Written once the rows that had ended
+   * have been taken up for them.
+   */
   | { k: 'save-output'; at: number; paths: readonly string[] }
   /** The end of one start. */
   | { k: 'stop'; at: number; exitCode: number }
   /**
-   * Written by `--repair` in place of what could not be read. Rows up to `heldUpToRow` may have had a record there that is
-   * lost, so they are held as `unknown` before they are bought.
+   * Written by `--repair` in place of what could not be read. Rows up to `heldUpToRow` may have had a record there that
+   * is lost, so they are held as `unknown` instead of being bought.
    */
   | {
       k: 'repaired';
       at: number;
-      /** how many records are lost, as far as that can be told */ missing: number;
+      /** How many records are lost, as far as is known. */ missing: number;
       heldUpToRow: number;
     };
 
@@ -188,12 +197,12 @@ export type IntentRecord = RecordOf<'intent'>;
 export type ReplyRecord = RecordOf<'reply'>;
 export type OutcomeRecord = RecordOf<'outcome'>;
 
-/** Whether a person said what a row that ended so has cost: no job that is gone reports a cost. */
+/** Whether the cost of a row with this end was given by a person: a job that is gone reports no cost. */
 export function isCostByHand(status: EndStatus): boolean {
   return status === 'expired';
 }
 
-/** Whether it was written by `settle`: a person says what became of a request. */
+/** Whether the record was written by `settle`: a person has decided what happened to a request. */
 export function isSettledByHand(record: JournalRecord): boolean {
   if (record.k === 'reopen') return record.why === 'settle';
   return record.k === 'refused' && record.why.startsWith('settled by hand');
@@ -210,14 +219,14 @@ export interface RowError {
 
 export interface PurchaseFacts {
   readonly row: number;
-  /** 0: nothing was sent. */
+  /** 0 if nothing was sent. */
   readonly attempt: number;
   readonly jobId?: string;
   readonly endpoint: string;
   readonly resolution?: string;
   /** In ms since the epoch. */
   readonly settledAt: number;
-  /** Written before a `reopen` could say `voids`: it stands in costs.csv as unknown already. */
+  /** Written by a version whose `reopen` did not have `voids`: the purchase is in costs.csv as unknown already. */
   readonly held?: true;
 }
 

@@ -9,13 +9,13 @@ import type { Snapshot } from './load-snapshot.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;
-  /** Where the last good record ends, without what is torn behind it. */
+  /** Where the last good record ends, before any unfinished bytes. */
   readonly goodEnd: number;
   /** The last good record lacks its newline: the crash came between the two. */
   readonly newlineMissing: boolean;
-  /** Bytes behind `goodEnd` that are not records. */
+  /** Number of bytes after `goodEnd` that are not records. */
   readonly tornBytes: number;
-  /** CRC-32 of all bytes of lines that a newline ends. */
+  /** CRC-32 of all lines that end with a newline. */
   readonly checksum: number;
   /** How many bytes were known from a snapshot. */
   readonly snapshotEnd: number;
@@ -25,11 +25,11 @@ const leastChunkBytes = 4 << 10;
 const mostChunkBytes = 1 << 18;
 
 /**
- * Reads a journal once, from the first byte to the last. It skips a record that was being written when the process or the
- * machine died: that record was never reported as durable, so nothing was done because of it.
+ * Reads a journal once, from the first byte to the last. It skips a record that was being written when the process or
+ * the machine died: that record was never reported as durable, so nothing was done because of it.
  *
- * @param begun A snapshot of its first records: only the records after them are read.
- * @throws {JournalError} `journal-broken` where a record that may have been durable cannot be read; `journal-newer`.
+ * @param begun A snapshot of the first records: only the records after them are read.
+ * @throws {JournalError} `journal-broken` if a record that may have been durable cannot be read; `journal-newer`.
  */
 export async function recover(
   file: DiskFile,
@@ -49,7 +49,7 @@ class Pass {
   readonly recovery: Recovery;
   private readonly head = new HeadScanner();
   private readonly snapshotEnd: number;
-  /** Each record is a line. */
+  /** The line number, which is also the record's number. */
   private line: number;
   private goodEnd: number;
   private checksum: number;
@@ -62,7 +62,7 @@ class Pass {
   constructor(
     private readonly path: string,
     { recovery, end, checksum }: Snapshot,
-    /** Of the file. */
+    /** The size of the file. */
     private readonly size: number,
   ) {
     this.recovery = recovery;
@@ -79,7 +79,7 @@ class Pass {
     if (end < bytes.length) this.tail(bytes.subarray(end), offset + end);
   }
 
-  /** Once some are known, the rest of the file holds mostly as many. */
+  /** Once some rows are known, the number for the whole file is estimated from them. */
   private expectRows(offset: number): void {
     if (this.isRoomMade || offset === 0) return;
     this.isRoomMade = true;
@@ -107,7 +107,7 @@ class Pass {
     return { recovery, goodEnd, newlineMissing, tornBytes, checksum, snapshotEnd };
   }
 
-  /** Bytes without a final newline: nothing of them was durable, unless whole records follow bytes that are not records. */
+  /** Bytes without a final newline: none of them were durable, unless whole records follow bytes that are not records. */
   private tail(bytes: Buffer, offset: number): void {
     this.line++;
     const [first, second] = salvage(bytes);
@@ -146,7 +146,7 @@ class Pass {
   }
 }
 
-/** The format of a first line whose checksum is not known: it may be of a later format. */
+/** The format of a first line whose checksum is not right: it may be of a later format. */
 function formatOf(line: Buffer): number | undefined {
   const { format } = (valueOfJson(line.toString()) ?? {}) as { format?: unknown };
   return typeof format === 'number' && format > 1 ? format : undefined;

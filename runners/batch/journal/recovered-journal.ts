@@ -14,7 +14,7 @@ import type { JournalRecord } from './record.js';
 const oneRowBytes = 4 << 10;
 const manyRowsBytes = 64 << 10;
 
-/** The part of a journal that only reads. */
+/** The methods of a journal that only read. */
 export type JournalReader = Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'>;
 
 export interface Found extends RecoveredFile {
@@ -22,8 +22,8 @@ export interface Found extends RecoveredFile {
 }
 
 /**
- * Reads the file once; the part that a snapshot covers only for its checksum. Rows that have not ended are read a second time, and
- * all of it where money is to be added up by other columns than before.
+ * Reads the file once; the part that a snapshot covers is read only for its checksum. Rows that have not ended are read
+ * a second time. If money is to be added up by other columns than before, the whole file is read again.
  */
 export async function readJournal(disk: Disk, path: string, choices: CostByChoices = {}): Promise<Found> {
   return withFile(disk, path, async (file) => {
@@ -108,9 +108,9 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
 
 /**
  * Reads a journal, also while another process writes it. Changes nothing; skips a record that is just being written.
- * `undefined` when the folder has no journal.
+ * `undefined` if the folder has no journal.
  *
- * @param choices by which columns money is added up, where that is not as the run remembers it
+ * @param choices the columns by which money is added up, if they differ from those that the run remembers
  *
  * @throws {JournalError} `journal-broken`, `journal-newer`, `journal-io`.
  */
@@ -129,16 +129,19 @@ export async function peekJournal(
 }
 
 export interface RecordRange {
-  /** Byte after the last record. A line that is not ended before it is passed over: it is being written. */
+  /** The byte after the last record. A line that has no end before it is skipped, because it is still being written. */
   readonly to?: number;
   /** How many records to skip. @defaultValue 0 */
   readonly after?: number;
-  /** Where a record in front of them begins, and how many stand before it. @defaultValue the first one */
+  /**
+   * The offset of a record at or before the first one wanted, and the number of records before it. @defaultValue the
+   * first record
+   */
   readonly start?: { readonly offset: number; readonly records: number };
 }
 
 /**
- * The records of a journal in order, in flat memory.
+ * The records of a journal in order, in constant memory.
  *
  * @throws {JournalError} `journal-broken` at a line that is not a record.
  */

@@ -18,12 +18,12 @@ import {
   type CostByChoices,
 } from '../row/totals.js';
 
-/** Records between two entries of `recordStarts`. */
+/** Number of records between two entries of `recordStarts`. */
 export const recordsAStart = 4_096;
 
 type RunFacts = ReturnType<typeof noFacts>;
 
-/** What records say of the run as a whole, before the first one: see `Recovered`. */
+/** The facts about the run as a whole before the first record: see `Recovered`. */
 function noFacts() {
   return {
     records: 0,
@@ -55,18 +55,18 @@ export interface KeptRecovery extends RunFacts {
   readonly tally: KeptTally;
 }
 
-/** Grows with each record that is read; holds the data of `Recovered`. */
+/** The state that the records read so far lead to; has the data of `Recovered`. */
 export class Recovery {
   readonly table = new RowTable();
   readonly rows = new RowStates(this.table);
   readonly lives = new RowLives(this.table);
   facts: RunFacts = noFacts();
-  /** Nothing but what records say: `finish` has added nothing, so that more of them may be taken in. */
+  /** True if the state follows from records only: `finish` has changed nothing, so that further records may be added. */
   isPlain = true;
-  /** The columns were given for all records, whatever these say. */
+  /** The columns were given by the caller for all records, whatever the records say. */
   isGivenColumns = false;
 
-  /** Takes in a record that begins at `offset` of the file, from its head. */
+  /** Adds a record that begins at `offset` of the file, given its head. */
   take(head: HeadScanner, offset: number): void {
     if (this.facts.records % recordsAStart === 0) this.facts.recordStarts.push(offset);
     this.facts.records++;
@@ -74,7 +74,7 @@ export class Recovery {
     else this.takeRun(head.line);
   }
 
-  /** A row whose intent is lost becomes open again; `mustHold` keeps it from being bought. */
+  /** Makes rows whose intent is lost open again; `mustHold` prevents them from being bought. */
   finish(): void {
     for (let row = 0; row < this.table.length; row++) {
       if (!isPending(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
@@ -97,7 +97,7 @@ export class Recovery {
     };
   }
 
-  /** All typed arrays, with how many of their entries count: as they are, or as they were `kept`. */
+  /** All typed arrays, each with the number of entries in use, now or in a snapshot that was `kept`. */
   columns(
     { rows, jobs }: Pick<KeptRecovery, 'rows' | 'jobs'> = this.kept,
   ): readonly (readonly [Column, number])[] {
@@ -108,7 +108,7 @@ export class Recovery {
     ];
   }
 
-  /** Goes on from what was `kept`, once the table's columns are filled. */
+  /** Continues from what was `kept`, once the table's columns are filled. */
   restore({ rows, jobs, lastRow, replaced, tally, ...facts }: KeptRecovery): void {
     this.facts = facts;
     this.table.reopen(rows);
@@ -118,18 +118,21 @@ export class Recovery {
     this.lives.tally.restore(tally);
   }
 
-  /** Adds up by the values of these columns; before the first row. */
+  /** Adds up by the values of these columns; call it before the first row. */
   goBy(columns: readonly string[]): void {
     this.lives.tally.columns = columns;
   }
 
-  /** The columns by which this start would add up, where those that the records were read by are others: they are to be read anew. */
+  /**
+   * The columns by which this start adds up, if they differ from those used while reading: then the records must be
+   * read again.
+   */
   otherColumns(choices: CostByChoices): readonly string[] | undefined {
     const wanted = trackedColumns(costByInForce(choices, this.facts.costBy));
     return JSON.stringify(wanted) === JSON.stringify(this.lives.tally.kept.columns) ? undefined : wanted;
   }
 
-  /** As `Recovered.mustHold`. */
+  /** See `Recovered.mustHold`. */
   readonly mustHold = (id: string, row: number): boolean => {
     const { heldUpToRow } = this.facts;
     if (heldUpToRow === undefined) return false;
@@ -161,7 +164,7 @@ export class Recovery {
     }
   }
 
-  /** A new run knows its columns before its rows. */
+  /** In a new run the columns are known before the first row. */
   private takeCostBy({ columns, capsUsd }: RecordOf<'cost-by'>): void {
     const costBy = (this.facts.costBy = { columns, capsUsd });
     if (this.table.length === 0 && !this.isGivenColumns) this.goBy(trackedColumns(costBy));

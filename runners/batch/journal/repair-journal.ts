@@ -17,14 +17,14 @@ import { RowTable } from './rows/row-table.js';
 import { ScannedHead } from './rows/scanned-head.js';
 import { isEnd, statusBytes, statusOf, type EndStatus } from '../row/row-status.js';
 
-/** Rows are taken roughly in order: this many rows after the last one known may have been sent as well. */
+/** Rows are sent roughly in order: this many rows after the last known one may have been sent as well. */
 export const slackRows = 1_000;
-/** No record is shorter. */
+/** No record is shorter than this. */
 const leastRecordBytes = 40;
 
 /**
- * Keeps every record that can be read, numbers them anew, and closes with a `repaired` record. The damaged file stays
- * beside it as `journal.jsonl.broken-1` (2, 3 …).
+ * Keeps every record that can be read, renumbers them, and adds a `repaired` record at the end. The damaged file is
+ * kept beside it as `journal.jsonl.broken-1` (2, 3 …).
  */
 export async function repairJournal(disk: Disk, path: string, now: () => number): Promise<void> {
   await keepCopy(disk, path);
@@ -55,7 +55,7 @@ async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint
   yield encodeRecord(survey.kept + 1, { k: 'repaired', at: now(), ...survey.loss() });
 }
 
-/** What was found, and what must be missing. */
+/** Records what was found, and what must be missing. */
 class Survey {
   kept = 0;
   badBytes = 0;
@@ -66,7 +66,7 @@ class Survey {
   private lastRow = 0;
   private picked = false;
 
-  /** Whether the record is one, and is kept. */
+  /** Returns whether the bytes are a record, which is then kept. */
   see(bytes: Buffer, start: number, end: number): boolean {
     if (!this.head.scan(bytes, start, end)) return false;
     const n = this.head.number(field.n);
@@ -78,8 +78,8 @@ class Survey {
   }
 
   /**
-   * What had been written between the end of the row and the record that was seen last, and is lost: nothing but that goes on with a row
-   * that has ended. Without it the row would have two lines.
+   * A `reopen` record that must have been between the end of the row and the record seen last, and is lost: only it
+   * lets a row that has ended go on. Without it the row would have two lines.
    */
   lostReopening(): JournalRecord | undefined {
     const { head, rows } = this;
@@ -101,7 +101,7 @@ class Survey {
     const missing = Math.max(this.gaps, this.badBytes >= leastRecordBytes ? 1 : 0);
     if (missing === 0) return { missing, heldUpToRow: 0 };
     const slack = Math.max(slackRows, this.gaps, Math.ceil(this.badBytes / leastRecordBytes));
-    // Rows picked by name come in no order: any row may have been sent.
+    // Rows that were selected with `only` are sent in no fixed order: any row may have been sent.
     return { missing, heldUpToRow: this.picked ? Number.MAX_SAFE_INTEGER : this.lastRow + slack };
   }
 }
@@ -122,19 +122,19 @@ function pickedByName(line: Buffer): boolean {
   return record.k === 'start' && record.settings['only'] !== undefined;
 }
 
-/** What a repaired journal has lost of a purchase whose end it has. */
+/** The records that a repaired journal has lost of a purchase whose end it has. */
 export interface LostRecords {
   readonly attempt: number;
   intent?: IntentRecord | undefined;
   reply?: ReplyRecord | undefined;
 }
 
-/** The lines of a journal with these records, by row: each where it was lost, before what followed from it. */
+/** The lines of a journal with these lost records inserted, by row: each before the records that followed from it. */
 export async function* withLost(
   records: AsyncIterable<JournalRecord>,
   lost: ReadonlyMap<string, LostRecords>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  /** The purchases that are being read. */
+  /** The attempt of the purchase that is being read, by row. */
   const attempts = new Map<LostRecords, number>();
   let n = 0;
   for await (const record of records) {
@@ -153,7 +153,7 @@ export async function* withLost(
   }
 }
 
-/** The record under another number, so that the file counts without a gap again. */
+/** The record with another number, so that the numbers have no gaps. */
 function numbered(record: Buffer, n: number): Buffer {
   const body = record.subarray(record.indexOf(','), record.length - checksumBytes);
   const bytes = Buffer.concat([Buffer.from(`{"n":${n}`), body]);

@@ -23,13 +23,13 @@ const places = {
 } as const;
 type Kind = keyof typeof places;
 
-/** Reads the last records of rows from their places in the file. */
+/** Reads the last records of rows from their positions in the file. */
 export class RowReader {
   private readonly table: RowTable;
-  /** One for each kind: rows in order have their intents in order, their outcomes nearly so. */
+  /** One window for each kind: the intents of consecutive rows are in order in the file, their outcomes nearly so. */
   private readonly windows: Readonly<Record<Kind, RecordWindow>>;
 
-  /** @param windowBytes Small to look one row up, large to read many. */
+  /** @param windowBytes Small to look up one row, large to read many. */
   constructor(
     file: Pick<DiskFile, 'read'>,
     private readonly found: RecoveredFile,
@@ -40,7 +40,7 @@ export class RowReader {
     this.windows = { intent: make(), accepted: make(), reply: make(), outcome: make() };
   }
 
-  /** The row with this index in the table. */
+  /** The records of the row with this index in the table. */
   async read(row: number): Promise<RowRecords> {
     const intent = await this.record(row, 'intent');
     const accepted = await this.record(row, 'accepted');
@@ -67,7 +67,10 @@ export class RowReader {
     }
   }
 
-  /** Those that have not ended: accepted ones first, the oldest in front, because the service keeps results for a while only. */
+  /**
+   * The rows that have not ended. Accepted rows come first, with the oldest at the front, because the service keeps
+   * results only for a while.
+   */
   async pending(): Promise<Map<string, PendingRow>> {
     const pending: PendingRow[] = [];
     for (let row = 0; row < this.table.length; row++) {
@@ -87,7 +90,7 @@ export class RowReader {
   }
 }
 
-/** A cost that is not believed, which 0.1.0 wrote as it was reported: what was reserved stands in its place, as in the tally. */
+/** Version 0.1.0 wrote unbelievable costs as they were reported: they are replaced by the reserved price, as in the tally. */
 function believed<R extends ReplyRecord | OutcomeRecord>(
   record: R | undefined,
   intent: IntentRecord | undefined,
@@ -110,18 +113,18 @@ function waitingSince({ acceptedAt, intent }: PendingRow): number {
 const newline = 0x0a;
 
 /**
- * A stretch of the file in memory, for records that are read by their place, one mostly behind the other: the next one is
- * mostly there already.
+ * A part of the file in memory, for reading records by their positions. Positions mostly ascend, so the next record is
+ * mostly in memory already.
  */
 export class RecordWindow {
   private buffer = Buffer.alloc(0);
-  /** Where the window begins in the file, and how much of it is filled. */
+  /** Where the window begins in the file, and how many of its bytes are filled. */
   private start = 0;
   private filled = 0;
 
   /**
    * @param to Where the last good record ends.
-   * @param bytes Read at a time; a longer record takes more.
+   * @param bytes How many bytes are read at a time; a longer record takes more.
    */
   constructor(
     private readonly file: Pick<DiskFile, 'read'>,

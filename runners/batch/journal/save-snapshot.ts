@@ -14,10 +14,10 @@ import type { Recovery } from './recovery.js';
 import { readJournal } from './recovered-journal.js';
 
 /**
- * Saves the state that a journal led to beside it, so that the next start reads only the newer records. It replaces the last
- * snapshot atomically. If the disk fails, there is no new snapshot, and nothing is lost.
+ * Saves the state that a journal leads to beside it, so that the next start reads only the newer records. It replaces
+ * the last snapshot atomically. If the disk fails, there is no new snapshot, and nothing is lost.
  *
- * @param every Bytes that the journal must have grown by since the last snapshot.
+ * @param every By how many bytes the journal must have grown since the last snapshot.
  */
 export async function saveSnapshot(
   disk: Disk,
@@ -31,7 +31,7 @@ export async function saveSnapshot(
   await replaceFile(disk, snapshotPath(journal), bytes).catch(() => undefined);
 }
 
-/** The columns, each chunk behind a byte that says whether it holds anything. */
+/** The columns; before each chunk, a byte says whether it is stored. */
 function* columnBytes(recovery: Recovery): Generator<Uint8Array, void, void> {
   for (const [column, length] of recovery.columns()) {
     for (const chunk of column.chunksOf(length)) {
@@ -42,12 +42,12 @@ function* columnBytes(recovery: Recovery): Generator<Uint8Array, void, void> {
 }
 
 /**
- * Reads what a run has added to its journal, once it is much, and keeps a new snapshot, so that the next start is spared it.
- * Reads nothing but files; a fault of any is for that start to tell.
+ * If a run has added much to its journal, reads that part and saves a new snapshot, so that the next start need not
+ * read it. All errors are ignored: the next start reports them.
  *
  * @param options.every How many bytes since the last snapshot are worth a new one.
  * @param options.share The same as a share of the whole journal; the larger of both counts. @defaultValue 0
- * @param options.onBegin Called when there is one to be kept, which takes some seconds for a million rows.
+ * @param options.onBegin Called if a snapshot is to be saved, which takes some seconds for a million rows.
  */
 export async function refreshSnapshot(
   disk: Disk,
@@ -66,6 +66,6 @@ export async function refreshSnapshot(
     onBegin?.();
     await saveSnapshot(disk, path, await readJournal(disk, path), worth);
   } catch {
-    // The journal is read whole by the next start.
+    // The next start then reads the whole journal.
   }
 }

@@ -3,27 +3,27 @@ import type { RowOrigin } from '../manifest/columns/column-value.js';
 import type { Ledger } from './ledger.js';
 import { cappedValueText, ValueCaps, type ValueCapsOptions } from './value-caps.js';
 
-/** How much of a cap is to be taken before a person is known: a share of each cap, or an amount. */
+/** How much of a cap must be taken before the user is warned: a percentage of each cap, or an amount in US dollars. */
 export type WarnAt = { readonly percent: number } | { readonly usd: number };
 
 export interface CapWatchOptions {
   readonly warnAt: WarnAt;
-  /** The run's own, with what earlier starts left in it. */
+  /** The ledger of this run, including the money of earlier starts. */
   readonly ledger: Pick<Ledger, 'snapshot' | 'takenBy'>;
-  /** The caps of values, and what earlier starts have taken. */
+  /** The caps of values, and the money that earlier starts took under them. */
   readonly byValue: ValueCapsOptions;
-  /** The cap that runs share, and what they have taken within 24 hours; absent where there is none. */
+  /** The cap that runs share, and the money they took in the last 24 hours; absent if there is no shared cap. */
   readonly day?: (() => { readonly cap: MicroDollars; readonly taken: MicroDollars }) | undefined;
-  /** Called once for each cap. */
+  /** Called at most once for each cap. */
   readonly warn: (message: string) => void;
 }
 
-/** So many values are warned of. */
+/** At most about this many values are warned about. */
 const valuesKept = 1_000;
 
 /**
- * Tells once of each cap of which so much is reserved, spent or in doubt. What a start finds taken was reported by an earlier one: it
- * says nothing of a cap that it begins above the threshold.
+ * Warns once for each cap when the money reserved, spent or unknown reaches the threshold. A cap that is above the
+ * threshold at the start is not reported: an earlier start has done that.
  */
 export class CapWatch {
   private readonly known = new Set<string>();
@@ -38,7 +38,7 @@ export class CapWatch {
     if (this.isReached(shared?.cap, shared?.taken ?? 0)) this.known.add('day');
   }
 
-  /** Looks at the caps that hold for a row whose money has changed. */
+  /** Checks the caps that apply to a row whose money has changed. */
   look(row: RowOrigin): void {
     const { ledger, day } = this.options;
     const { cap, ...sums } = ledger.snapshot();
@@ -80,14 +80,14 @@ function takenOf({ reserved, spent, unknown }: Omit<ReturnType<Ledger['snapshot'
   return reserved + spent + unknown;
 }
 
-/** What has to be taken of the cap. An amount above the cap is never reached. */
+/** The amount at which a warning is due. A threshold above the cap is never reached. */
 function thresholdOf(warnAt: WarnAt, cap: MicroDollars): number {
   if ('percent' in warnAt) return (cap * warnAt.percent) / 100;
   const threshold = toMicroDollars(warnAt.usd);
   return threshold > cap ? Number.POSITIVE_INFINITY : threshold;
 }
 
-/** What is wrong with a threshold beside the caps in force, in USD. */
+/** Why a threshold makes no sense with the caps in force (in US dollars); `undefined` if it does. */
 export function whyNoThreshold(warnAt: WarnAt, capsUsd: readonly number[]): string | undefined {
   if (capsUsd.length === 0)
     return '--warn-at has no cap to warn of: add --max-cost USD, --max-cost-per-day USD or --max-cost-by COLUMN=USD, or leave it out';

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
 export const dayMs = 86_400_000;
-/** Spent money is summed by the minute. */
+/** Spent money is summed per minute. */
 export const minuteMs = 60_000;
 
-/** The sum of a rolling 24 hours, from the entries of a ledger file in order. */
+/** The money reserved and spent in a rolling 24 hours, built from the entries of a ledger file in order. */
 export class DayBook {
-  /** By minute, so that a day takes 1,441 numbers however many rows it had. */
+  /** By minute, so that a day takes at most 1,441 numbers, however many rows it had. */
   private readonly spentByMinute = new Map<number, MicroDollars>();
   /** By run and row, the latest last: a row that was bought again has two. */
   private readonly reservations = new Map<string, Reservation[]>();
@@ -32,7 +32,7 @@ export class DayBook {
     }
   }
 
-  /** Drops entries older than 24 hours before `now`. Entries in the future, by another machine's clock, count. */
+  /** Drops entries older than 24 hours before `now`. Entries with a later time, written under another machine's clock, count. */
   expire(now: number): void {
     const start = now - dayMs;
     for (const minute of this.spentByMinute.keys()) {
@@ -57,14 +57,14 @@ export class DayBook {
     return sum;
   }
 
-  /** Those of one run, or of all. */
+  /** The open reservations of one run, or of all runs. */
   outstanding(run?: string): Reservation[] {
     return [...this.reservations.values()]
       .flat()
       .filter((reservation) => run === undefined || reservation.run === run);
   }
 
-  /** When `amount` will have left the 24 hours, as far as is known; `undefined` if all entries together are less. */
+  /** The time at which `amount` will have left the 24 hours; `undefined` if all entries together are less than that. */
   roomAt(amount: MicroDollars): number | undefined {
     const leaving = [
       ...[...this.spentByMinute].map(([minute, spent]) => ({ at: (minute + 1) * minuteMs, amount: spent })),
@@ -75,7 +75,7 @@ export class DayBook {
     return last && last.at + dayMs;
   }
 
-  /** The same sum in as few entries as there can be. */
+  /** The same sums in as few entries as possible. */
   compact(): DayEntry[] {
     const spent = [...this.spentByMinute].map(([minute, amount]) => ({
       k: 'spent' as const,
@@ -113,13 +113,16 @@ export function dayEntrySchema() {
   const amount = z.number().nonnegative();
   const owned = { at: z.number(), run: z.string(), id: z.string() };
   return z.discriminatedUnion('k', [
-    /** First line. The name changes each time the file is created or rewritten, so that a reader of an older one starts over. */
+    /**
+     * The first line. The name changes each time the file is created or rewritten, so that a reader of an older file
+     * starts again.
+     */
     z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
     z.object({ k: z.literal('reserve'), ...owned, amount }),
     /** Ends the row's latest reservation. */
     z.object({ k: z.literal('settle'), ...owned, amount }),
     z.object({ k: z.literal('release'), ...owned }),
-    /** Written by a compaction: what was settled within one minute. */
+    /** Written by a compaction: the money that was settled within one minute. */
     z.object({ k: z.literal('spent'), at: z.number(), amount }),
   ]);
 }

@@ -6,7 +6,7 @@ import { readLines, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { DayBook, dayEntrySchema, type DayEntry } from './day-book.js';
 
-/** Below this no compaction is worth it. */
+/** A file smaller than this (in bytes) is not compacted. */
 const leastBytes = 1 << 18;
 const bytesPerEntry = 100;
 
@@ -14,10 +14,13 @@ const bytesPerEntry = 100;
 export class DayFile {
   book = new DayBook();
   private readonly schema = dayEntrySchema();
-  /** How far the file has been read, and the name in its first line. */
+  /** How many bytes of the file have been read, and the name in its first line. */
   private readTo = 0;
   private name = '';
-  /** The process that created the file, or renamed a compacted one, may have died before the name was durable. */
+  /**
+   * False until this process has synced the folder: the process that created or renamed the file may have died before
+   * doing so.
+   */
   private isNameDurable = false;
 
   constructor(
@@ -25,7 +28,7 @@ export class DayFile {
     private readonly path: string,
   ) {}
 
-  /** Takes in what other processes have written since. */
+  /** Reads what other processes have written since the last call. */
   async catchUp(now: number): Promise<void> {
     const file = (await this.disk.stat(this.path)) && (await this.disk.open(this.path, 'r'));
     try {
@@ -40,7 +43,10 @@ export class DayFile {
     this.book.expire(now);
   }
 
-  /** Writes entries that the book has already. Durable when it resolves; after an error the whole file is read again. */
+  /**
+   * Writes entries that are already in the book. They are durable when it resolves; after an error the whole file is
+   * read again.
+   */
   async append(entries: readonly DayEntry[]): Promise<void> {
     if (entries.length === 0) return;
     try {
@@ -103,7 +109,7 @@ export class DayFile {
       from: this.readTo,
       chunkBytes: 1 << 16,
     })) {
-      // Its writer died in the middle of this line, so it never counted on it.
+      // The writer died in the middle of this line, so it never relied on it.
       if (!ended) return;
       const entry = this.entryOf(bytes);
       if (entry === undefined) throw this.damaged(offset);
@@ -147,13 +153,13 @@ function asLine(entry: DayEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** The shared ledger cannot be read or written: exit 74. Nothing may be bought under a cap that cannot be checked. */
+/** The shared ledger cannot be read or written: exit code 74. Nothing may be bought under a cap that cannot be checked. */
 export class DayLedgerError extends MillraceError {
   static override readonly name: string = 'DayLedgerError';
 
   constructor(
     message: string,
-    /** The system's code, where there is one. */
+    /** The system's error code, where there is one. */
     readonly errno?: string,
     options?: { cause?: unknown },
   ) {

@@ -7,17 +7,17 @@ import { DayFile, DayLedgerError } from './day-file.js';
 export interface DayLedgerOptions {
   readonly disk: Disk;
   readonly path: string;
-  /** Never reserved beyond within 24 hours, by all runs that share the file, in US dollars. */
+  /** The cap in US dollars for all runs that share the file, over 24 hours: no reservation goes beyond it. */
   readonly capUsd: number;
-  /** The output folder, absolute: whose reservations these are. */
+  /** The absolute path of the output folder. It names the run that owns these reservations. */
   readonly run: string;
-  /** Runs the work while no other process has the file. */
+  /** Runs `work` while no other process uses the file. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
-  /** ms since the epoch: entries carry it. @defaultValue Date.now */
+  /** The time that entries carry, in ms since the epoch. @defaultValue Date.now */
   readonly now?: () => number;
   /**
-   * Entries count until 24 hours have passed by this clock. A wall clock that is set forward by a day while a run goes on must
-   * not free what was spent a minute ago. @defaultValue now
+   * The clock by which entries expire after 24 hours. The earlier of this and `now` is used: a wall clock that is set
+   * forward by a day during a run must not free money that was spent a minute ago. @defaultValue now
    */
   readonly countedBy?: () => number;
 }
@@ -27,32 +27,35 @@ interface DaySnapshot {
   readonly cap: MicroDollars;
   readonly spent: MicroDollars;
   readonly reserved: MicroDollars;
-  /** Of `reserved`: by other runs, or by ones that died. */
+  /** The part of `reserved` that belongs to other runs, whether they still run or have died. */
   readonly reservedByOthers: MicroDollars;
 }
 
 /**
- * `--max-cost-per-day`: what all runs that share one file may spend in a rolling 24 hours. Each call is durable when it
- * resolves; calls that come together share one lock and one sync. A run that dies leaves its reservations behind: they
- * count until a later start of that run ends them, or until 24 hours after they were made.
+ * `--max-cost-per-day`: the money that all runs sharing one file may spend in a rolling 24 hours. Each call is durable
+ * when it resolves; calls made at the same time share one lock and one sync. A run that dies leaves its reservations
+ * behind: they count until a later start of that run ends them, or until 24 hours after they were made.
  */
 export interface DayLedger {
-  /** False: it does not fit, and nothing is reserved. `whyNot` explains why. */
+  /** False if the price does not fit; nothing is reserved then, and `whyNot` explains why. */
   reserve(id: string, price: MicroDollars): Promise<boolean>;
   /** Ends the row's latest reservation, if it has one, and books the cost. */
   settle(id: string, cost: MicroDollars): Promise<void>;
-  /** Nothing was bought. A purchase that may have been made is not released: it counts for 24 hours. */
+  /**
+   * Ends a reservation for which nothing was bought. A purchase that may have been made is not released: it counts for
+   * 24 hours.
+   */
   release(id: string): Promise<void>;
-  /** Reservations that earlier starts of this run left. */
+  /** The open reservations of this run, including those that earlier starts left. */
   outstanding(): Promise<readonly Reservation[]>;
   /** One or two sentences on why a price does not fit, with the time at which it will. */
   whyNot(price: MicroDollars): string;
-  /** The sums of the last 24 hours as they stand now. */
+  /** The sums as of the last call that used the file. */
   snapshot(): DaySnapshot;
 }
 
 interface Request {
-  /** The entry to write; `undefined`: refused, or only read. */
+  /** The entry to write; `undefined` if the request is refused, or only reads. */
   readonly decide: (file: DayFile, now: number) => DayEntry | undefined;
   readonly resolve: (written: boolean) => void;
   readonly reject: (error: unknown) => void;
@@ -130,7 +133,7 @@ class SharedDayLedger implements DayLedger {
     }
   }
 
-  /** Each decision sees those before it: two that fit alone may not fit together. */
+  /** Each decision sees the entries of those before it: two prices that fit alone may not fit together. */
   private async write(requests: readonly Request[]): Promise<boolean[]> {
     const now = this.now();
     await this.file.catchUp(Math.min(now, this.options.countedBy?.() ?? now));
@@ -155,18 +158,18 @@ class SharedDayLedger implements DayLedger {
   }
 }
 
-/** How much was bought since then is not known: it counts until a person removes the lines. */
+/** With such lines the real spending is not known: they count until a person removes them. */
 const fromTheFuture =
   ' Lines of that file lie in the future: the clock was wrong when they were written. Once their purchases are older than 24 hours, remove those lines.';
 
 interface Wanted {
   readonly price: MicroDollars;
   readonly cap: MicroDollars;
-  /** Whose reservation it would be. */
+  /** The run that would own the reservation. */
   readonly run: string;
-  /** Of the shared ledger. */
+  /** The path of the shared ledger. */
   readonly path: string;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   readonly now: number;
 }
 
@@ -179,7 +182,7 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted)
     at === undefined
       ? 'It will not fit at all.'
       : `It will fit at ${new Date(at).toISOString()} at the latest.`;
-  // Money spent now leaves the 24 hours at the end of its minute.
+  // Money that is spent now leaves the 24 hours at the end of its minute.
   const isFromTheFuture = at !== undefined && at > now + dayMs + minuteMs;
   return (
     `${formatMoney(price)} does not fit under the ${formatMoney(cap)} a day of ${path}: in the last 24 hours ${formatMoney(spent)} were spent, ` +

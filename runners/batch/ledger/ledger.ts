@@ -5,17 +5,17 @@ import { ValueCaps, type CappedValue, type ValueCapsOptions } from './value-caps
 
 /** The state that a ledger begins with. */
 export interface LedgerOptions {
-  /** Never reserved beyond, over all starts, in US dollars. @defaultValue no cap */
+  /** The cap over all starts, in US dollars: no reservation goes beyond it. @defaultValue no cap */
   readonly capUsd?: number;
   /** Spent by earlier starts. @defaultValue 0 */
   readonly spent?: MicroDollars;
   /** Held by earlier starts for purchases whose end is not known. @defaultValue 0 */
   readonly unknown?: MicroDollars;
-  /** Reservations of rows that have not ended. They stand, whatever the cap. */
+  /** Reservations of rows that have not ended. They are kept even where they exceed the cap. */
   readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null, row?: RowOrigin]>;
-  /** Caps of the values of columns; what earlier starts have taken includes what is `reserved`. @defaultValue none */
+  /** Caps of the values of columns. The money that earlier starts took includes what is `reserved`. @defaultValue none */
   readonly byValue?: ValueCapsOptions;
-  /** What fits under the caps is decided elsewhere: here it is added up alone. @defaultValue false */
+  /** Another process decides what fits under the caps: this ledger only adds up. @defaultValue false */
   readonly isDecidedElsewhere?: boolean;
 }
 
@@ -24,39 +24,43 @@ export interface LedgerSnapshot {
   readonly reserved: MicroDollars;
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
-  /** By how much purchases were dearer than what was reserved for them: only so far can the cap be passed. */
+  /** The sum by which purchases cost more than was reserved for them. The cap can be exceeded by no more than this. */
   readonly drift: MicroDollars;
-  /** Purchases without a known price that are reserved or unknown; they count 0. */
+  /** The number of reserved or unknown purchases without a known price; they count as 0 in the sums. */
   readonly unpriced: number;
   readonly cap?: MicroDollars;
 }
 
-/** The money of a run, by row. Reserve before the POST, then exactly one of `settle`, `release`, `keepUnknown`. */
+/** The money of a run, by row. Call `reserve` before the POST, then exactly one of `settle`, `release`, `keepUnknown`. */
 export interface Ledger {
   /**
-   * Takes `price` out of what is left under the cap. False: it does not fit, or it is `null` under a cap; nothing is taken.
+   * Reserves `price` under the cap. Returns false if it does not fit, or if it is `null` under a cap; nothing is
+   * reserved then.
    *
-   * @param row by its values caps of values are kept, which `fullValue` is asked about before
-   * @throws {MillraceError} `ledger` where the row has a reservation already: it would be bought twice.
+   * @param row its values are checked against the caps of values; `fullValue` names the one that is full
+   * @throws {MillraceError} `ledger` if the row has a reservation already: it would be bought twice.
    */
   reserve(id: string, price: MicroDollars | null, row?: RowOrigin): boolean;
-  /** The value of the row whose cap leaves no room for the price. `undefined`: there is room, or no such cap. */
+  /** The value of the row whose cap leaves no room for the price. `undefined` if there is room, or no such cap. */
   fullValue?(price: MicroDollars | null, row: RowOrigin): CappedValue | undefined;
-  /** The values of the row that have caps, with what is taken for each. */
+  /** The values of the row that have caps, with the money taken for each. */
   takenBy?(row: RowOrigin): readonly CappedValue[];
   /** The purchase ended and cost this much. `null`: the cost will never be known, and the reservation stays in `unknown`. */
   settle(id: string, cost: MicroDollars | null): void;
   /** Nothing was bought: the reservation is released. Money held as unknown stays. */
   release(id: string): void;
-  /** It may have been bought: the reservation is held. A later `settle` of the row ends that. */
+  /** The purchase may have been made: the reservation becomes unknown. A later `settle` of the row ends that. */
   keepUnknown(id: string): void;
-  /** An earlier purchase of the row comes to light that may have been made: it is held, whatever the cap. */
+  /** Holds an earlier purchase of the row that may have been made, even where it exceeds the cap. */
   hold(id: string, price: MicroDollars | null, row?: RowOrigin): void;
-  /** The sums as they stand now. */
+  /** The current sums. */
   snapshot(): LedgerSnapshot;
 }
 
-/** Whether a purchase fits under the cap beside the money that is reserved, spent or unknown. A price that is not known never fits. */
+/**
+ * Whether a purchase fits under the cap beside the money that is reserved, spent or unknown. A price that is not known
+ * never fits.
+ */
 export function fitsUnderCap(
   { cap, reserved, spent, unknown }: Pick<LedgerSnapshot, 'cap' | 'reserved' | 'spent' | 'unknown'>,
   price: MicroDollars | null,
@@ -67,11 +71,11 @@ export function fitsUnderCap(
 interface Hold {
   readonly price: MicroDollars | null;
   readonly state: 'reserved' | 'unknown';
-  /** Of its row, in the columns that have caps. */
+  /** The row's values in the columns that have caps. */
   readonly values: readonly string[];
 }
 
-/** A ledger in memory; what earlier starts left is given as an option. */
+/** A ledger in memory; the money of earlier starts is passed in as options. */
 export function createLedger(options: LedgerOptions = {}): Ledger {
   return new MemoryLedger(options);
 }
@@ -83,7 +87,7 @@ class MemoryLedger implements Ledger {
   private spent: MicroDollars;
   private drift = 0;
   private unpriced = 0;
-  /** Absent where no column has caps. */
+  /** Absent if no column has caps. */
   private readonly byValue: ValueCaps | undefined;
   private readonly isDecidedElsewhere: boolean;
 
@@ -97,7 +101,7 @@ class MemoryLedger implements Ledger {
     for (const [id, price, row] of reserved) {
       const hold = this.holdOf('reserved', price, row);
       this.add(id, hold);
-      // Earlier starts have taken it.
+      // The sums of earlier starts already include it.
       this.byValue?.add(hold.values, -(price ?? 0));
     }
   }
@@ -124,11 +128,12 @@ class MemoryLedger implements Ledger {
   settle(id: string, cost: MicroDollars | null): void {
     if (cost === null) {
       this.keepUnknown(id);
-      // A million rows of no known price would be a million names.
+      // The id is forgotten: a million rows of no known price would keep a million ids in memory.
       return void this.holds.delete(id);
     }
     const { price: reserved, values = [] } = this.holds.get(id) ?? {};
-    // Where no price was known, nothing is dearer than expected; a cap is passed by it all the same.
+    // Without a known price a purchase cannot cost more than expected; under a cap its cost counts as drift all the
+    // same.
     if (reserved !== null || this.cap !== undefined) this.drift += Math.max(cost - (reserved ?? 0), 0);
     this.remove(id);
     this.spent += cost;
@@ -165,7 +170,7 @@ class MemoryLedger implements Ledger {
     return { price, state, values: (row && this.byValue?.valuesOf(row)) ?? [] };
   }
 
-  /** An unknown purchase of the row that was held before stays in the sum, under no name. */
+  /** An unknown purchase that the row had before stays in the sums, but no longer under the row's id. */
   private add(id: string, hold: Hold): void {
     this.holds.set(id, hold);
     this.sums[hold.state] += hold.price ?? 0;

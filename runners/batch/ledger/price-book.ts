@@ -2,20 +2,20 @@ import { type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js
 import { isRead, type Row, type RowKind } from '../manifest/manifest-row.js';
 import { toPriceList, type EndpointPrice, type PriceList } from './price-list.js';
 
-/** The facts that a price depends on. A row has them. */
+/** The properties of a row that its price depends on. */
 export interface Priced {
   readonly kind: RowKind;
   /** The empty string on a route. */
   readonly endpoint: string;
-  /** On an edit; the service's default, 1k, where it is missing. */
+  /** Only on an edit; if it is missing, the service's default of 1k applies. */
   readonly resolution?: string | undefined;
 }
 
-/** A reported price that is not the book's, in millionths of a dollar. */
+/** A reported price that differs from the book's, in millionths of a dollar. */
 interface PriceMismatch {
   readonly expected: MicroDollars;
   readonly reported: MicroDollars;
-  /** The first one for this endpoint and resolution: the one to warn of. */
+  /** The first mismatch for this endpoint and resolution: the one to warn about. */
   readonly first: boolean;
   /** `reported / expected - 1`; Infinity where 0 was expected. */
   readonly drift: number;
@@ -23,25 +23,25 @@ interface PriceMismatch {
 
 /** The price of one purchase, as far as it is known in advance. Prices in millionths of a dollar. */
 export interface PriceBook {
-  /** The amount to reserve: the book's price, or the highest one reported so far if that is higher. `null`: not known. */
+  /** The amount to reserve: the book's price, or the highest one reported so far if that is higher. `null` if not known. */
   priceOf(row: Priced): MicroDollars | null;
   /**
-   * Takes a reported price. Returns a mismatch for the first one of an endpoint and resolution, and for each one higher than
-   * all before; `as-expected` otherwise, also if the book has no price.
+   * Records a reported price. Returns a mismatch for the first differing price of an endpoint and resolution, and for
+   * each one higher than all before; otherwise `as-expected`, also if the book has no price.
    */
   observe(row: Priced, reported: MicroDollars): 'as-expected' | PriceMismatch;
-  /** The cost of a finished purchase without a reported price. `null`: the book has no price for it. */
+  /** The cost of a finished purchase that reported no price. `null` if the book has no price for it. */
   estimate(row: Priced, executionTimeMs: number | undefined): MicroDollars | null;
-  /** How much dearer than the book's price the highest reported one is: 0.1 for 10 %; 0 where there is nothing to compare. */
+  /** The share by which the highest reported price exceeds the book's: 0.1 for 10 %; 0 if there is nothing to compare. */
   driftOf(row: Priced): number;
-  /** The prices used, for the summary: by `kind endpoint resolution`, the highest reported one beside the book's. */
+  /** The prices used, for the summary, with the highest price reported for each kind, endpoint and resolution. */
   table(): PriceTable;
 }
 
-/** The prices of a run: from the book, assumed, and as they were reported. */
+/** The prices of a run: those of the book, the assumed one, and the reported ones. */
 export interface PriceTable {
   readonly book: PriceList;
-  /** Reckoned with where the book has no price. */
+  /** Used where the book has no price. */
   readonly assumed?: MicroDollars;
   readonly reported: readonly (Priced & {
     readonly expected: MicroDollars | null;
@@ -98,7 +98,7 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
   };
 }
 
-/** What a row is expected to cost before it is sent; `null`: the price is not known. */
+/** The expected cost of a row before it is sent; `null` if the price is not known. */
 export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDollars | null {
   return isRead(row) ? 0 : prices.priceOf(row);
 }
@@ -134,12 +134,12 @@ function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
   return `${kind} ${endpoint} ${kind === 'edit' && resolution === '' ? '1k' : resolution}`;
 }
 
-/** What of a row its price depends on, apart from the row. */
+/** Copies only the properties that the price depends on. */
 export function pricedOf({ kind, endpoint, resolution }: Priced): Priced {
   return { kind, endpoint, ...(resolution !== undefined && { resolution }) };
 }
 
-/** The same book, that reckons with `assumed` wherever it knows no price: to reserve, and where nothing is reported. */
+/** The same book, but with the price `assumed` wherever it knows none: for reservations, and where no price is reported. */
 export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
   const isAssumed = (row: Priced): boolean => listedPrice(book.table().book, row) === null;
   return {
@@ -160,17 +160,17 @@ export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
   };
 }
 
-/** A price table for people and for files, in USD. */
+/** The prices as they are printed and written to files, in US dollars. */
 interface ListedPrices {
-  /** `published`, or the file that it was read from. */
+  /** `published`, or the file that they were read from. */
   readonly name: string;
-  /** The prices used, by what they are for: `1k`, `mine at 2k`, `upscale a second`, `upscale a job`, `a route call`, `assumed`. */
+  /** The prices used, by label: `1k`, `mine at 2k`, `upscale a second`, `upscale a job`, `a route call`, `assumed`. */
   readonly prices: Readonly<Record<string, number>>;
-  /** The highest price reported, where it is not the one reckoned with. */
+  /** The highest price reported, where it differs from the listed one. */
   readonly reported: Readonly<Record<string, number>>;
 }
 
-/** The prices that a run goes by. */
+/** Lists the prices of a run for the summary. */
 export function listPrices({ book, reported, assumed }: PriceTable): ListedPrices {
   const endpoints = [...book.endpoints].flatMap(([id, price]) => endpointPrices(id, price));
   const entries = [

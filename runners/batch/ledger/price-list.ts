@@ -11,7 +11,7 @@ const usdSchema = () => z.number().nonnegative().max(100_000);
 const byResolutionSchema = () =>
   z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usdSchema());
 
-/** A price a picture, a job or a second, in USD. */
+/** A price per picture, per job or per second, in US dollars. */
 export function endpointPriceSchema() {
   const usd = usdSchema();
   return z.union(
@@ -26,23 +26,23 @@ export function endpointPriceSchema() {
   );
 }
 
-/** A price file, in US dollars: what is not named keeps its default. */
+/** A price file, in US dollars: prices that it does not name keep their defaults. */
 export function priceFileSchema() {
   return z.strictObject({
-    /** Edits on endpoints that are not named. */
+    /** Prices of edits on endpoints that are not named, by resolution. */
     edit: byResolutionSchema().optional(),
-    /** By endpoint id: a price a picture, a price a job, or a price a second of `executionTime`. */
+    /** By endpoint id: a price per picture, per job, or per second of `executionTime`. */
     endpoints: z.record(z.string(), endpointPriceSchema()).optional(),
     /** One call of a load-balanced route. */
     route: usdSchema().optional(),
   });
 }
-/** A price file as it is written: USD by endpoint and resolution. */
+/** A price file as it is written, with prices in US dollars. */
 export type PriceFile = z.infer<ReturnType<typeof priceFileSchema>>;
 
 /** Prices in millionths of a dollar. */
 export interface PriceList {
-  /** Where it is from: `published`, or a file's name. */
+  /** Where the list comes from: `published`, or a file's name. */
   readonly name: string;
   readonly edit: Readonly<Record<string, MicroDollars>>;
   readonly endpoints: ReadonlyMap<string, EndpointPrice>;
@@ -52,10 +52,10 @@ export interface PriceList {
 export type EndpointPrice =
   | { readonly perPicture: Readonly<Record<string, MicroDollars>> }
   | { readonly perJob: MicroDollars }
-  /** `reserveSeconds`: the execution time that is reserved for; without it the price is unknown before the end. */
+  /** `reserveSeconds`: the execution time to reserve money for; without it the price is unknown until the job ends. */
   | { readonly perSecond: number; readonly reserveSeconds?: number };
 
-/** The published prices (spec 8), with those of a price file over them. */
+/** The published prices (spec 8), overridden by those of a price file. */
 export function toPriceList(file: PriceFile = {}, name = 'published'): PriceList {
   return {
     name,
@@ -77,7 +77,7 @@ function toEndpointPrice(price: z.infer<ReturnType<typeof endpointPriceSchema>>)
   };
 }
 
-/** A second may cost less than a millionth of a dollar: fractions of one are kept, to a thousandth. */
+/** A second may cost less than a millionth of a dollar, so thousandths of a millionth are kept. */
 function inMillionths(usdPerSecond: number): number {
   return Math.round(usdPerSecond * 1e9) / 1e3;
 }

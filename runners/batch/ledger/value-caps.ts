@@ -6,36 +6,39 @@ export interface CappedValue {
   readonly column: string;
   readonly value: string;
   readonly cap: MicroDollars;
-  /** Reserved, spent and unknown for its rows. */
+  /** The money reserved, spent and unknown for its rows. */
   readonly taken: MicroDollars;
 }
 
-/** A cap, by the option that sets it. */
+/** A cap, named by the option that sets it. */
 export interface ReachedCap {
   readonly option: 'max-cost' | 'max-cost-per-day' | 'max-cost-by';
   readonly usd: number;
-  /** Whose values have it. */
+  /** The column whose values have this cap. */
   readonly column?: string;
 }
 
-/** For people. */
+/** The value as messages print it. */
 export function cappedValueText({ column, value }: Pick<CappedValue, 'column' | 'value'>): string {
   return `${column} ${value === '' ? '(none)' : JSON.stringify(value)}`;
 }
 
 export interface ValueCapsOptions {
-  /** What no value of a column may cost more than, in US dollars. */
+  /** The cap of each value of a column, by column, in US dollars. */
   readonly capsUsd: Readonly<Record<string, number>>;
-  /** Reserved, spent and unknown by earlier starts, by column and value. @defaultValue nothing */
+  /** Money reserved, spent and unknown by earlier starts, by column and value. @defaultValue nothing */
   readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
 }
 
-/** In place of values that are not kept apart. No manifest holds it. */
+/** Stands for all values that are not counted separately. No manifest contains it. */
 export const otherValues = '\0';
-/** At most this many values of a column are kept apart. What further ones take counts for every value: so no cap is passed. */
+/**
+ * At most this many values of a column are counted separately. The money of further values counts against every value,
+ * so that no cap is exceeded.
+ */
 const mostValues = 100_000;
 
-/** The caps of the values of columns, and what is reserved, spent and unknown for each value. */
+/** The caps of the values of columns, and the money reserved, spent and unknown for each value. */
 export class ValueCaps {
   private readonly columns: readonly {
     readonly column: string;
@@ -59,7 +62,7 @@ export class ValueCaps {
   /**
    * The first of these values whose cap leaves no room for the price. A price that is not known never fits.
    *
-   * @param takenFor what is taken for a value of the column at this place, where that is known elsewhere
+   * @param takenFor the money taken for a value of the column at this index, if the caller knows it from elsewhere
    */
   full(
     values: readonly string[],
@@ -74,7 +77,7 @@ export class ValueCaps {
     return undefined;
   }
 
-  /** The values of a row in the columns that have a cap, with what is taken for each. */
+  /** The values of a row in the columns that have a cap, with the money taken for each. */
   takenBy(row: RowOrigin): readonly CappedValue[] {
     return this.columns.map(({ column, cap }, place) => {
       const value = columnValue(row, column);
@@ -88,7 +91,7 @@ export class ValueCaps {
     return (taken?.get(value) ?? 0) + others;
   }
 
-  /** Adds to what is taken for these values, or gives it back. */
+  /** Adds `amount` to the money taken for these values; a negative amount gives it back. */
   add(values: readonly string[], amount: MicroDollars): void {
     if (amount === 0) return;
     for (const [place, { taken }] of this.columns.entries()) {

@@ -9,21 +9,25 @@ export interface HoldPlaceOptions {
   readonly disk: Disk;
   readonly tryLock: TryLock;
   readonly owner: Owner;
-  /** Where the lock is kept; the next one is taken where one cannot be written. @defaultValue the user's state folder, then the folder for temporary files */
+  /**
+   * Folders for the lock file; if one cannot be written, the next is tried. @defaultValue the user's state folder, then
+   * the folder for temporary files
+   */
   readonly stateFolders?: readonly string[];
 }
 
 export interface PlaceHold {
-  /** Why no lock is held: the folder's own locks are the only ones then. */
+  /** Why no lock is held; then only the locks inside the folder protect the run. */
   readonly warning?: string;
   release(): Promise<void>;
 }
 
 /**
- * Locks the real path of a run's folder, by a file outside of it: while this process lives no other one of this user works
- * under that path, also where the folder was moved away meanwhile and a new one made in its place.
+ * Locks the real path of a run's folder with a file outside of it: while this process lives, no other process of this
+ * user works under that path, even if the folder was moved away and a new one created in its place.
  *
- * @throws {LockError} `held`; `moved` where the folder of an earlier run went away under it, and nothing has been put back
+ * @throws {LockError} `held`; `moved` if the folder of an earlier run was moved or removed while that run went on, and
+ *   has not been put back
  */
 export async function holdPlace(folder: string, options: HoldPlaceOptions): Promise<PlaceHold> {
   const { disk, tryLock, owner, stateFolders = usualFolders() } = options;
@@ -49,9 +53,9 @@ export async function holdPlace(folder: string, options: HoldPlaceOptions): Prom
 }
 
 interface Place {
-  /** The lock file. */
+  /** The path of the lock file. */
   readonly path: string;
-  /** The run's folder. */
+  /** The real path of the run's folder. */
   readonly real: string;
   readonly lock: FileLock;
   readonly owner: Owner;
@@ -70,8 +74,9 @@ async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
 }
 
 /**
- * Removes the file, as otherwise one would stay for each folder that ever held a run. It keeps the file if the folder was moved
- * away during the run: without it, the same command would begin a new run there and buy the rows of the moved folder again.
+ * Removes the file; otherwise one would stay for each folder that ever held a run. It keeps the file if the folder was
+ * moved away during the run: without it, the same command would begin a new run there and buy the rows of the moved
+ * folder again.
  */
 async function giveUp(
   disk: Disk,
@@ -79,7 +84,7 @@ async function giveUp(
   before: DiskEntry | undefined,
 ): Promise<void> {
   const journal = await disk.stat(journalPath(real)).catch(() => undefined);
-  // A second start that was refused has made an empty one.
+  // A second start that was refused may have created an empty journal.
   const isAnother = journal === undefined || (journal.size === 0 && journal.id !== before?.id);
   if (before !== undefined && isAnother)
     await writeNote(disk, path, { ...owner, folder: real, isLost: true });

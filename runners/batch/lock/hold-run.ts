@@ -23,30 +23,33 @@ export interface HoldRunOptions {
   readonly tryLock?: TryLock;
   /** @defaultValue thisHost() */
   readonly host?: Host;
-  /** What a second start reports that this one does. @defaultValue the command line's first two words */
+  /** The command that a second start names when it is refused. @defaultValue the command line's first two words */
   readonly command?: string;
-  /** Where the lock on the folder's path is kept, in order of preference. @defaultValue the user's state folder, then the one for temporary files */
+  /**
+   * Folders for the lock on the run folder's path, in order of preference. @defaultValue the user's state folder, then
+   * the one for temporary files
+   */
   readonly stateFolders?: readonly string[];
-  /** ms since the epoch; only shown. @defaultValue Date.now */
+  /** In ms since the epoch; only shown. @defaultValue Date.now */
   readonly now?: () => number;
 }
 
-/** The right to be the one process of a run. */
+/** The right to be the only process of a run. */
 export interface RunHold {
-  /** Its last holder died while holding it. */
+  /** Whether its last holder died while holding it. */
   readonly isInherited?: boolean;
-  /** What the hold does not keep out, if there is such a thing. */
+  /** Which other processes the hold does not exclude, if any. */
   readonly warning?: string;
-  /** Compares the journal with how far the run is known to have come: see `RunProgress`. To be called once the journal has been read. */
+  /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
   readonly progress?: Pick<RunProgress, 'check' | 'note'>;
-  /** Notes how far the run has come, and gives it back. */
+  /** Gives up the hold. */
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the only one of a run until it releases the hold or ends, also by kill -9.
+ * Makes this process the only one of a run until it releases the hold or ends, even by kill -9.
  *
- * @throws {LockError} `held` with the owner named; `lock-unavailable`; `lock-io`.
+ * @throws {LockError} `held`, naming the owner; `lock-unavailable`; `lock-io`.
  */
 export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<RunHold> {
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost() } = options;
@@ -57,15 +60,15 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
   return afterwards(lock, async () => {
     const before = await readOwner(disk, folder);
     refuseOthers(folder, before, host, path);
-    // Removing the lock file of a live run lets a second process pass that lock, but not this one. A journal
-    // that this start repairs is a new file, and not held so.
+    // If the lock file of a live run is removed, a second process can take that lock, but not this one. A journal that
+    // this start repairs is a new file, which is not locked.
     const second = await tryLock(journalPath(folder), farByte).catch(unopened);
     if (second === undefined) throw heldHere(folder, before);
     return afterwards(second, () => holdOutside(folder, [second, lock], before !== undefined, options));
   });
 }
 
-/** The path as well, by a lock outside of the folder; then the owner's name stands in the folder. */
+/** Also locks the path, by a file outside of the folder, and then writes the owner's name into the folder. */
 async function holdOutside(
   folder: string,
   inside: readonly FileLock[],
@@ -92,7 +95,7 @@ async function holdOutside(
   });
 }
 
-/** Releases the lock when `work` fails. */
+/** Releases the lock if `work` fails. */
 async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -121,7 +124,10 @@ function heldHere(folder: string, owner: Owner | 'unreadable' | undefined): Lock
   return new LockError('held', message, known);
 }
 
-/** Whom the owner file names may still run. A crash leaves it whole: what cannot be read was not left by one. */
+/**
+ * Refuses the start if the process in the owner file may still run. A crash leaves the file whole, so an unreadable one
+ * was not left by a crash.
+ */
 function refuseOthers(
   folder: string,
   owner: Owner | 'unreadable' | undefined,

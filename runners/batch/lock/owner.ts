@@ -7,12 +7,12 @@ import { readFile } from '../disk/read-file.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 
-/** The machine, or container, that a process runs on. */
+/** The machine, or container, on which a process runs. */
 export interface Host {
   readonly name: string;
-  /** Changes with each boot; shared by the containers of one kernel. Linux only. */
+  /** Changes with each boot; the same for all containers of one kernel. Linux only. */
   readonly bootId?: string | undefined;
-  /** Stays over boots. Linux only. */
+  /** Stays the same over boots. Linux only. */
   readonly machineId?: string | undefined;
   readonly inContainer: boolean;
 }
@@ -21,7 +21,7 @@ export interface Host {
 export interface Owner {
   readonly pid: number;
   readonly host: Host;
-  /** ISO time; for people, nothing is decided by it. */
+  /** ISO time; only shown. */
   readonly started: string;
   readonly command: string;
 }
@@ -39,8 +39,9 @@ export const ownerSchema = z.object({
 });
 
 /**
- * Whether a free lock proves that the owner is dead. It does where both are of one kernel, and on a machine that has been
- * booted since. A container is known by its name and its kernel alone: another one may have the same name elsewhere.
+ * Whether a free lock proves that the owner is dead. It does if both processes have the same kernel, or if the machine
+ * was booted since. A container is identified only by its name and its kernel: another one may have the same name
+ * elsewhere.
  */
 export function isSameHost(owner: Host, here: Host): boolean {
   if (owner.name !== here.name) return false;
@@ -50,41 +51,41 @@ export function isSameHost(owner: Host, here: Host): boolean {
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }
 
-/** A longer file is not a note of an owner. */
+/** A longer file, in bytes, is not such a note. */
 const mostBytes = 16 << 10;
 
-/** What a small file says; `undefined` where it says nothing. Throws where it says something else. */
+/** The content of a small file; `undefined` if it is missing, empty or too long. Throws if it has another content. */
 export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
   return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
 }
 
-/** Writes such a file. Where it cannot be written, the next one is refused without a name. */
+/** Writes such a file. If it cannot be written, a start that is refused cannot name the owner. */
 export async function writeNote(disk: Disk, path: string, note: object): Promise<void> {
   const file = await disk.open(path, 'a+').catch(() => undefined);
   try {
     await file?.truncate(0);
     await file?.write(Buffer.from(`${JSON.stringify(note)}\n`), 0);
   } catch {
-    // It is only for people.
+    // An error is ignored.
   } finally {
     await file?.close();
   }
 }
 
-/** Where such files stand that lie outside of a run's folder, in order of preference. */
+/** The folders for files outside of a run's folder, in order of preference. */
 export function usualFolders(): string[] {
   const user = process.getuid?.() ?? 'user';
   return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
 }
 
-/** The file that names a run's owner. */
+/** The file with the name of a run's owner. */
 export function ownerPath(folder: string): string {
   return `${folder}/.owner.json`;
 }
 
-/** The owner that a run's owner file names. `undefined`: there is no file; `unreadable`: it cannot be read. */
+/** The owner in a run's owner file. `undefined` if there is no file; `unreadable` if it cannot be read. */
 export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'unreadable' | undefined> {
   const path = ownerPath(folder);
   try {
@@ -96,8 +97,8 @@ export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'un
 }
 
 /**
- * The process that holds a run, by the owner file alone, without touching the lock; `undefined` if there is none, or if it is
- * gone. Whether a process on another host still runs is not known.
+ * The process that holds a run, according to the owner file, without touching the lock; `undefined` if there is none,
+ * or if it is gone. A process on another host counts as running.
  */
 export async function whoHolds(disk: Disk, folder: string): Promise<Owner | undefined> {
   const owner = await readOwner(disk, folder);
@@ -116,7 +117,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The machine that this process runs on. Facts that the system does not provide are left out. */
+/** The machine on which this process runs. Facts that the system does not provide are `undefined`. */
 export function thisHost(): Host {
   return {
     name: hostname(),
@@ -126,7 +127,10 @@ export function thisHost(): Host {
   };
 }
 
-/** Docker and Podman leave a file, Kubernetes a variable, others a word in the first process's group; nearly all have layers as root. */
+/**
+ * Docker and Podman create a file, Kubernetes sets a variable, and others have a word in the first process's cgroup;
+ * nearly all have an overlay as root.
+ */
 function isInContainer(): boolean {
   return (
     ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) ||
@@ -151,8 +155,9 @@ function textOf(path: string): string {
 }
 
 /**
- * `held`: another process has the run (exit 75). `lock-unavailable`: no lock can be had here. `lock-io`: the disk failed.
- * `moved`: the folder went away under an earlier run, and was not put back. `copied`: the run has gone on elsewhere (these exit 74).
+ * `held`: another process has the run (exit code 75). `lock-unavailable`: locks do not work here. `lock-io`: the disk
+ * failed. `moved`: the folder was moved or removed during an earlier run, and not put back. `copied`: the run has gone
+ * on elsewhere (these have exit code 74).
  */
 type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved' | 'copied';
 
@@ -163,7 +168,7 @@ export class LockError extends MillraceError {
   constructor(
     code: LockErrorCode,
     message: string,
-    /** Who has the run, where that is known. */
+    /** The owner of the run, if it is known. */
     readonly owner?: Owner,
     options?: { cause?: unknown },
   ) {
@@ -171,7 +176,7 @@ export class LockError extends MillraceError {
   }
 }
 
-/** The disk refuses one of the files that a run is held by, before anything is sent. */
+/** A file that the run is locked with cannot be opened or written. Nothing has been sent. */
 export function lockFault(what: string, doing: 'opened' | 'written', cause: unknown): LockError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const text = `${what} cannot be ${doing}: ${reasonOf(code) ?? message}. Nothing was sent. ${remedyOf(code)} and run the same command again.`;

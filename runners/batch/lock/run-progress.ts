@@ -18,26 +18,26 @@ import {
 import { noteRun, runsSending, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
-/** The first `start` record of a journal lies within. */
+/** The first `start` record of a journal is within this many bytes. */
 const headBytes = 64 << 10;
 const tailBytes = 4 << 10;
-/** So long a start waits for others that note what they send, which takes some ms. */
+/** How long a start waits for others that write the same notes, in ms; that takes some ms. */
 const patienceMs = 5_000;
 
 const progressSchema = ownerSchema.extend({
   folder: z.string(),
-  /** How long the journal was, and the hash of the bytes before that length: every later state of it has them. */
+  /** The length of the journal, and the hash of the bytes before that: every later state of the journal has these bytes. */
   bytes: z.int(),
   tail: z.string(),
-  /** A repair writes the journal anew. */
+  /** Number of repairs: each rewrites the journal. */
   repairs: z.int(),
 });
 
 /**
- * How far a run has come, noted and locked outside of its folder under an id that is made from the journal's first start. A
- * copy of the folder has the same id: it cannot run beside the first one, and not after the first one has gone on without it.
- * A note is never removed, however old: a backup of the folder may be put back at any time. There is one of some hundred bytes
- * for each folder of a run, and none for rehearsals.
+ * How far a run has come, noted in a locked file outside of its folder, under an id that is made from the journal's
+ * first start. A copy of the folder has the same id: it cannot run beside the first one, nor after the first one has
+ * gone on without it. A note is never removed, because a backup of the folder may be restored at any time. There is one
+ * note of some hundred bytes for each run, and none for rehearsals.
  */
 export class RunProgress {
   #lock: FileLock | undefined;
@@ -51,11 +51,11 @@ export class RunProgress {
   ) {}
 
   /**
-   * Takes the lock of the run's id and compares the journal with the note.
+   * Locks the run's id and compares the journal with the note.
    *
    * @param repairs how often the journal was repaired
-   * @param isRepair this start was asked to repair: an older journal was put back on purpose
-   * @throws {LockError} `held`; `copied` where the journal lacks what the run has done since
+   * @param isRepair whether this start was asked to repair: then an older journal was restored on purpose
+   * @throws {LockError} `held`; `copied` if the journal lacks what the run has done since
    */
   async check(repairs: number, isRepair: boolean): Promise<void> {
     this.#repairs = repairs;
@@ -75,10 +75,10 @@ export class RunProgress {
   }
 
   /**
-   * To be called when the journal is durable.
+   * Writes the note. Call it when the journal is durable.
    *
-   * @param from the manifest: a start of it with another folder finds here what this run has bought
-   * @throws {LockError} `held` where another run that goes on is about to send what this one sends
+   * @param from the manifest: a start of it with another folder finds this run through the note
+   * @throws {LockError} `held` if another running process is about to send the same rows
    */
   async note(from: ManifestOf): Promise<void> {
     const { disk, owner } = this.options;
@@ -92,14 +92,14 @@ export class RunProgress {
     await writeNote(disk, path, { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs });
   }
 
-  /** The note stays. */
+  /** Releases the lock; the note stays. */
   async release(): Promise<void> {
     await this.#lock?.release();
     this.#lock = undefined;
     this.#path = undefined;
   }
 
-  /** Starts do this one after another, so that of two which would send the same row the second one finds the first. */
+  /** Starts do this one after another: if two would send the same row, the second one finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
     if (this.#isNoted) return;
     this.#isNoted = true;
@@ -114,12 +114,16 @@ export class RunProgress {
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     await withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
       if (isAlone) throw fault;
-      // The lock cannot be had, or another start hangs: only two starts at the same moment can miss each other then.
+      // The lock cannot be taken, or another start hangs. The note is written without it, so only two starts at the
+      // same moment can miss each other.
       return note();
     });
   }
 
-  /** Whether a run on another machine goes on is not known here. */
+  /**
+   * Refuses the start if a running process of this machine is about to send the same rows. Processes on other machines
+   * cannot be checked.
+   */
   async #refuseSending(from: ManifestOf, own: string): Promise<void> {
     const { disk, owner, tryLock, stateFolders } = this.options;
     for (const { folder } of await runsSending(disk, from, stateFolders)) {
@@ -132,7 +136,7 @@ export class RunProgress {
     }
   }
 
-  /** The file of the note, locked; `undefined` where no folder can be written: the run goes on without. */
+  /** Locks the file of the note and returns its path; `undefined` if no folder can be written: the run then goes on without. */
   async #take(id: string): Promise<string | undefined> {
     if (this.#path !== undefined) return this.#path;
     const { disk, tryLock, stateFolders = usualFolders() } = this.options;
@@ -166,11 +170,11 @@ async function lockOf(
 interface FoundJournal {
   readonly id: string;
   readonly size: number;
-  /** It ends with a whole record. */
+  /** Whether it ends with a whole record. */
   readonly isWhole: boolean;
 }
 
-/** `undefined` where there is none, or none with a start in it. */
+/** `undefined` if there is no journal, or no start in it. */
 async function journalIn(disk: Disk, folder: string): Promise<FoundJournal | undefined> {
   const { size = 0 } = (await disk.stat(journalPath(folder))) ?? {};
   if (size === 0) return undefined;
@@ -204,7 +208,7 @@ function copied(folder: string, note: z.infer<typeof progressSchema>, path: stri
   return new LockError('copied', message);
 }
 
-/** Where a lock cannot be tried, the other run is taken to have ended. */
+/** If the lock cannot be tried, the other run counts as ended. */
 const nothingHeld: FileLock = { release: () => Promise.resolve() };
 
 function sentElsewhere(folder: string, owner: Owner): LockError {

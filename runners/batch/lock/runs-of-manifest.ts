@@ -5,15 +5,15 @@ import type { Disk } from '../disk/disk.js';
 import { readNote, usualFolders, writeNote } from './owner.js';
 
 /**
- * A run that was started with a manifest. Its note stands in the user's state folder, under the folder that the manifest lies in, and
- * under some of its rows.
+ * The note about a run that was started with a manifest. It is in the user's state folder, under the folder of the
+ * manifest, and under some of its rows.
  */
 const noteSchema = z.object({
   folder: z.string(),
   manifest: z.string(),
   /** ISO time of its last start. */
   at: z.string(),
-  /** Hosts of the service; empty where the run had none. */
+  /** Hosts of the service; empty if the run had none. */
   baseUrl: z.string(),
   lbBaseUrl: z.string(),
 });
@@ -22,7 +22,7 @@ export type NotedRun = Pick<z.infer<typeof noteSchema>, 'folder' | 'manifest'>;
 
 type Hosts = Pick<z.infer<typeof noteSchema>, 'baseUrl' | 'lbBaseUrl'>;
 
-/** A manifest, and the hosts that its rows go to; one that is empty may be any. */
+/** A manifest, and the hosts of its rows; an empty host matches any. */
 export interface ManifestOf extends Hosts {
   /** Absolute path. */
   readonly manifest: string;
@@ -32,13 +32,13 @@ export interface ManifestOf extends Hosts {
   readonly sending?: readonly string[] | undefined;
 }
 
-/** So many runs of a manifest are looked at. */
+/** At most this many runs of a manifest are considered. */
 const mostRuns = 10;
 
 /**
- * The folders of runs that were started against these hosts with this manifest, or with others of the same folder: exports of
- * other days, copies, a manifest that was given another name. Runs of this very manifest come first, and of each the one that
- * was started last. Rehearsals are not among them.
+ * The folders of runs that were started against these hosts with this manifest, or with others in the same folder:
+ * exports of other days, copies, a manifest that was renamed. Runs of this very manifest come first, and among them the
+ * ones that were started last. Rehearsals are not included.
  */
 export async function runsOfManifest(
   disk: Disk,
@@ -48,7 +48,7 @@ export async function runsOfManifest(
   return runsUnder([nameOf(dirname(of.manifest))], { disk, stateFolders }, of);
 }
 
-/** The same by the rows of the sample, wherever the manifest lay that they stood in: a copy, or another day's export. */
+/** The runs that share rows of the sample, wherever their manifests were: copies, or exports of another day. */
 export async function runsOfRows(
   disk: Disk,
   of: ManifestOf,
@@ -57,7 +57,7 @@ export async function runsOfRows(
   return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
 }
 
-/** The runs of which a start was about to send these requests, whatever has become of them since. */
+/** The runs of which a start was about to send these requests, even if they have ended since. */
 export async function runsSending(
   disk: Disk,
   of: ManifestOf,
@@ -66,12 +66,12 @@ export async function runsSending(
   return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
 }
 
-/** Whether there is any of both: another run may have bought what the manifest asks for. */
+/** Whether either function finds a run: it may have bought what the manifest asks for. */
 export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
   return (await runsOfManifest(disk, of)).length > 0 || (await runsOfRows(disk, of)).length > 0;
 }
 
-/** @param start of the names of the notes that are read */
+/** @param start the prefix of the notes' names to read */
 async function runsUnder(
   names: readonly string[],
   {
@@ -106,7 +106,7 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
   return isSame('baseUrl') && isSame('lbBaseUrl');
 }
 
-/** Notes such a run. Where it cannot be written, a start with another folder is not warned. */
+/** Writes the note about a run. If it cannot be written, a start with another folder is not warned. */
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
@@ -124,18 +124,18 @@ export async function noteRun(
   }
 }
 
-/** What the names of notes about rows begin with: the host that these go to, of which few notes may be read. */
+/** The prefix of notes about rows: it names their host, so that few notes have to be read. */
 function hostPart({ baseUrl, lbBaseUrl }: Hosts): string {
   const host = baseUrl || lbBaseUrl;
   return host === '' ? '' : `${nameOf(host).slice(0, 8)}-`;
 }
 
-/** The same of notes about requests that are sent. */
+/** The prefix of notes about requests that are sent. */
 function sendingPart(hosts: Hosts): string {
   return `sends-${hostPart(hosts)}`;
 }
 
-/** @param name of the folder of a manifest, or the hash of a row, and maybe of a note there */
+/** @param name the hash of a manifest's folder or of a row, optionally with the name of a note in it */
 function notesAt(stateFolder: string, name: string): string {
   return `${stateFolder}/manifests/${name}`;
 }

@@ -5,29 +5,32 @@ import { lockFault, LockError } from './owner.js';
 
 /** A lock that is held. */
 export interface FileLock {
-  /** The file stays. */
+  /** Releases the lock; the file stays. */
   release(): Promise<void>;
 }
 
-/** A lock that a child can share: it holds until every process that was given the file has ended. */
+/** A lock that a child process can share: it is held until every process that has the file descriptor has ended. */
 export interface OpenLock extends FileLock {
   readonly fd: number;
 }
 
-/** Further than any file of a run reaches. On Windows a byte that is locked cannot be read by others, and these files are. */
+/**
+ * A byte offset beyond the end of any file of a run. On Windows other processes cannot read a locked byte, and these
+ * files are read.
+ */
 export const farByte = 2 ** 40;
 
-/** Locks one byte of a file, or all of it. `undefined`: another process has it. */
+/** Locks one byte of a file, or all of it. `undefined` if another process has the lock. */
 export type TryLock = (path: string, byte?: number) => Promise<FileLock | undefined>;
 
 interface NativeLocks {
-  /** False: another process has it. */
+  /** Returns false if another process has the lock. */
   tryLock(fd: number, offset?: number, length?: number): boolean;
 }
 
 /**
- * Locks a file by the kernel (an open-file-description lock on Linux, flock on macOS, LockFileEx on Windows), which frees
- * it when the process ends, however it ends. No clock and no age is involved.
+ * Locks a file by the kernel (an open-file-description lock on Linux, flock on macOS, LockFileEx on Windows), which
+ * frees the lock when the process ends, however it ends. It depends on no clock and no age.
  *
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */
@@ -37,7 +40,7 @@ export const tryLockFile = lockFilesBy(async () => {
   return locks;
 });
 
-/** @param load Brings the system's locks, when the first one is wanted. */
+/** @param load Loads the system's locks when one is used. */
 export function lockFilesBy(
   load: () => Promise<NativeLocks>,
 ): (path: string, byte?: number) => Promise<OpenLock | undefined> {
@@ -73,7 +76,7 @@ function notLockable(path: string, cause: unknown): LockError {
 }
 
 interface FileLockOptions {
-  /** How long to try, in ms; a holder keeps it for a few ms. @defaultValue 30_000 */
+  /** How long to try, in ms; a holder keeps the lock for a few ms. @defaultValue 30_000 */
   readonly patienceMs?: number;
   /** @defaultValue tryLockFile */
   readonly tryLock?: TryLock;
@@ -85,9 +88,9 @@ const firstWaitMs = 1;
 const longestWaitMs = 64;
 
 /**
- * Runs the work while this process alone has the lock file, and waits for it if need be.
+ * Runs `work` while only this process has the lock file, and waits for it if necessary.
  *
- * @throws {LockError} `held` when it was not free in time; `lock-unavailable`; `lock-io`.
+ * @throws {LockError} `held` if it was not free in time; `lock-unavailable`; `lock-io`.
  */
 export async function withFileLock<T>(
   path: string,

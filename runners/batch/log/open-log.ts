@@ -2,10 +2,10 @@ import { redact } from '../../../src/contract/redact.js';
 import type { Disk } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 
-/** run.log: JSON lines for finding out what happened, with the row's id on every line that is about a row. */
+/** run.log: JSON lines for diagnosis, with the row's id on every line that is about a row. */
 export interface RunLog {
   write(level: LogLevel, facts: Readonly<Record<string, unknown>>, message: string): void;
-  /** Waits for what is on its way to the file. */
+  /** Waits until pending lines are written. */
   close(): Promise<void>;
 }
 
@@ -15,15 +15,15 @@ export interface LogOptions {
   readonly disk: Disk;
   /** The output folder. */
   readonly folder: string;
-  /** ms since the epoch. */
+  /** In ms since the epoch. */
   readonly now: () => number;
-  /** Masked wherever they would stand. */
+  /** Texts that are masked wherever they would appear. */
   readonly secrets: readonly string[];
   /** @defaultValue info */
   readonly level?: LogLevel;
 }
 
-/** Appends to run.log. A disk that fails ends the log, not the run: the journal sees to that. */
+/** Appends to run.log. If the disk fails, the log ends but the run goes on: the journal reports disk errors. */
 export async function openLog({ disk, folder, now, secrets, level = 'info' }: LogOptions): Promise<RunLog> {
   const { pino } = await import('pino');
   const sink = new LogSink(await openAppendFile(disk, `${folder}/run.log`).catch(() => undefined), secrets);

@@ -9,13 +9,13 @@ const warnBeforeMs = 48 * hourMs;
 /** At most this many are counted. */
 const most = 100_000;
 
-/** Pictures of earlier starts that are paid for, not in the folder, and soon gone: their URLs live 7 days (spec 8). */
+/** Pictures of earlier starts that are paid for, not in the folder, and soon expired: their URLs live 7 days (spec 8). */
 export class ExpiringPictures {
   private readonly ends = new Map<string, number>();
 
   constructor(private readonly now: number) {}
 
-  /** @param end when its URL dies, in ms since the epoch */
+  /** @param end when its URL expires, in ms since the epoch */
   see(id: string, end: number): void {
     if (end - this.now <= warnBeforeMs && this.ends.size < most) this.ends.set(id, end);
   }
@@ -24,7 +24,7 @@ export class ExpiringPictures {
     this.ends.delete(id);
   }
 
-  /** What a person should know now; `undefined`: nothing. */
+  /** A warning for the user; `undefined` if there is nothing to warn about. */
   warning(now: number): string | undefined {
     const ends = [...this.ends.values()];
     const living = ends.filter((end) => end > now);
@@ -46,12 +46,12 @@ function count(pictures: number): string {
 interface Place {
   readonly journal: Pick<Journal, 'recovered' | 'rowsIn'>;
   readonly projections: Pick<Projections, 'pictures'>;
-  /** Pictures are saved by this start; those that were left at their URLs before are not looked for then. */
+  /** Whether this start saves pictures; if so, pictures that were left at their URLs before are not looked up. */
   readonly download: boolean;
   readonly now: number;
 }
 
-/** Looks for them. A pass over the results where pictures are left at their URLs. */
+/** Finds these pictures. If pictures are left at their URLs, it takes a pass over the results. */
 export async function findExpiring({
   journal,
   projections,

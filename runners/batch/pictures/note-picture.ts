@@ -6,16 +6,16 @@ import type { OutputFile, SavedImage } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowFacts } from '../row/task.js';
 
-/** Addresses of pictures are known of at least so many edits. */
+/** Picture URLs of at least this many edits are remembered. */
 const mostAddresses = 10_000;
 
-/** What is warned of once in a start, while nothing has been. */
+/** The initial state of the warnings that a start gives only once. */
 export function nothingNoted(): Pick<PurchaseContext['pictures'], 'warned' | 'pictureless' | 'addresses'> {
   const addresses = Object.assign(new RecentJobs(mostAddresses), { shared: 0 });
   return { warned: new Set(), pictureless: { edits: 0 }, addresses };
 }
 
-/** Makes the thumbnail of a saved picture, and reports what was saved. */
+/** Makes the thumbnail of a saved picture, and reports the saved file. */
 export async function keepOutput(
   context: PurchaseContext,
   row: RowFacts,
@@ -27,7 +27,7 @@ export async function keepOutput(
   noteOutput(context, row, file, saved);
 }
 
-/** Reports a saved picture or file, and warns once of a picture's format that is not the one that was asked for. */
+/** Reports a saved picture or file, and warns once for each format of a picture that differs from the one that was asked for. */
 export function noteOutput(
   context: PurchaseContext,
   row: RowFacts,
@@ -53,7 +53,10 @@ function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format
   context.events.next({ type: 'warning', code: 'format', message });
 }
 
-/** Warns, once a start, of an edit that is paid for and came without a picture: it completed, and nothing was to be saved. */
+/**
+ * Warns once per start about an edit that is paid for but has no picture in its reply: it completed, and there was
+ * nothing to save.
+ */
 export function noteNoPicture({ pictures, events }: PurchaseContext, { id, request }: RowFacts): void {
   if (request.kind !== 'edit') return;
   if (pictures.pictureless.edits++ > 0) return;
@@ -61,7 +64,10 @@ export function noteNoPicture({ pictures, events }: PurchaseContext, { id, reque
   events.next({ type: 'warning', code: 'picture', message });
 }
 
-/** Warns, once a start, of an edit that is answered with the picture of another one: a service may have mixed them up. */
+/**
+ * Warns once per start about an edit that was answered with the picture URL of another row: the service may have mixed
+ * them up.
+ */
 export function noteAddress(
   { pictures: { addresses }, events }: PurchaseContext,
   { id: key, endpoint, request }: RowFacts,
@@ -76,13 +82,13 @@ export function noteAddress(
   events.next({ type: 'warning', code: 'picture', message });
 }
 
-/** A URL under `result` need not be a picture's: what lies there is the function's own affair. */
+/** Warns about a URL under `result` that is not a picture's. It need not be: only the function knows what it is. */
 export function noteUnsure({ events }: PurchaseContext, { id }: RowFacts, why: string): void {
   const message = `Row "${id}" has a URL under "result" that leads to no picture (${why}): it is left there.`;
   events.next({ type: 'warning', code: 'picture', message });
 }
 
-/** Warns, once a start and field, of a row that has no file where one was asked for: it completed all the same. */
+/** Warns once per start and field about a row that has no file where one was asked for; the row completed all the same. */
 export function noteProblems(
   { pictures, events }: PurchaseContext,
   { id }: RowFacts,

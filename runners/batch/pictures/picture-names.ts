@@ -2,16 +2,16 @@ import { foldCase } from '../artifacts/artifact-name.js';
 import { RowStates } from '../journal/rows/row-states.js';
 
 /**
- * Which ids differ in case alone: their pictures must not have names that some file system takes for one. Keeps no ids,
- * and nothing at all of ids without a capital.
+ * Finds ids that differ only in case: their pictures must not have names that some file systems take for the same.
+ * Keeps no ids, and nothing at all for ids without a capital.
  */
 export class PictureNames {
-  /** By the id in small letters: the first id of a manifest that has capitals. */
+  /** By the id in lower case: the first id of a manifest that has capitals. */
   private readonly owners = new RowStates();
-  /** Some ids that were seen have capitals. */
+  /** Whether some ids have capitals. */
   hasCapitals = false;
 
-  /** Takes in every id of the manifest, in order. */
+  /** Call this with every id of the manifest, in order. */
   see(id: string): void {
     const folded = foldCase(id);
     if (folded === id) return;
@@ -20,21 +20,21 @@ export class PictureNames {
       this.owners.set(folded, { status: 'open', hash: capitalsOf(id) });
   }
 
-  /** Whether an id that was seen last differs in case alone from one before it. `ids`: all that were seen so far. */
+  /** Whether the id that was seen last differs only in case from an earlier one. `ids`: all that were seen so far. */
   isAlike(id: string, ids: { has(id: string): boolean }): boolean {
     const folded = foldCase(id);
     if (folded === id) return this.hasCapitals && this.owners.get(id) !== undefined;
     return this.collides(id) || ids.has(folded);
   }
 
-  /** The first id with capitals keeps its name as long as it is the only one of its kind or those after it make way. */
+  /** Whether the picture's name needs a hash. The first id with capitals needs none, because the later ones get one. */
   collides(id: string): boolean {
     const owner = this.owners.get(foldCase(id));
     return owner !== undefined && !owner.sameContent(capitalsOf(id));
   }
 }
 
-/** Which letters are capitals, as hex digits; never 0, which means that nothing is known. */
+/** A hash of the id with its capitals, as hex digits; never 0, which means that nothing is known. */
 function capitalsOf(id: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);

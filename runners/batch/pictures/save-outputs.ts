@@ -10,20 +10,20 @@ import { leftFile, type WantedOutputs } from './wanted-outputs.js';
 /** How the outputs of one row are saved. */
 export interface SavingOutputs {
   readonly place: Omit<ArtifactPlace, 'file'>;
-  /** Absent: what has an address stays there. */
+  /** Absent if outputs at URLs are left there. */
   readonly settings?: DownloadSettings;
-  /** Called with each file once it lies under its name. */
+  /** Called with each file once it has its final name. */
   readonly keep: (file: ArtifactFile, saved: SavedImage | OutputFile) => Promise<void>;
 }
 
-/** What of a reply changes where a picture or a file was a text in its output. */
+/** The parts of a reply that change if a picture or a file was text in its output. */
 type ReplyOutputs = Pick<ReplyRecord, 'output' | 'image' | 'files'> & Partial<Pick<ReplyRecord, 'at'>>;
 
-/** `left`: the run stops, and a later start goes on. */
+/** `left`: the run is stopping, and a later start continues. */
 export type SavingEnd<R extends ReplyOutputs = ReplyRecord> = 'left' | Readonly<OutputsSaved<R>>;
 
 /**
- * Saves the picture of a paid row and its files, one after the other. What is saved stays so where another one fails.
+ * Saves the picture of a paid row and its files, one after the other. Saved ones are kept if another one fails.
  *
  * @throws {DiskFault}
  */
@@ -54,7 +54,7 @@ export async function saveOutputs<R extends ReplyOutputs>(
   return end;
 }
 
-/** Where an artifact is: at an address, or in the output itself. */
+/** Where an artifact is: at a URL, or in the output itself. */
 type Source = Pick<FoundFile, 'url' | 'bytes'> & { readonly at?: ValuePlace };
 
 function isSavable({ url }: Source, { settings }: SavingOutputs): boolean {
@@ -78,13 +78,13 @@ function asFailure(error: unknown): ArtifactError {
 
 class OutputsSaved<R extends ReplyOutputs> {
   readonly files: OutputFile[] = [];
-  /** Why one of them could not be saved; the others are. */
+  /** Why one of them could not be saved; the others are saved. */
   error: ArtifactError | undefined;
-  /** The URL that need not have been a picture's leads to none. */
+  /** Set if a URL that need not be a picture's leads to none. */
   noPicture: ArtifactError | undefined;
 
   constructor(
-    /** Another one where a picture or a file was a text in it. */
+    /** Replaced if a picture or a file was text in it. */
     public reply: R,
     public image: SavedImage | undefined,
   ) {}
@@ -106,7 +106,7 @@ class OutputsSaved<R extends ReplyOutputs> {
     return saved;
   }
 
-  /** Puts the path in the place of a text that held the file. */
+  /** Puts the path in place of the text that contained the file. */
   private replace({ bytes, at }: Source, { path }: ArtifactFile): boolean {
     if (bytes === undefined || at === undefined) return false;
     this.reply = { ...this.reply, output: replaceAt(this.reply.output, at, path) };

@@ -16,8 +16,8 @@ import type { PurchaseContext } from '../context/purchase-context.js';
 import type { PaidRow } from '../row/task.js';
 
 /**
- * Saves the pictures and files of rows that are paid for, in a pool of its own, and ends the rows: as completed, or as `download`,
- * which a later start takes up again and which buys nothing.
+ * Saves the pictures and files of rows that are paid for, in its own pool, and ends the rows: as completed, or as
+ * `download`, which a later start takes up again without buying anything.
  */
 export function savePictures(context: PurchaseContext): OperatorFunction<PaidRow, EndedRow> {
   const pool = new PicturePool(context.options.downloads);
@@ -50,7 +50,7 @@ async function save(context: PurchaseContext, paid: PaidRow): Promise<SavingEnd>
 function end(context: PurchaseContext, paid: PaidRow, saving: SavingEnd): Observable<EndedRow> {
   if (saving === 'left') return EMPTY;
   noteProblems(context, paid.row, saving.files);
-  // It may name where a redirect leads to, by the words of another server.
+  // The message may contain text of another server, such as the target of a redirect.
   const textOf = ({ message }: ArtifactError): string => redact(message, context.options.secrets);
   if (saving.noPicture !== undefined) noteUnsure(context, paid.row, textOf(saving.noPicture));
   const { error } = saving;
@@ -101,7 +101,7 @@ function fail(
   });
 }
 
-/** The reply is journalled again where the path of a file has taken the place of its text. */
+/** The reply is journalled again if the path of a file has replaced its text. */
 function changed({ reply: before }: PaidRow, reply: ReplyRecord): ReplyRecord[] {
   return reply === before ? [] : [reply];
 }
@@ -119,7 +119,7 @@ function settingsOf({ options, stops }: PurchaseContext) {
   return { download: saveFrom, scheduler, random, maxRetries: retries, left$: stops.left('replied') };
 }
 
-/** The pool in which pictures are saved, apart from the paid slots. */
+/** The pool in which pictures are saved, separate from the paid slots. */
 export class PicturePool {
   private readonly limit;
   private readonly mostWaiting: number;
@@ -131,9 +131,9 @@ export class PicturePool {
   }
 
   /**
-   * Runs the work when its turn comes. What it gives is emitted; unsubscribing does not end it.
+   * Runs `work` when its turn comes and emits the result; unsubscribing does not end the work.
    *
-   * @param taken Called once few enough are waiting: until then the row keeps its slot, and the fan-out holds back.
+   * @param taken Called once few enough are waiting: until then the row keeps its slot, so that fewer rows are started.
    */
   run<T>(work: () => Promise<T>, taken: () => void): Observable<T> {
     return new Observable((subscriber) => {
@@ -156,7 +156,7 @@ export class PicturePool {
   }
 
   private release(): void {
-    // Rows that are held back wait in the pool as well, and count for nothing here.
+    // Rows that are held back wait in the pool as well, so they are not counted here.
     while (this.held.length > 0 && this.limit.pendingCount - this.held.length < this.mostWaiting)
       this.held.shift()?.();
   }

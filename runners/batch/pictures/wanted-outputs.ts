@@ -3,10 +3,10 @@ import type { OutputPath, ValuePlace } from '../artifacts/output-path.js';
 import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
 import type { RowFacts } from '../row/task.js';
 
-/** What is to be saved of an output, and what is saved already. */
+/** The outputs to be saved, and those that are saved already. */
 export interface WantedOutputs {
   readonly image?: SavedImage | undefined;
-  /** The row's picture, where it is not saved. */
+  /** The row's picture, if it is not saved. */
   readonly picture?: FoundPicture | undefined;
   /** In the order in which they were asked for. */
   readonly files: readonly WantedFile[];
@@ -14,23 +14,23 @@ export interface WantedOutputs {
 
 interface WantedFile {
   readonly field: string;
-  /** Its number among the files of the row, from 1. */
+  /** Its number among the files of the row, counted from 1. */
   readonly nth: number;
   readonly found?: FoundFile;
-  /** It is saved, or the field has none. */
+  /** Present if it is saved, or the field has none. */
   readonly known?: OutputFile;
 }
 
-/** What is known of a file before it is saved, or where it is not. */
+/** A file as it is recorded before it is saved, or without being saved. */
 export function leftFile({ field, found, known }: WantedFile): OutputFile {
   return known ?? { field, ...(found?.url !== undefined && { url: found.url }) };
 }
 
 /**
- * Finds the picture of an output and the files at `paths`. What is the row's picture is not a file beside it; but a URL that need not
- * be a picture's is a file where it was asked for.
+ * Finds the picture of an output and the files at `paths`. The row's picture is not also a file; but a URL that need
+ * not be a picture's is treated as a file if it was asked for.
  *
- * @param saved what an earlier start saved, beside what the reply says
+ * @param saved outputs that an earlier start saved, in addition to those in the reply
  */
 export function wantedOutputs(
   reply: Pick<ReplyRecord, 'output' | 'imageUrl' | 'image' | 'files'>,

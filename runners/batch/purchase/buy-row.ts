@@ -15,14 +15,15 @@ import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 
 /**
- * Sends a row: its price reserved, its job journalled; or polls its job, which buys nothing. While others get through, a row
- * whose tries are used up tries anew; when nothing gets through the run stops. A row that emits no `settled` stays to be done.
+ * Sends a row after reserving its price, with its job in the journal; or polls its job, which buys nothing. While other
+ * requests get through, a row that has used up its tries starts again; otherwise the run stops. A row that emits no
+ * `settled` is left to be done.
  */
 export function buyRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
   return flow(() => purchases(context, row));
 }
 
-/** One purchase after the other, until one of them ends the row or leaves it to be done. */
+/** One purchase after another, until one of them ends the row or leaves it to be done. */
 function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<unknown>> {
   const { service, stops, options, money } = context;
   const { task } = row;
@@ -53,7 +54,10 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
 
 type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
 
-/** Emits the events of a purchase but for the last one, which it returns. `undefined`: nothing was bought, and the run stops. */
+/**
+ * Emits the events of a purchase except the last one, which it returns. `undefined`: nothing was bought, and the row is
+ * left to be done.
+ */
 function* endOfJob(
   context: PurchaseContext,
   row: RowInFlight,
@@ -71,7 +75,10 @@ function* endOfJob(
   return settled;
 }
 
-/** Whether a row that the service has not accepted is sent once more: others get through, or there is work elsewhere. */
+/**
+ * Whether a row that the service did not accept is sent again: because other requests get through, or because rows of
+ * other endpoints are in work.
+ */
 function mayTryAnew(
   { service, stops }: PurchaseContext,
   row: RowInFlight,
@@ -83,7 +90,7 @@ function mayTryAnew(
   return isPassing && (gotThrough || isElsewhere) && !stops.leaves('open');
 }
 
-/** The wait goes on from those of the purchase whose tries are used up. */
+/** Waits before the next purchase. The delay continues the backoff of the purchase that used up its tries. */
 function* waited(
   { options }: PurchaseContext,
   row: RowInFlight,
@@ -97,7 +104,10 @@ function* waited(
   yield* lastOf(timer(clampTimer(forMs), scheduler));
 }
 
-/** A service whose answers to POST after POST cannot be read may sell every row for nothing. */
+/**
+ * A service that answers POST after POST with something unreadable may charge for every row without a result, so the
+ * run stops then.
+ */
 function noteAnswer(
   { service, stops, options }: PurchaseContext,
   row: RowInFlight,
@@ -112,7 +122,7 @@ function noteAnswer(
   stops.stop(stopCauses.undecided(posts, outcome.message));
 }
 
-/** No outcome of the row: it stays as it is, and the run may have to stop. */
+/** The failure is no outcome of the row: the row keeps its state, and the run may have to stop. */
 function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): void {
   const { stops, money } = context;
   const { code, message } = failed;
@@ -121,7 +131,7 @@ function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): vo
   else stops.stop(whyRefused(failed));
 }
 
-/** The first refusal blocks the endpoint for all rows; when none is left the run stops. */
+/** The first 404 blocks the endpoint for all rows; the run stops when no endpoint is left. */
 function block({ service, stops, events }: PurchaseContext, endpoint: string, message: string): void {
   const { blocked } = service;
   if (!blocked.add(endpoint, message)) return;
@@ -131,7 +141,7 @@ function block({ service, stops, events }: PurchaseContext, endpoint: string, me
   events.next({ type: 'warning', code: 'endpoint', message: text });
 }
 
-/** A purchase within the ledger: its price is reserved before anything of it is sent, or it is not begun. */
+/** Subscribes to a purchase only once the row's price is reserved. */
 export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): MonoTypeOperatorFunction<T> {
   return (purchase) =>
     flow<T>(function* () {
@@ -140,8 +150,9 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
 }
 
 /**
- * Reserves the row's price. The first row that does not fit under a cap or on the disk, or whose price has drifted too far, stops the run; it and
- * all behind it stay to be done. A row that does not fit under the cap of its value stays to be done alone.
+ * Reserves the row's price. The run stops if a row does not fit under a cap or on the disk, or if its price has drifted
+ * too far; that row and all later ones are left to be done. If only the cap of a value is full, this row alone is left
+ * to be done.
  */
 function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
   const { stops, money, options, room } = context;
@@ -150,7 +161,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   const look = room?.look();
   if (look !== undefined) yield* lastOf(look);
   if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage));
-  // As the service reported prices to earlier starts.
+  // The drift includes prices that the service reported to earlier starts.
   const { maxPriceDriftPercent: limit } = options;
   const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);
   if (drifted !== undefined) return stopped(stops, drifted);
@@ -161,7 +172,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   if (!money.ledger.reserve(row.id, price, facts))
     return stopped(stops, stopCauses.capReached(money.ledger.snapshot()));
   const { shared } = money;
-  // Unsubscribing while the reservation is made gives it back.
+  // Unsubscribing while the reservation is being made releases it.
   if (shared !== undefined && !(yield* lastOf(shared.reserve(row.id, price)))) {
     const fullThere = shared.whyFull?.(row.id);
     if (fullThere === undefined) return stopped(stops, shared.whyStop(price));
@@ -171,7 +182,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   return true;
 }
 
-/** The row stays to be done; rows of other values go on. */
+/** The row is left to be done; rows of other values go on. */
 function leftAt(message: string | undefined, { events }: PurchaseContext): false {
   if (message !== undefined) events.next({ type: 'warning', code: 'value-cap', message });
   return false;

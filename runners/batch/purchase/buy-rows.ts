@@ -19,8 +19,8 @@ import type { InvalidRow } from '../manifest/manifest-row.js';
 import { endRow } from '../end/end-row.js';
 
 /**
- * Does the tasks, each in a slot, and emits the rows that are paid and have a picture to save; all other rows end here. A
- * row keeps its slot until its reply or outcome is durable; a row that is emitted keeps it until `free` is called.
+ * Performs the tasks, each in a slot, and emits the rows that are paid for and have a picture to save; all other rows
+ * end here. A row keeps its slot until its reply or outcome is durable; an emitted row keeps it until `free` is called.
  */
 export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): Observable<PaidRow> {
   return new Observable((subscriber) => {
@@ -47,11 +47,14 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
 interface Doing {
   readonly task: Task;
   readonly use: SlotUse;
-  /** Takes the rows that have a picture to save. */
+  /** Receives the rows that have a picture to save. */
   readonly paid: Subject<PaidRow>;
 }
 
-/** An error that is not a row's outcome stops the run. Without a journal there is no reply to wait for: it ends the stream at once. */
+/**
+ * An error that is not a row's outcome stops the run. A `JournalError` ends the stream at once: without a journal there
+ * is no use in waiting for replies.
+ */
 function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
   try {
     if (task.what === 'send' || task.what === 'poll') {
@@ -77,8 +80,8 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
 }
 
 /**
- * A row that was to be sent again, and whose earlier POST was accepted after all: its job is asked for. What was held for that POST stands
- * in the ledger beside this reservation until the end of the start frees it.
+ * For a row that waits to be sent again although its earlier POST was accepted: continues with that POST's job. The
+ * money held for that POST stays in the ledger beside this reservation until the end of the start frees it.
  */
 function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
   if (row.task.what !== 'send' || !isSentAgain(row)) return undefined;
@@ -93,12 +96,12 @@ function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, Row
 
 type HandedOver = Omit<PaidRow, 'free'>;
 
-/** Completes when somebody has taken the row over. */
+/** Emits the row, and completes when the receiver calls `free`. */
 function handOver(row: HandedOver, paid: Subject<PaidRow>): Observable<never> {
   return new Observable((subscriber) => paid.next({ ...row, free: () => subscriber.complete() }));
 }
 
-/** A row whose reply is durable and that has not ended has a picture to be saved. */
+/** A row whose reply is durable but that has not ended has a picture to be saved. */
 function toSave({ progress }: RowInFlight): HandedOver | undefined {
   const { status, facts, intent, reply, attempts } = progress;
   if (status !== 'replied' || reply === undefined) return undefined;
@@ -115,7 +118,7 @@ function intentOf(row: RowFacts, at: number, attempt: number) {
   return intentRecord(row, { at, attempt, price: 0, takes: 'picture' });
 }
 
-/** A picture that was bought in another run is noted like a reply of this one, but for its price. */
+/** A picture that was bought in another run is journalled like a reply of this one, but without a price. */
 function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never, HandedOver> {
   const { row, attempts } = task;
   if (task.replied !== undefined) return { row, attempts, ...task.replied };
@@ -129,7 +132,7 @@ function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never,
   return { row, intent, reply, attempts, isBooked: true };
 }
 
-/** A row that is not sent, because it may have been bought before: it fails so, and a person decides. */
+/** Ends a row without sending it, because it may have been bought before: it fails with the task's code, and a person decides. */
 export function* holdRow(context: PurchaseContext, { row, code, attempts }: TaskOf<'hold'>): Steps<never> {
   const { options, money } = context;
   const at = options.scheduler.now();
@@ -140,7 +143,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const message = lost
     ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
     : `it failed before as ${code}: ${failureCodes[code].meaning}`;
-  // The purchases that are known have their lines in costs.csv: a lost one is another.
+  // Known purchases have their lines in costs.csv already; the lost one is a further attempt.
   const attempt = attempts === 0 ? 0 : attempts + 1;
   const purchase = purchaseFacts(row, { attempt, settledAt: at });
   const outcome = failedRecord(row.id, rowError({ code, message, paid }), {
@@ -150,7 +153,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   yield* lastOf(endRow(context, { records: [outcome], row: row.row }));
 }
 
-/** An invalid row becomes a failure. */
+/** Ends an invalid row as failed. */
 export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps<never> {
   const { row, key, cells } = invalid;
   const message = describeInvalid(invalid).join('; ');
@@ -161,13 +164,16 @@ export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps
   yield* lastOf(endRow(context, { records: [outcome], row }));
 }
 
-/** Tasks for `buyRows`, each when it is asked for. It ends once it is closed, with those that nobody asked for left out. */
+/**
+ * Tasks for `buyRows`, each handed over when it is pulled. The feed ends when it is closed; tasks that were not pulled
+ * by then are dropped.
+ */
 export class TaskFeed implements AsyncIterable<Task> {
   private readonly given: { readonly task: Task; readonly taken: () => void }[] = [];
   private readonly takers: ((next: IteratorResult<Task, undefined>) => void)[] = [];
   private isClosed = false;
 
-  /** Resolves when the task is taken, or the feed is closed. */
+  /** Resolves when the task is pulled, or the feed is closed. */
   give(task: Task): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     const taker = this.takers.shift();

@@ -25,8 +25,9 @@ import { leftFile, wantedOutputs, type WantedOutputs } from '../pictures/wanted-
 import { noteDiskFault } from '../stop/exit-of.js';
 
 /**
- * Makes durable how a job ended: its reply, and with it the outcome where no picture is to be downloaded. Over when the row's
- * lines are written as well. A paid reply is never lost because its output cannot be written: the reason takes the output's place.
+ * Makes the end of a job durable: its reply, and with it the outcome if no picture is to be downloaded. Completes when
+ * the row's lines are written as well. A paid reply is never lost because its output cannot be written: the reason
+ * takes the output's place.
  */
 export function* endPurchase(
   context: PurchaseContext,
@@ -46,12 +47,13 @@ export function* endPurchase(
     const unfit = { ...taken, output: unwritable(error.cause) };
     yield* endAs(context, row, completedEnding(context, row, outcome, unfit));
   }
-  // Made only after the reply is durable: a process that dies before that would leave a paid row without a known end.
+  // Thumbnails are made only after the reply is durable: a process that dies before that would leave a paid row without
+  // a known end.
   for (const file of taken.made)
     yield* lastOf(writeThumbnail(options.disk, options.out, file, options.makeThumbnail));
 }
 
-/** The row is in the state that these records lead to once it is reported. */
+/** The row takes these records, and the state they lead to, only after it is reported. */
 function* endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Steps<never> {
   yield* lastOf(endRow(context, ending));
   for (const record of ending.records) row.take(record);
@@ -67,7 +69,7 @@ function completedEnding(
   const cost = costOfCompleted(progress, completed, money.prices);
   const reply = replyRecord(progress, completed, { at, output, imageUrl, ...saved, ...cost });
   const { facts, intent } = progress;
-  // A reply of /runsync is the first that has the id.
+  // The reply of /runsync is the first one that carries the id.
   const jobId = progress.jobId ?? (completed.jobId === '' ? undefined : completed.jobId);
   const records: RowRecord[] = isRead(facts) && intent ? [intent, reply] : [reply];
   const ending = { row: facts.row, intent, reply, bought: { facts, cost } };
@@ -93,22 +95,22 @@ function boughtAgain({ records, ...ending }: Ending): Ending {
   return { ...ending, records: [...records, ...reopened] };
 }
 
-/** The output of a completed job, with the pictures and files taken out that it holds as text. */
+/** The output of a completed job, without the pictures and files that it contained as base64 text. */
 interface TakenOutputs {
   readonly output: unknown;
-  /** Where the picture lies. */
+  /** The URL of the picture. */
   readonly imageUrl?: string | undefined;
-  /** What is saved already. */
+  /** The picture or files that are already saved. */
   readonly saved: SavedOutputs;
   /** The files that were asked for, saved or not. */
   readonly files: readonly OutputFile[];
-  /** Those that were saved just now. */
+  /** The files that were saved just now. */
   readonly made: readonly ArtifactFile[];
-  /** Something is in the output still: the disk failed, or another process saves it. */
+  /** A picture or file is still in the output: the disk failed, or another process saves it. */
   readonly isUnsaved?: true;
 }
 
-/** Saves the pictures and files that are in the reply itself, before the reply is journalled: their text may be long. */
+/** Saves the pictures and files that are in the reply itself before the reply is journalled, because their text may be long. */
 function* takeOutputs(
   context: PurchaseContext,
   facts: RowFacts,
@@ -147,7 +149,7 @@ async function saveEncoded(
     return { ...left, output, saved, files: end.files, made };
   } catch (error) {
     if (!(error instanceof DiskFault)) throw error;
-    // The reply is paid for: it is journalled as it came, if it can be, and its picture is taken out of it later.
+    // The reply is paid for: it is journalled as it came, if possible, and its picture is saved later.
     noteDiskFault(context, error);
     return { ...left, isUnsaved: true };
   }

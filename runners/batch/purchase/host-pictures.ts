@@ -12,9 +12,9 @@ import { stopCauses } from '../stop/stop-causes.js';
 type EditRequest = Extract<RowRequest, { kind: 'edit' }>;
 
 /**
- * Sees to it that the pictures of this machine that a row names lie where the service can fetch them, before its purchase
- * begins. The files name them by what they are called there; only the request on the wire has their addresses, which are
- * keys to them and outlive the row's deadline. Returns false where one cannot be had: nothing of the row is sent.
+ * Uploads the local pictures that a row names before its purchase begins, so that the service can fetch them. The run's
+ * files refer to them by content name and path; only the request that is sent has their URLs, which grant access and
+ * outlive the row's deadline. Returns false if a picture cannot be uploaded: nothing of the row is sent then.
  */
 export function* arePicturesHosted(
   context: PurchaseContext,
@@ -35,7 +35,7 @@ export function* arePicturesHosted(
   }
 }
 
-/** Time beyond the deadline that a picture can be fetched: a job that was accepted last may begin then. */
+/** How long after the deadline a picture can still be fetched, in ms: a job that was accepted last may begin then. */
 const graceMs = 900_000;
 
 async function hosted(
@@ -59,7 +59,7 @@ async function hosted(
   };
 }
 
-/** Nothing of the row was sent. A picture that is gone ends it; a store that takes none ends the run. */
+/** Nothing of the row was sent. A picture that cannot be read ends the row; a store that accepts nothing stops the run. */
 function* notUploaded(
   context: PurchaseContext,
   row: RowInFlight,

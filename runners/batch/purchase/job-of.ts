@@ -55,9 +55,9 @@ export function submittedJob(
 }
 
 /**
- * The journal as the checkpoint of a row's job: intent before the POST, id before the first poll. An error here keeps the
- * POST from being sent, and ends the run. The end of a job is not a concern of it: what follows from `settled` is journalled
- * by `endPurchase`.
+ * Uses the journal as the checkpoint of a row's job: the intent is written before the POST, the id before the first
+ * poll. An error here prevents the POST and ends the run. The end of a job is not written here: `endPurchase` does that
+ * after `settled`.
  */
 export function journalled(
   context: PurchaseContext,
@@ -90,7 +90,7 @@ export function journalled(
   };
 }
 
-/** While the run stops, rows are left before their POST: nothing was tried. */
+/** Not counted while the run stops: rows are then left before their POST, so nothing was tried. */
 function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInFlight, why: string): void {
   if (stops.isStopping) return;
   const { reach, beside } = service;
@@ -99,7 +99,7 @@ function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInF
   if (isHopeless && !beside.worksBeside(row.task.row, reach)) stops.stop(stopCauses.unreachable(why));
 }
 
-/** A job that was bought elsewhere is noted like a purchase, but for its price. */
+/** A job that was bought elsewhere is journalled like a purchase, but without a price. */
 export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: string): Steps<never> {
   const { journal, service } = context;
   const at = context.options.scheduler.now();
@@ -110,7 +110,10 @@ export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: s
   yield* lastOf(merge(journal.append(intent), journal.append({ k: 'accepted', at, id: row.id, jobId })));
 }
 
-/** From here on the row is not left alone: its POST is about to leave. A read may be left at any time, and has no record yet. */
+/**
+ * From here on the row cannot simply be left: its POST is about to be sent. A read may be left at any time, and has no
+ * record yet.
+ */
 function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown> {
   const { facts, attempts, submittedAt, price } = row.progress;
   const isFree = isRead(facts);

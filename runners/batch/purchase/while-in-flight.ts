@@ -7,8 +7,9 @@ import { isRead } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
 
 /**
- * Reports the events of a row and leaves it when the run stops and a later start can go on with it. Without a subscriber it goes
- * on where it must: a POST that has left is awaited until its answer is durable, and what follows from the end of a job is done.
+ * Reports the events of a row, and leaves the row when the run stops and a later start can continue it. Without a
+ * subscriber it goes on where it must: a POST that was sent is awaited until its answer is durable, and the records and
+ * lines after the end of a job are written.
  *
  * @param follow called with each event as well
  */
@@ -21,7 +22,7 @@ export function whileInFlight(
   const left = isLeft(row, context.stops);
   const found = isFound(context, row);
   return new Observable<JobEvent<unknown>>((subscriber) => {
-    /** The attempt whose POST has left. */
+    /** The attempt whose POST was sent. */
     let sent: number | undefined;
     let isGoing = true;
     const going = events.subscribe({
@@ -54,7 +55,10 @@ function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number
   return isOver || (status === 'sent' && sent === attempts && !isRead(facts));
 }
 
-/** A row that was left before its POST keeps no money. Of one whose job has ended nothing is given back: it is written to its end. */
+/**
+ * Releases the money of a row that is left before its POST. A row whose job has ended keeps its money, because it is
+ * written to its end.
+ */
 function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: RowInFlight): void {
   const { status, isOver } = progress;
   if (isOver) return;
@@ -63,9 +67,9 @@ function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: R
 }
 
 /**
- * Emits when the run stops and the row can be gone on with by a later start: before its POST, or once its id is journalled. A
- * reply on its way is paid for and is awaited, unless nothing is any more. A row whose job has ended goes on to its end all the
- * same: its outcome may be in the journal, and then its lines have to follow.
+ * Emits when the run stops and a later start can continue the row: before its POST, or once its job id is journalled. A
+ * reply on its way is paid for and awaited, unless the stop says not to wait. A row whose job has ended goes on to its
+ * end even then: its outcome may be in the journal, and its lines have to follow.
  */
 function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
   return stopping$.pipe(
@@ -73,7 +77,10 @@ function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
   );
 }
 
-/** Emits where the row need not be sent again: a callback names the job that its earlier POST has made. `undefined`: none can. */
+/**
+ * Emits when a row that waits to be sent again need not be: a callback names the job that its earlier POST created.
+ * `undefined` if no such callback can come.
+ */
 function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> | undefined {
   if (row.task.what !== 'send' || callbacks?.found === undefined) return undefined;
   const found$ = callbacks.found(row);
@@ -84,12 +91,12 @@ function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<u
   );
 }
 
-/** It waits to be sent once more. */
+/** Whether the row waits to be sent once more. */
 export function isSentAgain({ progress: { status, attempts } }: RowInFlight): boolean {
   return status === 'open' && attempts > 0;
 }
 
 function isLeftIn({ status, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
-  // What is free to repeat is left at once.
+  // A read can be repeated for free, so it is left at once.
   return leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
 }

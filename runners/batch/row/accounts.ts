@@ -4,26 +4,26 @@ import { bookings, type Booking } from './row-books.js';
 import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
- * At most this many accounts are kept apart, in about 60 MB. Further kinds of purchase share one; purchases with further values
- * share one for each kind.
+ * At most this many accounts are kept separate, in about 60 MB. Further kinds of purchase share one account; purchases
+ * with further values share one for each kind.
  */
 const maxAccounts = 100_000;
 export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
 
-/** The sums of a journal, an account for each kind of purchase. A row has the place of its account. */
+/** The sums of a journal, with one account for each kind of purchase. A row refers to its account by index. */
 export class Accounts {
   private all: Account[] = [emptyAccount(nothing)];
   private readonly places = new Map<string, number>();
   private latest = nothing;
   private latestPlace = 0;
-  /** By which accounts are kept apart, beside the kind of purchase. */
+  /** The columns by which accounts are kept separate, in addition to the kind of purchase. */
   columns: readonly string[] = [];
 
   at(place: number): Account {
     return this.all[place] ?? emptyAccount(nothing);
   }
 
-  /** Mostly asked for the same purchase again. */
+  /** Mostly called for the same purchase as before, so that one is compared first. */
   placeOf(purchase: PurchaseKind): number {
     const { latest } = this;
     if (purchase === latest) return this.latestPlace;
@@ -35,12 +35,12 @@ export class Accounts {
     return this.latestPlace;
   }
 
-  /** All of them, by place: plain values. */
+  /** All accounts by index, as plain values. */
   get kept(): readonly Account[] {
     return this.all;
   }
 
-  /** Goes on from what was `kept`. */
+  /** Continues from what was `kept`. */
   restore(kept: readonly Account[]): void {
     this.all = kept.map((account) => structuredClone(account));
     for (const [place, { purchase }] of this.all.entries())
@@ -86,7 +86,7 @@ export class Accounts {
     return [...found.values()];
   }
 
-  /** Rows by the byte of their status. */
+  /** The number of rows by the byte of their status. */
   rows(): number[] {
     const sums: number[] = [];
     for (const { rows } of this.all) addRows(sums, rows);
@@ -132,7 +132,7 @@ export function addRows(sums: number[], rows: readonly number[]): void {
   rows.forEach((count, byte) => (sums[byte] = (sums[byte] ?? 0) + count));
 }
 
-/** Which bookings count as what: of all purchases, or of those whose rows have ended. */
+/** Which bookings count for which sum: of all purchases, or only of those whose rows have ended. */
 interface Counted {
   readonly reported: readonly Booking[];
   readonly estimated: readonly Booking[];
@@ -156,14 +156,14 @@ function moneyOf({ sums, counts }: Pick<Account, 'sums' | 'counts'>, counted: Co
   };
 }
 
-/** Money of all purchases, without the splits of `totals`: it is asked for after each record. */
+/** Money of all purchases, without the splits of `totals`. Called after each record. */
 export function moneyOfAll(accounts: readonly Account[]): MoneyTotals {
   const whole = emptyAccount(nothing);
   for (const account of accounts) addTo(whole, account);
   return moneyOf(whole, all);
 }
 
-/** What stands in the files of an account's purchases: of rows that have ended. */
+/** The money of an account's purchases that are in the files: those of rows that have ended. */
 export function endedMoney(account: Pick<Account, 'sums' | 'counts'>): MoneyTotals {
   return moneyOf(account, ended);
 }
@@ -172,7 +172,7 @@ function sumOf(values: readonly number[], of: readonly Booking[]): number {
   return of.reduce<number>((sum, booking) => sum + (values[booking] ?? 0), 0);
 }
 
-/** By resolution, in the order in which they were first bought; one that nothing was ever booked for is left out. */
+/** By resolution, in the order in which they were first bought; a resolution for which nothing was ever booked is left out. */
 function moneyByResolution(
   accounts: ReadonlyMap<string, Account>,
   counted: Counted,

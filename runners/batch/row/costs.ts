@@ -11,15 +11,15 @@ import type { PriceBook } from '../ledger/price-book.js';
 import type { RowPurchase } from './row-in-flight.js';
 import { buysNothing } from './task.js';
 
-/** What a purchase cost, and where the figure is from. */
+/** The cost of a purchase, and where it comes from. */
 export interface Cost {
   readonly cost: MicroDollars | null;
   readonly source: CostSource;
-  /** The cost that the service reported and that is not believed, as text: the estimate is booked in its place. */
+  /** A reported cost that is not believable, as text: the estimate is booked instead. */
   readonly disbelieved?: string;
 }
 
-/** Of a row that completed. What was bought elsewhere, and what buys nothing, has a cost and no source. */
+/** The cost of a completed row. A row that bought nothing, or was bought elsewhere, may have a cost, but its source is `none`. */
 export function costOfCompleted(
   purchase: RowPurchase,
   { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
@@ -28,12 +28,12 @@ export function costOfCompleted(
   if (buysNothing(purchase)) return { cost: reportedCost(output), source: 'none' };
   const reserved = purchase.intent?.price ?? null;
   const estimate = prices.estimate(purchase.facts, executionTimeMs);
-  // The time that it is made from is reported as well.
+  // The execution time is reported by the service too, so the estimate may not be believable either.
   const booked = estimate === null || isBelievable(estimate, null) ? estimate : reserved;
   return costReported(output, reserved, booked) ?? { cost: booked, source: 'estimated' };
 }
 
-/** Of a row that failed: what may have been bought is held at its price, and what was not costs nothing. */
+/** The cost of a failed row: a purchase that may have been made is held at its price, one that was not made costs nothing. */
 export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
   if (buysNothing(purchase)) return { cost: null, source: 'none' };
   const reserved = purchase.intent?.price ?? null;
@@ -42,7 +42,7 @@ export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Faile
   return costReported(output, reserved, reserved) ?? unreported;
 }
 
-/** What an output reports; the estimate where that is not believed. `undefined`: it reports nothing. */
+/** The cost that an output reports, or the estimate if that is not believable. `undefined` if it reports none. */
 function costReported(
   output: unknown,
   reserved: MicroDollars | null,

@@ -7,9 +7,9 @@ import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
 import { isEnd } from './row-status.js';
 import type { TaskSpec } from './task.js';
 
-/** By which a start decides on the rows of its manifest. */
+/** The rules by which a start decides on the rows of its manifest. */
 export interface ManifestRules {
-  /** Failures that are taken up again. */
+  /** Failure codes of rows that are taken up again. */
   readonly retry: ReadonlySet<FailureCode>;
   readonly changed: 'keep' | 'redo';
   /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
@@ -17,9 +17,9 @@ export interface ManifestRules {
 }
 
 /**
- * What a row of the manifest needs of this start, by what the journal knows of it. Nothing that was paid, or may have been, is
- * sent unless the rules say so, and never a version that was bought once and that a later one was made to replace. `undefined`:
- * it stays as it is, or its purchase goes on from the journal.
+ * Decides what this start does with a row of the manifest, according to the journal. A row that was or may have been
+ * paid for is not sent unless the rules say so; a version that was bought once and then replaced by a later one is
+ * never sent. `undefined`: the row stays as it is, or its purchase continues from the journal.
  */
 export function decideRow(row: Row, state: RowState | undefined, rules: ManifestRules): TaskSpec | undefined {
   const status = state?.status ?? 'open';
@@ -50,7 +50,7 @@ function again(row: Row, rules: ManifestRules): TaskSpec | undefined {
   return task.what === 'hold' ? undefined : { ...task, reopen: 'retry' };
 }
 
-/** Whether a row that failed is to be sent again. An invalid one is checked again without being asked. */
+/** Whether a row that failed is to be sent again. An invalid one is always checked again. */
 function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
   const status = state?.status ?? 'open';
   if (status === 'invalid-row') return true;
@@ -58,7 +58,7 @@ function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): b
   return rules.retry.has(status) && state?.isReplaced(row.hash) !== true;
 }
 
-/** Its job, or its picture, is known: it is asked for by what the journal says, not by the manifest. */
+/** The job or picture is known, so the row continues from the journal and not from the manifest. */
 function isTakenFromJournal(code: FailureCode): boolean {
   return code === 'deadline' || code === 'download';
 }
@@ -67,19 +67,22 @@ function isRedone(row: Row, state: RowState | undefined, { changed }: ManifestRu
   return changed === 'redo' && row.jobId === undefined && state?.sameContent(row.hash) === false;
 }
 
-/** Whether a row to be redone names another purchase than the latest one: what a person rejected has been replaced since. */
+/**
+ * Whether a row to be redone names another purchase than the latest one: the purchase that a person rejected has been
+ * replaced since.
+ */
 export function isOutdated(row: Row, state: RowState | undefined): boolean {
   const attempt = rejectedAttempt(row);
   return attempt !== undefined && attempt !== state?.attempts;
 }
 
-/** Whether a row that has ended and stays so has other content than what was sent. */
+/** Whether a row that has ended and is not taken up again has other content than was sent. */
 export function hasChanged(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
   return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;
 }
 
 /**
- * The failure codes that the words of `--retry` stand for: codes, `failed` (all that were not paid) and `all`.
+ * The failure codes for the words of `--retry`: codes, `failed` (all that were not paid for) and `all`.
  *
  * @throws {InvalidOptionError} for a word that is neither
  */
@@ -101,7 +104,8 @@ function codesOf(word: string): readonly FailureCode[] {
 }
 
 /**
- * Whether a row is sent once more after a request that may have been accepted, because the user prefers to risk paying twice.
+ * Whether a row is sent once more after a request that may have been accepted, because the user accepts the risk of
+ * paying twice.
  *
  * @param doubles how often this start has sent it once more already
  */
@@ -109,7 +113,7 @@ export function retriesPurchase(outcome: Outcome<unknown>, rules: UnknownRules, 
   return outcome.status === 'failed' && outcome.code === 'unknown' && retriesUnknown(rules, doubles);
 }
 
-/** The same where it is known already that the request may have been accepted. */
+/** The same rule if it is known already that the request may have been accepted. */
 export function retriesUnknown({ onUnknown, retries }: UnknownRules, doubles: number): boolean {
   return onUnknown === 'retry' && doubles < retries;
 }

@@ -8,16 +8,16 @@ import type { RowStatus } from './row-status.js';
 import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
 import { isRead, type RowTask, type Task } from './task.js';
 
-/** By which a start decides on rows that earlier starts left. */
+/** The rules by which a start decides on rows that earlier starts left. */
 export interface StartRules {
-  /** Failures that are taken up again. */
+  /** Failure codes of rows that are taken up again. */
   readonly retry: ReadonlySet<FailureCode>;
-  /** The rows that this start is for. @defaultValue all rows */
+  /** The rows that this start does. @defaultValue all rows */
   readonly only?: RowSelection | undefined;
   readonly onUnknown: 'hold' | 'retry';
 }
 
-/** Whether a row that failed so is taken up by this start. */
+/** Whether a row with this failure is taken up by this start. */
 export function isTakenUp(
   status: FailureCode,
   row: SelectedBy,
@@ -26,12 +26,12 @@ export function isTakenUp(
   return retry.has(status) && only?.has(row) !== false;
 }
 
-/** The same by what the journal knows of a row. */
+/** The fields of a row in the journal that `only` selects by. */
 export function asSelected({ id, intent }: RowRecords): SelectedBy {
   return intent === undefined ? { id } : { id, columns: intent.columns };
 }
 
-/** Whether a request that was out when the last start ended is sent again by this one. */
+/** Whether a request that was not answered when the last start ended is sent again by this one. */
 export function isDoubled(
   row: Row,
   status: RowStatus | undefined,
@@ -41,8 +41,8 @@ export function isDoubled(
 }
 
 /**
- * Whether a row that ended as `expired` is asked for once more, as each start does: the service may have been wrong. One that is
- * bought again is not, nor one whose cost a person has said.
+ * Whether the job of a row that ended as `expired` is polled once more, as each start does, because the service may
+ * have been wrong. A row that is bought again is not polled, nor one whose cost a person has given.
  */
 export function isAskedAgain(
   { id, intent, jobId, outcome }: RowRecords,
@@ -52,22 +52,22 @@ export function isAskedAgain(
   return !retry.has('expired') && only?.has({ id, columns: intent.columns }) !== false;
 }
 
-/** A request was out, and no answer is known. Also an id that was noted by hand and not kept. */
+/** Whether a request was sent and no answer is known. Also true for a job id that was set by hand and undone. */
 export function isUnanswered({ status, jobId }: PendingRow): boolean {
   return status === 'sent' || (status === 'accepted' && jobId === undefined);
 }
 
-/** What is reserved for: rows whose purchases have not come to an end. */
+/** Rows that have a reservation: their purchases have not ended. */
 export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
   return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
 }
 
-/** Nothing was bought by it. */
+/** Whether the row's intent buys nothing. */
 export function isFree({ intent }: Pick<PendingRow, 'intent'>): boolean {
   return intent.takes !== undefined || isRead(intent);
 }
 
-/** What a row that earlier starts left needs of this one; `undefined`: nothing, or a person has to decide. */
+/** The task for a row that earlier starts left; `undefined` if there is nothing to do, or a person has to decide. */
 export function leftTask(known: RowRecords): Task | undefined {
   const { intent, reply, jobId, acceptedAt, attempts } = known;
   if (intent === undefined) return undefined;
@@ -87,8 +87,8 @@ export function leftTask(known: RowRecords): Task | undefined {
 }
 
 /**
- * The records of a request that was out, without an answer, when its process ended: it may have been accepted. Only
- * where the user prefers it another purchase follows.
+ * The records of a request that was sent and not answered when its process ended: it may have been accepted. If
+ * `isSentAgain`, the row is reopened for another purchase.
  */
 export function recordsOfSent(
   row: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
@@ -99,7 +99,10 @@ export function recordsOfSent(
   return isSentAgain ? [outcome, reopenRecord({ id: row.id }, { at, why: 'retry', to: 'buy' })] : [outcome];
 }
 
-/** The latest POST of a row that was to be sent again has made a job after all: it stands for the row once more, under its own number. */
+/**
+ * The records and the task for a row that was to be sent again, but whose latest POST created a job after all: that
+ * purchase is the row's latest one again, with its own attempt number.
+ */
 export function goingOnWith(
   again: RowRecords & { readonly intent: IntentRecord },
   { jobId, at }: { readonly jobId: string; readonly at: number },
@@ -111,12 +114,12 @@ export function goingOnWith(
   };
 }
 
-/** A job that was given up before: it is asked for once more, and not for a minute. */
+/** Whether an earlier start gave this job up as `expired`: it is then polled only once. */
 export function isExpired(jobId: string, outcome: OutcomeRecord | undefined): boolean {
   return outcome?.status === 'failed' && outcome.error.code === 'expired' && outcome.jobId === jobId;
 }
 
-/** How a request ends that was out, without an answer, when a start ended. */
+/** The outcome of a request that was sent and not answered when a start ended. */
 export function unknownOutcome(
   { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
   at: number,

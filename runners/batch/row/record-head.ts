@@ -7,24 +7,24 @@ import type { PurchaseKind } from './totals.js';
 export type RowRecord = Extract<JournalRecord, { id: string }>;
 
 /**
- * What of a record changes the state of its row and the money. A journal that is read gives it from the bytes of a line, a
- * run from the record that it has written.
+ * The parts of a record that change the state of its row and the money. While a journal is read they come from the
+ * bytes of a line; in a run, from the record that it has written.
  */
 export interface RecordHead extends StatusStep {
   readonly why: string;
   readonly source: CostSource;
-  /** NaN where it is not known. */
+  /** NaN if it is not known. */
   readonly cost: number;
-  /** NaN where it is not known. */
+  /** NaN if it is not known. */
   readonly price: number;
   readonly statusCalls: number;
-  /** What is bought; `undefined` where the record does not name it. */
+  /** The kind of purchase; `undefined` if the record does not name it. */
   readonly purchase: PurchaseKind | undefined;
-  /** What the row's values are read from; `undefined` where the record does not hold it. */
+  /** The source of the row's values; `undefined` if the record does not contain it. */
   readonly origin: RowOrigin | undefined;
 }
 
-/** What a record that was just written changes in the state of its row. */
+/** The change of the row's state by a record that was just written. */
 export function stepOf(record: RowRecord): StatusStep {
   return {
     k: record.k,
@@ -52,12 +52,12 @@ export function headOf(record: RowRecord): RecordHead {
   };
 }
 
-/** The state of a row that has ended so. */
+/** The end state for an outcome. */
 export function endOfOutcome(outcome: OutcomeRecord): EndStatus {
   return outcome.status === 'completed' ? outcome.status : outcome.error.code;
 }
 
-/** The first record of a row that is sent holds all of it, and so does the outcome of a row that never was. */
+/** The row's content in a record: an intent has all of it, and so does the outcome of a row that was never sent. */
 export function originOf(record: RowRecord): RowOrigin | undefined {
   if (record.k === 'intent') return record;
   if (record.k === 'outcome' && record.status === 'failed' && record.row !== undefined)

@@ -16,7 +16,7 @@ import type { Cost } from './costs.js';
 import type { RowPurchase } from './row-in-flight.js';
 import { buysNothing, isRead, type RowFacts } from './task.js';
 
-/** What an intent adds to the facts of its row. */
+/** The fields that an intent adds to the facts of its row. */
 export interface Intended {
   readonly at: number;
   readonly attempt: number;
@@ -38,14 +38,14 @@ export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   };
 }
 
-/** What costs.csv says of a purchase; nothing where nothing was bought. */
+/** The purchase for costs.csv; empty if nothing was bought. */
 export function purchaseOf(purchase: RowPurchase, settledAt: number): { purchase?: PurchaseFacts } {
   if (buysNothing(purchase)) return {};
   const { facts, attempts, jobId } = purchase;
   return { purchase: purchaseFacts(facts, { attempt: attempts, jobId, settledAt }) };
 }
 
-/** The same for a row whose reply is known. `isBooked`: it stands in costs.csv already. */
+/** The purchase of a row whose reply is known. `isBooked`: it is in costs.csv already. */
 export function purchaseOfReply(
   intent: IntentRecord,
   reply: ReplyRecord,
@@ -95,12 +95,12 @@ export function replyRecord(
   };
 }
 
-/** What a record says of them. */
+/** The saved outputs as a record contains them. */
 export function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
   return { ...(image && { image }), ...(files.length > 0 && { files }) };
 }
 
-/** The outcome of a row whose reply is known. */
+/** The outcome of a completed row whose reply is known. */
 export function completedRecord(
   reply: ReplyRecord,
   facts: SavedOutputs & { readonly at: number; readonly purchase?: PurchaseFacts },
@@ -123,7 +123,7 @@ export function outcomeOfFailed(
 ): OutcomeRecord {
   const { facts, intent, submittedAt, statusCalls } = purchase;
   const jobId = failed.jobId ?? purchase.jobId;
-  // A read has an intent, and none in the journal.
+  // A read has an intent, but it is not in the journal.
   const isWithoutIntent = intent === undefined || isRead(facts);
   return failedRecord(facts.id, rowError(failed), {
     ...{ at, ...cost, jobId, submittedAt, statusCalls },
@@ -139,7 +139,7 @@ export interface FailedFacts extends Cost, SavedOutputs {
   readonly jobId?: string | undefined;
   readonly imageUrl?: string;
   readonly purchase?: PurchaseFacts;
-  /** Where no intent says it. */
+  /** Present if there is no intent. */
   readonly row?: FailedRowFacts;
 }
 
@@ -161,12 +161,12 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
   };
 }
 
-/** The next start adds the row's money up from the small fields alone, and no intent of it says what it is for. */
+/** The next start adds up the row's money from the small fields only, and the row has no intent that names the purchase. */
 function heldFor({ kind, endpoint }: FailedRowFacts, { attempt, resolution }: PurchaseFacts) {
   return { kind, endpoint, ...(attempt > 0 && { attempt }), ...(resolution !== undefined && { resolution }) };
 }
 
-/** Sent again as it is, it may end otherwise. */
+/** Failures for which another try of the same row may succeed. */
 const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   ...(['job-failed', 'job-cancelled', 'job-timed-out', 'route-failed'] as const),
   ...(['transport', 'malformed-reply', 'deadline', 'download'] as const),
@@ -183,12 +183,12 @@ export function rowError({ code, message, detail, httpStatus, paid }: Omit<Faile
   };
 }
 
-/** A row that never had an intent, for the journal. */
+/** The facts of a row that never had an intent, for the journal. */
 export function failedRow({ row, hash, kind, endpoint, cells }: RowFacts): FailedRowFacts {
   return { row, hash, kind, endpoint, cells };
 }
 
-/** A row that had ended is taken up again. What was held for it stays in costs.csv only where it may be paid twice now. */
+/** The record that takes up a row again after its end. A held purchase stays in costs.csv only if it may now be paid twice. */
 export function reopenRecord(
   { id, outcome }: Pick<RowRecords, 'id' | 'outcome'>,
   { at, why, to }: Pick<RecordOf<'reopen'>, 'at' | 'why' | 'to'>,
@@ -199,8 +199,8 @@ export function reopenRecord(
 }
 
 /**
- * Whether the purchase of a row whose picture is missing stands in costs.csv already: an outcome came of the same reply
- * before, however often, and the row was taken up for the picture alone.
+ * Whether the purchase of a row whose picture is missing is in costs.csv already: the same reply led to an outcome
+ * before, and the row was reopened only for the picture.
  */
 export function isBookedPurchase({ reply, outcome }: Pick<RowRecords, 'reply' | 'outcome'>): boolean {
   if (reply === undefined || outcome === undefined) return false;

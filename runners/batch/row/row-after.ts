@@ -10,16 +10,16 @@ import type { RowTask, Task } from './task.js';
 
 export type { RowTask };
 
-/** What becomes of a row whose process has left it. */
+/** What happens to a row that its process has left. */
 export type RowLeft =
-  /** Another process goes on with it. */
+  /** Another process continues it. */
   | { readonly goesOn: RowTask; readonly records: readonly RowRecord[] }
-  /** It has ended, with these records; without any it had ended before, or its picture is still to be saved. */
+  /** The row has ended with these records. If there are none, it had ended before, or its picture is still to be saved. */
   | { readonly goesOn?: undefined; readonly records: readonly RowRecord[] };
 
 /**
- * Decides on a row that its process has left, by what it was to do and the records that it wrote. An id is polled; a request
- * without an answer may have been accepted, and is sent again only where the user prefers it.
+ * Decides on a row that its process has left, from its task and the records that the process wrote. A job id is polled.
+ * A request without an answer may have been accepted, and is sent again only if `isSentAgain` allows it.
  */
 export function rowLeft(
   task: RowTask,
@@ -42,7 +42,7 @@ function goingOn(task: Task | undefined): RowLeft {
 }
 
 function again(task: RowTask, { attempts }: RowRecords): RowTask {
-  // The job that the manifest names is polled; any other row that is open is sent.
+  // The job that the manifest names is polled; any other open row is sent.
   if (task.what === 'send' || task.intent === undefined) return { ...task, attempts };
   return { what: 'send', row: task.row, attempts };
 }
@@ -57,7 +57,7 @@ function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
   return written.reduce(afterRecord, known);
 }
 
-/** What is known of a row after one more of its records. */
+/** The records of a row after one more record. */
 export function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
   const status = nextStatus(row.status, headOf(record));
   if (record.k === 'accepted') return { ...row, status, jobId: record.jobId, acceptedAt: record.at };
@@ -74,12 +74,12 @@ export interface Booked {
   readonly unknown: MicroDollars;
 }
 
-/** The books of rows that are on their way: what each record adds to the money of the run. */
+/** The books of rows in flight: how much each record adds to the money of the run. */
 export class RowsBooked {
   private readonly tally = new RunTally({ tally: new Tally().kept, booksOf: () => undefined });
   private sums: Booked = { spent: 0, unknown: 0 };
 
-  /** Takes in a record. Returns what it adds, unless it was booked before. */
+  /** Adds a record. Returns the change in money, which is 0 if it was booked before. */
   add(record: RowRecord): Booked {
     const before = this.sums;
     this.tally.take(record);

@@ -2,8 +2,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowStatus } from './row-status.js';
 
 /**
- * What a row's latest purchase counts as. `paid…` is what a reply says of a row that has not ended: it stands in no file yet.
- * One byte in the table of rows.
+ * How a row's latest purchase is booked. `paid…`: a row that has not ended has a reply; this purchase is in no file
+ * yet. One byte in the table of rows.
  */
 export const bookings = {
   none: 0,
@@ -17,31 +17,31 @@ export const bookings = {
 } as const;
 export type Booking = (typeof bookings)[keyof typeof bookings];
 
-/** What the tally knows of one row. The tally changes it with each record of the row. */
+/** The books of one row. The tally changes them with each record of the row. */
 export interface RowBooks {
   status: RowStatus;
-  /** What its latest purchase counts as. */
+  /** How its latest purchase is booked. */
   booking: Booking;
-  /** What is booked for it, in millionths of a dollar; 0 where no price is known. */
+  /** The booked amount, in millionths of a dollar; 0 if no price is known. */
   amount: MicroDollars;
   isUnpriced: boolean;
-  /** Place of its account. */
+  /** The index of its account. */
   account: number;
 }
 
-/** What a booking of a reply becomes when its row ends. */
+/** The booking after the row has ended, for bookings of a reply. */
 export const endedBookings: Partial<Record<Booking, Booking>> = {
   [bookings.paidReported]: bookings.reported,
   [bookings.paidEstimated]: bookings.estimated,
   [bookings.paidUnknown]: bookings.unknown,
 };
 
-/** What is booked for the row; NaN where no price is known. */
+/** The amount booked for the row; NaN if no price is known. */
 export function amountOf({ isUnpriced, amount }: Pick<RowBooks, 'isUnpriced' | 'amount'>): number {
   return isUnpriced ? Number.NaN : amount;
 }
 
-/** Books nothing for the row. */
+/** Removes the booking of the row. */
 export function clear(row: RowBooks): void {
   if (row.booking === bookings.none) return;
   row.booking = bookings.none;
@@ -49,12 +49,12 @@ export function clear(row: RowBooks): void {
   row.isUnpriced = false;
 }
 
-/** Whether it may have been bought. */
+/** Whether the purchase may have been made. */
 export function isUnknown(booking: Booking): boolean {
   return booking === bookings.unknown || booking === bookings.paidUnknown;
 }
 
-/** Whether its cost is known. */
+/** Whether the cost of the purchase is known. */
 export function isSpent(booking: Booking): boolean {
   return (
     booking === bookings.reported ||

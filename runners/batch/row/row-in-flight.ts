@@ -8,36 +8,36 @@ import type { RowFacts, RowTask } from './task.js';
 
 /** The latest purchase of a row, as far as its records name it. */
 export interface RowPurchase {
-  /** As the files have it. */
+  /** The row as it is written to files. */
   readonly facts: RowFacts;
-  /** POSTs over all starts. */
+  /** Number of POSTs over all starts. */
   readonly attempts: number;
   readonly intent?: IntentRecord | undefined;
   readonly jobId?: string | undefined;
   /** In ms since the epoch. */
   readonly submittedAt?: number | undefined;
-  /** Status requests of this start. */
+  /** Number of status requests in this start. */
   readonly statusCalls: number;
 }
 
-/** How far a row in flight is. */
+/** The progress of a row in flight. */
 export interface RowProgress extends RowPurchase {
   readonly status: RowStatus;
-  /** Its job has ended: what follows from that is not cut off. */
+  /** Its job has ended: the steps after that must not be interrupted. */
   readonly isOver: boolean;
-  /** What leaves on the wire: in `facts` pictures of this machine have another name. */
+  /** The request that is sent; `facts` names local pictures differently. */
   readonly request: RowRequest;
-  /** Reserved for it; `null`: no price is known. */
+  /** The reserved price; `null` if no price is known. */
   readonly price: MicroDollars | null;
-  /** Its picture is still to be saved. */
+  /** Present while its picture is still to be saved. */
   readonly reply?: ReplyRecord | undefined;
-  /** Purchases of it whose tries were used up by refusals. */
+  /** How many of its purchases ended because all tries were refused. */
   readonly usedUp: number;
-  /** Sent again under `--on-unknown retry`. */
+  /** How often it was sent again because of `--on-unknown retry`. */
   readonly doubles: number;
 }
 
-/** A row in flight: nothing of it changes but its progress, which is replaced as a whole. */
+/** A row in flight: only its progress changes, and that is replaced as a whole. */
 export class RowInFlight {
   readonly id: string;
   readonly progress$: BehaviorSubject<RowProgress>;
@@ -49,7 +49,7 @@ export class RowInFlight {
     this.progress$ = new BehaviorSubject<RowProgress>({
       status: isPolled ? 'accepted' : 'open',
       request: (isPolled ? undefined : task.wire) ?? row.request,
-      // With all of its fields from the beginning: each field more would take a shape of its own in memory.
+      // All fields exist from the beginning, because each added field would give the object another hidden class.
       ...{ isOver: false, facts: row, attempts, price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
       ...{ intent: undefined, jobId: undefined, submittedAt: undefined, reply: undefined },
       ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
@@ -65,7 +65,7 @@ export class RowInFlight {
     this.progress$.next({ ...this.progress, ...part });
   }
 
-  /** Brings the progress up to a record of the row. */
+  /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
     this.progress$.next(afterRecord(this.progress, record));
   }

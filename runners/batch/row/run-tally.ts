@@ -5,7 +5,7 @@ import type { EndStatus, RowStatus } from './row-status.js';
 import { Tally } from './tally.js';
 import type { KeptTally, StartCounts, Totals } from './totals.js';
 
-/** What a journal knew when it was opened. */
+/** The state of a journal when it was opened. */
 export interface KnownBooks {
   readonly tally: KeptTally;
   /** `undefined` for a row that the journal does not know. */
@@ -13,19 +13,19 @@ export interface KnownBooks {
 }
 
 interface RunRow extends RowBooks {
-  /** How this start has ended the row. */
+  /** How the row has ended in this start. */
   end?: EndStatus;
 }
 
-/** Of the rows that are held, for people. */
+/** How many ids of held rows are kept, for messages. */
 const idsKept = 3;
 
-/** The tally of a run that goes on: what its journal knew, and every record that has become durable since. */
+/** The tally of a run that goes on: the journal as it was opened, and every record that has become durable since. */
 export class RunTally {
   private readonly tally = new Tally();
-  /** Rows in flight, and those that are held. The others are forgotten: nothing more is booked for them in this start. */
+  /** Rows in flight, and those that are held. Others are removed, because nothing more is booked for them in this start. */
   private readonly rows = new Map<string, RunRow>();
-  /** Rows whose results were gone, and that are asked for once more. */
+  /** Rows whose jobs were expired and are polled once more. */
   private readonly askedAgain = new Set<string>();
   private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0, notDownloaded: 0 };
   private held: string[] = [];
@@ -34,7 +34,7 @@ export class RunTally {
     this.tally.restore(known.tally);
   }
 
-  /** Takes in a record that is durable, in the order of the journal. */
+  /** Adds a durable record, in the order of the journal. */
   take(record: RowRecord): void {
     const row = this.rowOf(record.id);
     if (record.k === 'reopen') this.countReopening(record.id, row, record.to);
@@ -42,7 +42,7 @@ export class RunTally {
     if (record.k === 'outcome') this.countEnd(record, row);
   }
 
-  /** Of a row of earlier starts, or one in flight or held. */
+  /** The state of a row of earlier starts, or of one in flight or held. */
   statusOf(id: string): RowStatus | undefined {
     return (this.rows.get(id) ?? this.known.booksOf(id))?.status;
   }
@@ -71,7 +71,7 @@ export class RunTally {
 
   private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
     if (source !== 'unknown') this.rows.delete(id);
-    // The state before is already known.
+    // The row had ended as expired before, so it is not counted for this start.
     if (row.status === 'expired' && this.askedAgain.delete(id)) return;
     row.end = row.status as EndStatus;
     this.count(row.end, 1);

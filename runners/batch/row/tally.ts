@@ -17,8 +17,8 @@ import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.
 import type { KeptTally, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
- * Adds up rows and money, record by record: a row's later record replaces what an earlier one booked. The one sum of a
- * journal: a start that reads it, the run that writes it, `status` and the summary have their figures from here.
+ * Adds up rows and money, record by record: a later record of a row replaces what an earlier one booked. All sums come
+ * from this class: those of a start that reads the journal, of the run that writes it, of `status` and of the summary.
  */
 export class Tally {
   private statusCalls = 0;
@@ -30,12 +30,12 @@ export class Tally {
     return { statusCalls, possiblyDouble, accounts: accounts.kept, columns: accounts.columns };
   }
 
-  /** By which money and rows are kept apart; to be set before the first row is seen. */
+  /** The columns by which money and rows are kept separate; to be set before the first row is counted. */
   set columns(columns: readonly string[]) {
     this.accounts.columns = columns;
   }
 
-  /** Goes on from what was `kept`, which stays as it is. */
+  /** Continues from what was `kept`, which is not changed. */
   restore({ statusCalls, possiblyDouble, accounts, columns }: KeptTally): void {
     this.statusCalls = statusCalls;
     this.possiblyDouble = possiblyDouble;
@@ -48,7 +48,7 @@ export class Tally {
     this.count(0, 'open', 1);
   }
 
-  /** Takes in a record, and brings its row up to it. */
+  /** Adds a record, and updates its row. */
   take(row: RowBooks, record: RecordHead): void {
     if (record.k === 'intent') this.bookIntent(row, record);
     else if (record.k === 'refused' && row.status === 'sent') this.unbook(row);
@@ -59,7 +59,7 @@ export class Tally {
     this.move(row, nextStatus(row.status, record));
   }
 
-  /** Moves a row on without a record: one whose intent is lost cannot be gone on with. */
+  /** Changes the state of a row without a record: a row whose intent is lost becomes open. */
   move(row: RowBooks, status: RowStatus): void {
     if (row.status === status) return;
     this.count(row.account, row.status, -1);
@@ -67,7 +67,7 @@ export class Tally {
     row.status = status;
   }
 
-  /** What the row bought last. */
+  /** The kind of the row's latest purchase. */
   purchaseOf(row: RowBooks): PurchaseKind {
     return this.accounts.at(row.account).purchase;
   }
@@ -82,13 +82,13 @@ export class Tally {
     return { rows: new Map(rows), ...this.accounts.totals(), possiblyDouble, statusCalls };
   }
 
-  /** The highest price reported of each kind, endpoint and resolution. */
+  /** The highest reported price for each kind, endpoint and resolution. */
   highestReported(): ReportedPrice[] {
     return this.accounts.highestReported();
   }
 
   private bookIntent(row: RowBooks, record: RecordHead): void {
-    // Nothing of an earlier purchase belongs to this one.
+    // The earlier purchase of the row is closed: this one is booked separately.
     if (record.takes === '') this.close(row);
     if (row.booking !== bookings.none) return;
     this.setPurchase(row, record);
@@ -108,7 +108,7 @@ export class Tally {
     } else if (isUnknown(row.booking)) this.book(row, bookings.reserved, amountOf(row));
   }
 
-  /** Says what the row buys, where the record names it. Only while nothing is booked for the row. */
+  /** Sets the row's kind of purchase, if the record names it. Only allowed while nothing is booked for the row. */
   private setPurchase(row: RowBooks, record: RecordHead): void {
     const purchase = this.purchaseIn(record);
     if (purchase === undefined) return;
@@ -119,7 +119,7 @@ export class Tally {
     row.account = place;
   }
 
-  /** What a record says is bought, for whom. */
+  /** The kind of purchase in a record, with the row's values in the tracked columns. */
   private purchaseIn(record: RecordHead): PurchaseKind | undefined {
     const { columns } = this.accounts;
     const { purchase } = record;
@@ -129,11 +129,14 @@ export class Tally {
     return { ...(purchase ?? nothing), by: columns.map((column) => columnValue(origin, column)) };
   }
 
-  /** Books the row's purchase as `booking`, in place of what it was. `amount` NaN: no price is known, 0 is booked. */
+  /**
+   * Books the row's purchase as `booking`, replacing its earlier booking. If `amount` is NaN, no price is known and 0
+   * is booked.
+   */
   private book(row: RowBooks, booking: Booking, amount: number): void {
     const isPrice = isBelievable(amount, null);
     const known = isPrice ? Math.round(amount) : 0;
-    // An outcome mostly says what the reply has said.
+    // An outcome mostly has the same cost as the reply before it.
     if (row.booking === booking && row.amount === known && row.isUnpriced === !isPrice) return;
     this.unbook(row);
     row.booking = booking;
@@ -142,13 +145,13 @@ export class Tally {
     this.add(row, 1);
   }
 
-  /** Takes the row's purchase out of the sums. */
+  /** Removes the row's purchase from the sums. */
   private unbook(row: RowBooks): void {
     this.add(row, -1);
     clear(row);
   }
 
-  /** Leaves the row's purchase in the sums for good: the row is bought again. */
+  /** Leaves the row's purchase in the sums for good, because the row is bought again. */
   private close(row: RowBooks): void {
     if (row.booking === bookings.none) return;
     if (row.booking === bookings.reserved) this.book(row, bookings.unknown, amountOf(row));
@@ -159,9 +162,9 @@ export class Tally {
   }
 
   /**
-   * Books what a reply or an outcome says of the cost. What is spent stays spent. A cost that is not believed, which
-   * 0.1.0 wrote as it was reported, is booked at what was reserved; one that a person said is believed as long as the
-   * books can hold it.
+   * Books the cost in a reply or an outcome. A known cost stays booked if the record has none. An unbelievable cost,
+   * which version 0.1.0 wrote as it was reported, is booked at the reserved price; a cost that a person gave is
+   * accepted as long as the books can hold it.
    */
   private settle(row: RowBooks, record: RecordHead): void {
     const { source, cost } = record;
@@ -182,7 +185,7 @@ export class Tally {
   }
 
   private spend(row: RowBooks, k: RecordHead['k'], source: 'reported' | 'estimated', cost: number): void {
-    // The purchase of a row whose picture is asked for once more stands in the files already.
+    // If only the picture of a row is downloaded once more, its purchase is in the files already.
     const isBooked = row.booking === bookings.reported || row.booking === bookings.estimated;
     const paid = source === 'reported' ? bookings.paidReported : bookings.paidEstimated;
     this.book(row, k === 'reply' && !isBooked ? paid : bookings[source], cost);
@@ -190,10 +193,10 @@ export class Tally {
     if (source === 'reported') account.highest = Math.max(account.highest, amountOf(row));
   }
 
-  /** Takes a purchase out of what is held that was closed before. */
+  /** Removes a purchase that was closed earlier from the held money. */
   private free(row: RowBooks, record: RecordHead): void {
     const { by } = this.accounts.at(row.account).purchase;
-    // Earlier versions wrote no values into it.
+    // Earlier versions wrote no values into this record, so those of the row's latest purchase are used.
     const account = this.accounts.placeOf({ ...(by && { by }), ...(this.purchaseIn(record) ?? nothing) });
     const isUnpriced = !(record.price >= 0);
     const amount = isUnpriced ? 0 : Math.round(record.price);

@@ -2,58 +2,58 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import type { RowStatus } from './row-status.js';
 
-/** By which purchases are added up. */
+/** The key by which purchases are added up. */
 export interface PurchaseKind {
   readonly kind: string;
   readonly endpoint: string;
-  /** The empty string where there is none. */
+  /** The empty string if there is none. */
   readonly resolution: string;
-  /** Its values in the columns by which the run adds up its money; absent where it does not. */
+  /** Its values in the columns by which the run adds up its money; absent if there are no such columns. */
   readonly by?: readonly string[];
 }
 
 /** The sums of one kind of purchase. */
 export interface Account {
   readonly purchase: PurchaseKind;
-  /** Millionths of a dollar, by booking. */
+  /** Amounts in millionths of a dollar, by booking. */
   readonly sums: number[];
-  /** How many purchases, by booking. */
+  /** Number of purchases, by booking. */
   readonly counts: number[];
-  /** How many of them have no known price, by booking. */
+  /** Number of purchases without a known price, by booking. */
   readonly unpriced: number[];
-  /** How many rows bought this last, by the byte of their status. */
+  /** Number of rows whose latest purchase is of this kind, by the byte of their status. */
   readonly rows: number[];
-  /** Highest reported price; -1 where none was reported. */
+  /** The highest reported price; -1 if none was reported. */
   highest: number;
 }
 
-/** What a tally holds beside the rows, as plain values. */
+/** The sums of a tally without the rows, as plain values. */
 export interface KeptTally {
   readonly statusCalls: number;
   readonly possiblyDouble: number;
   readonly accounts: readonly Account[];
-  /** By which the accounts are kept apart, beside the kind of purchase. */
+  /** The columns by which the accounts are kept separate, in addition to the kind of purchase. */
   readonly columns: readonly string[];
 }
 
-/** Rows and money over all starts, in millionths of a dollar: what the tally of a journal adds up to. */
+/** The totals of a tally: rows and money over all starts, in millionths of a dollar. */
 export interface Totals {
-  /** Rows by state; a state that no row has is missing. */
+  /** Number of rows by state; a state without rows is missing. */
   readonly rows: ReadonlyMap<RowStatus, number>;
   readonly spent: MoneyBySource;
-  /** Held for rows that may have been paid, purchases of a row that was bought again since included. */
+  /** Held for rows that may have been paid for, including purchases of rows that were bought again since. */
   readonly unknown: MicroDollars;
-  /** Of `unknown`: purchases of rows that were bought again since, so possibly paid twice. */
+  /** The part of `unknown` for rows that were bought again since, so possibly paid twice. */
   readonly possiblyDouble: MicroDollars;
   /** Reserved for pending rows. */
   readonly reserved: MicroDollars;
-  /** How many purchases in `unknown` and `reserved` have no known price. */
+  /** Number of purchases in `unknown` and `reserved` without a known price. */
   readonly unpriced: number;
-  /** By `resolution`; the empty string for what has none. */
+  /** By `resolution`; the empty string for purchases without one. */
   readonly byResolution: ReadonlyMap<string, MoneyTotals>;
-  /** Purchases with a known end. */
+  /** Number of purchases whose end is known. */
   readonly purchases: number;
-  /** The same without rows that are paid and wait for their picture: what stands in the files. */
+  /** The same sums without rows that are paid for and wait for their picture: the sums of the files. */
   readonly ended: MoneyTotals & {
     readonly unpriced: number;
     readonly byResolution: ReadonlyMap<string, MoneyTotals>;
@@ -68,7 +68,7 @@ export interface MoneyBySource {
 
 export interface MoneyTotals extends MoneyBySource {
   readonly unknown: MicroDollars;
-  /** With a known end. */
+  /** Number of purchases whose end is known. */
   readonly purchases: number;
 }
 
@@ -76,7 +76,7 @@ export interface MoneyTotals extends MoneyBySource {
 export interface ReportedPrice {
   readonly kind: RowKind;
   readonly endpoint: string;
-  /** The empty string where there is none. */
+  /** The empty string if there is none. */
   readonly resolution: string;
   readonly cost: MicroDollars;
 }
@@ -86,30 +86,30 @@ export interface StartCounts {
   readonly ended: number;
   readonly completed: number;
   readonly failed: number;
-  /** Of `failed`: they may have been bought, and a person decides. */
+  /** The part of `failed` that may have been bought; a person decides. */
   readonly unknown: number;
-  /** Of `failed`: they could not be sent. */
+  /** The part of `failed` that could not be sent. */
   readonly invalid: number;
-  /** Of `failed`: they are paid for, and what they answer is still to be downloaded. */
+  /** The part of `failed` that is paid for, but whose outputs are still to be downloaded. */
   readonly notDownloaded: number;
   /** Ids of the first rows that are held as unknown. */
   readonly held: readonly string[];
 }
 
-/** By which columns of its rows a run adds up its money, and what no value of a column may cost. The run remembers it. */
+/** The columns by which a run adds up its money, and the caps of their values. The run remembers them. */
 export interface CostBy {
-  /** Columns whose values are added up; those with a cap are as well. */
+  /** Columns whose values are added up; columns with a cap are added up as well. */
   readonly columns: readonly string[];
-  /** What the purchases of one value may cost at most, in USD, by column. */
+  /** By column, the cap for the purchases of one value, in US dollars. */
   readonly capsUsd: Readonly<Record<string, number>>;
 }
 
-/** A row has a value for each of them in every sum. */
+/** At most this many columns, because each row has a value for each of them in every sum. */
 export const mostCostColumns = 8;
 
-/** What a start says of it. */
+/** The choices of a start about `CostBy`. */
 export interface CostByChoices {
-  /** `null`: none any more. `undefined`: as the run remembers it. */
+  /** `null`: no columns any more. `undefined`: the columns that the run remembers. */
   readonly costBy?: readonly string[] | null | undefined;
   /** Changes the caps of these columns; `null` lifts one, or all. */
   readonly maxCostByUsd?: Readonly<Record<string, number | null>> | null | undefined;
@@ -117,7 +117,7 @@ export interface CostByChoices {
 
 export const noCostBy: CostBy = { columns: [], capsUsd: {} };
 
-/** What holds for a start that says this, in a run that remembers that. */
+/** The columns and caps of a start, from its choices and what the run remembers. */
 export function costByInForce({ costBy, maxCostByUsd }: CostByChoices, remembered = noCostBy): CostBy {
   const caps = maxCostByUsd === null ? {} : { ...remembered.capsUsd, ...maxCostByUsd };
   const kept = Object.entries(caps).filter((cap): cap is [string, number] => cap[1] !== null);
@@ -130,7 +130,7 @@ export function trackedColumns({ columns, capsUsd }: CostBy): string[] {
   return [...new Set([...columns, ...Object.keys(capsUsd)])];
 }
 
-/** Whether both are the same, caps in any order. */
+/** Whether both are the same; the order of the caps does not matter. */
 export function isSameCostBy(one: CostBy, other: CostBy): boolean {
   return textOf(one) === textOf(other);
 }

@@ -4,16 +4,16 @@ import { bookings } from './row-books.js';
 import { isEnd, statuses } from './row-status.js';
 import type { Account, KeptTally, MoneyTotals } from './totals.js';
 
-/** What the rows with one value of a column have cost, and what became of them. */
+/** The costs of the rows with one value of a column, and how these rows ended. */
 export interface ValueCosts extends MoneyTotals {
-  /** Reserved, spent and held for them: what a cap of the value counts. */
+  /** Money reserved, spent and held for them: this sum counts for a cap of the value. */
   readonly taken: MicroDollars;
-  /** Of `taken`: for rows that are on their way. */
+  /** The part of `taken` for rows in flight. */
   readonly reserved: MicroDollars;
   readonly rows: { readonly completed: number; readonly failed: number; readonly unknown: number };
 }
 
-/** The sums of a tally by the values of each of its columns. The empty value: rows that have none. */
+/** The sums of a tally by the values of each of its columns. The empty value is for rows without one. */
 export function costsByValue({
   columns,
   accounts,
@@ -22,9 +22,9 @@ export function costsByValue({
 }
 
 /**
- * What is reserved, spent and unknown, by column and value.
+ * The money reserved, spent and unknown, by column and value.
  *
- * @param amountOf what of it is asked for. @defaultValue all
+ * @param amountOf which amount is wanted. @defaultValue all of it
  */
 export function takenByValue(
   tally: Pick<KeptTally, 'columns' | 'accounts'>,

@@ -11,14 +11,14 @@ import {
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
 import { goingOnWith, unknownOutcome } from '../row/left-rows.js';
 
-/** What a settlement writes. */
+/** The records that a settlement writes. */
 export interface Written {
   readonly records: readonly JournalRecord[];
-  /** By how many rows more are to be done then. */
+  /** The change in the number of rows to do. */
   readonly toDo: -1 | 0 | 1;
 }
 
-/** It was accepted: its job is polled by the next start. */
+/** The request was accepted: the next start polls its job. */
 export function polled(row: RowRecords, jobId: string, at: number): Written {
   if (row.intent === undefined)
     throw new MillraceError(
@@ -30,7 +30,10 @@ export function polled(row: RowRecords, jobId: string, at: number): Written {
   return { records: [accepted, reopened(row, 'poll', at)], toDo: 1 };
 }
 
-/** The same where the row was to be sent again: its job is polled instead, and what was held for it is that of the row again. */
+/**
+ * Like `polled`, for a row that was to be sent again: its job is polled instead, and the money held for the earlier
+ * request is freed.
+ */
 export function polledAgain(
   row: RowRecords & { readonly intent: IntentRecord },
   held: HeldAttempt,
@@ -40,7 +43,7 @@ export function polledAgain(
   return { records: [...records, freedRecord(held, { at, cost: undefined })], toDo: 0 };
 }
 
-/** It was never sent: the next start sends it. */
+/** The request was never sent: the next start sends the row. */
 export function toBeSent(row: RowRecords, at: number): Written {
   const { id } = row;
   if (row.status === 'sent') {
@@ -50,7 +53,7 @@ export function toBeSent(row: RowRecords, at: number): Written {
   return { records: [reopened(row, 'buy', at)], toDo: 1 };
 }
 
-/** It ran, and its result is gone: `expired`, with its cost known. */
+/** The job ran, and its result is gone: the row ends as `expired`, with its cost known. */
 export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
   const outcome = paidOutcome(row, paidUsd, at);
   const before = row.status === 'sent' ? [] : [reopened(row, 'poll', at)];
@@ -59,7 +62,7 @@ export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
 
 function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecord {
   const { id, status, intent, attempts, outcome } = row;
-  // A job that a person gave the row and took back is not its own.
+  // A job that a person assigned to the row and took back is not its own.
   const jobId = status === 'sent' ? row.jobId : (outcome?.purchase?.jobId ?? jobOf(outcome));
   const lost = outcome?.status === 'failed' ? outcome.row : undefined;
   const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
@@ -82,9 +85,9 @@ function reopened(row: RowRecords, to: 'poll' | 'buy', at: number): JournalRecor
 }
 
 /**
- * A settlement by `--not-sent` or `--job` that no start has acted on is taken back: the row is held again as it was.
+ * Undoes a settlement by `--not-sent` or `--job` that no start has acted on: the row is held again as it was.
  *
- * @throws {MillraceError} `usage` where the row was not settled so, or has gone on since
+ * @throws {MillraceError} `usage` if the row was not settled that way, or has gone on since
  */
 export async function undone(
   journal: Pick<Journal, 'records'>,
@@ -108,7 +111,7 @@ async function lastRecord(journal: Pick<Journal, 'records'>, id: string): Promis
   return last;
 }
 
-/** Its status calls are counted already. */
+/** Status calls are set to 0, because they are counted already. */
 function heldOutcome({ outcome, intent, attempts, id }: RowRecords, at: number): OutcomeRecord | undefined {
   if (outcome !== undefined && outcome.purchase?.attempt === attempts)
     return { ...outcome, at, statusCalls: 0 };
@@ -119,15 +122,15 @@ function usage(problem: string): MillraceError {
   return new MillraceError('usage', problem);
 }
 
-/** A purchase of a row that may have been made, and that the row did not wait for: it was bought again since. */
+/** A purchase of a row that may have been made, but the row was bought again since. */
 export interface HeldAttempt {
   readonly intent: IntentRecord;
   readonly outcome: OutcomeRecord;
-  /** A person has decided on it. */
+  /** Present if a person has decided on it. */
   readonly freed?: RecordOf<'freed'>;
 }
 
-/** The purchases of a row that ended as unknown before it was bought again, by their attempt; one pass over the journal. */
+/** The purchases of a row that ended as unknown before it was bought again, by attempt; takes one pass over the journal. */
 export async function heldAttempts(
   journal: Pick<Journal, 'records'>,
   id: string,
@@ -141,7 +144,7 @@ export async function heldAttempts(
     if (record.k === 'outcome' && record.source === 'unknown' && intent !== undefined)
       ended.set(attemptOf(record, intent), { intent, outcome: record });
     if (record.k === 'reopen') {
-      // What is polled again, or was settled, is held no more.
+      // A purchase that is polled again, or was settled, is no longer held.
       if (record.voids === undefined && record.to === 'buy') for (const one of ended) held.set(...one);
       ended.clear();
     }
@@ -155,7 +158,7 @@ function attemptOf({ purchase }: OutcomeRecord, intent: IntentRecord): number {
   return purchase?.attempt ?? intent.attempt;
 }
 
-/** What a person has decided on such a purchase: `costUsd` in millionths of a dollar, `undefined` where it was never made. */
+/** A person's decision on such a purchase: `cost` is in millionths of a dollar, `undefined` if the purchase was never made. */
 export function freedRecord(
   { intent, outcome }: HeldAttempt,
   { at, cost }: { readonly at: number; readonly cost: number | undefined },

@@ -14,15 +14,15 @@ import { LineBatch } from './line-batch.js';
 import type { RunFiles } from './run-files.js';
 
 export interface CaughtUp {
-  /** Records of the journal that the files now include. */
+  /** The number of journal records that the files now include. */
   readonly records: number;
-  /** Lines were removed: files that follow these line by line must be written again. */
+  /** True if lines were removed: files that follow these line by line must then be rewritten. */
   readonly removed: boolean;
 }
 
 /**
- * Brings the files up to the journal: takes out the lines of rows that were taken up again, and appends those of rows
- * that have ended. Lines that are in the files already are compared, not written again.
+ * Brings the files up to date with the journal: removes the lines of rows that were taken up again, and appends those
+ * of rows that have ended. Lines that are already in the files are compared, not written again.
  *
  * @param after How many records of the journal the files contain.
  */
@@ -44,10 +44,10 @@ export async function catchUp(
 }
 
 interface Survey {
-  /** How often each row is taken up again, as `attempts`. */
+  /** How often each row is taken up again; the count is in `attempts`. */
   readonly reopened: RowStates;
   readonly redone: RowStates;
-  /** How often each purchase ceases to be held, as `attempts`: by its attempt, or by its job as well. */
+  /** How often each purchase ceases to be held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
   readonly voided: RowStates;
   readonly records: number;
   readonly hasOutcomes: boolean;
@@ -87,7 +87,7 @@ function isVoid(voided: RowStates, { ofAttempt, ofJob }: HeldPurchase): boolean 
   return times(voided, ofAttempt) + times(voided, ofJob) > 0;
 }
 
-/** A row between its first record and its last word. */
+/** The records of a row between its intent and its outcome. */
 interface Thread {
   intent?: IntentRecord | undefined;
   reply?: ReplyRecord | undefined;
@@ -150,7 +150,7 @@ class Threads {
     count(this.ahead.voided, jobKey(record.id, record.attempt, record.jobId), -1);
   }
 
-  /** A row that was sent before the tail begins is looked up. */
+  /** A row that was sent before the tail begins is looked up in the journal. */
   private async of(id: string): Promise<Thread> {
     const known = this.open.get(id);
     if (known !== undefined) return known;

@@ -14,12 +14,12 @@ export const costColumns = [
   'settledAt',
 ] as const;
 
-/** Columns that the run adds up by: those that every line has already are left out. */
+/** The columns by which the run adds up costs, without those that every line has anyway. */
 export function costValueColumns(columns: readonly string[]): string[] {
   return columns.filter((column) => column !== 'endpoint' && column !== 'resolution');
 }
 
-/** The header of costs.csv. A column whose name is taken stands behind `columns.`. */
+/** The header of costs.csv. A column whose name is taken is called `columns.<name>`. */
 export function costHeader(valueColumns: readonly string[]): string {
   const taken: readonly string[] = costColumns;
   return csvLine([
@@ -29,10 +29,10 @@ export function costHeader(valueColumns: readonly string[]): string {
 }
 
 /**
- * The line of costs.csv for the purchase that ended with this outcome; `undefined` if none did. An empty cost: it was not
- * reported, and no price is known.
+ * The line of costs.csv for the purchase that ended with this outcome; `undefined` if none did. An empty cost means
+ * that none was reported and no price is known.
  *
- * @param values of the row, in the columns that the run adds up by
+ * @param values the row's values in the columns by which the run adds up costs
  */
 export function costLine(
   { id, cost, source, purchase }: OutcomeRecord,
@@ -46,7 +46,7 @@ export function costLine(
   return csvLine([...named, usd, source, isoTime(settledAt), ...values]);
 }
 
-/** The same of a purchase on which a person has decided after its row was bought again; `undefined`: it was never made. */
+/** The line for a purchase that a person decided after its row was bought again; `undefined` if it was never made. */
 export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = []): string | undefined {
   const { id, row, attempt, jobId, endpoint, resolution, cost, source, at } = freed;
   if (source === 'none') return undefined;
@@ -54,18 +54,21 @@ export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = 
   return csvLine([id, row, attempt, jobId, endpoint, resolution, usd, source, isoTime(at), ...values]);
 }
 
-/** A purchase that is held, as costs.csv names it. A POST whose job was found later has a line without that job, and maybe one with it. */
+/**
+ * A held purchase, as a line of costs.csv identifies it. A POST whose job was found later has a line without the job
+ * id, and maybe one with it.
+ */
 export interface HeldPurchase {
   readonly ofAttempt: string;
   readonly ofJob: string;
 }
 
-/** Two purchases of one row differ in their attempt. */
+/** The start of the key of a purchase: two purchases of one row differ in their attempt. */
 export function purchaseKey(id: string, attempt: number): string {
   return `${csvLine([id]).slice(0, -1)},${attempt}`;
 }
 
-/** The same, where the job was known then, or was not. */
+/** The same key with the job id, which is empty if the job was not known then. */
 export function jobKey(id: string, attempt: number, jobId: string | undefined): string {
   return `${purchaseKey(id, attempt)},${csvLine([jobId]).slice(0, -1)}`;
 }
@@ -73,7 +76,7 @@ export function jobKey(id: string, attempt: number, jobId: string | undefined): 
 const cell = '(?:"(?:[^"]|"")*"|[^,"]*)';
 const heldLine = new RegExp(`^(${cell}),\\d+,(\\d+),(${cell}),(?:${cell},){3}unknown,`);
 
-/** The purchase of a line of costs.csv that is held as unknown; `undefined` for any other line. */
+/** The purchase of a line of costs.csv whose source is `unknown`; `undefined` for any other line. */
 export function heldPurchase(line: string): HeldPurchase | undefined {
   const [, id, attempt, jobId] = heldLine.exec(line) ?? [];
   if (attempt === undefined) return undefined;

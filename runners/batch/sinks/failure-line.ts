@@ -3,7 +3,7 @@ import type { RowKind } from '../manifest/manifest-row.js';
 import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 
-/** A line of failures.jsonl: the row as it is to be read again, and what became of it. */
+/** A line of failures.jsonl: the row's own columns, so that the file can be read as a manifest, and how the row failed. */
 export interface FailureLine {
   readonly id: string;
   readonly [column: string]: unknown;
@@ -13,11 +13,11 @@ export interface FailureLine {
 
 interface FailureFacts {
   readonly row: number;
-  /** `null` where the row does not say. */
+  /** `null` if the row does not name one. */
   readonly kind: RowKind | null;
   readonly endpoint: string;
   readonly jobId?: string;
-  /** Where the picture lies that is paid and not saved. */
+  /** The URL of a picture that is paid for and not saved. */
   readonly imageUrl?: string;
   readonly attempts: number;
   readonly submittedAt?: string;
@@ -32,7 +32,7 @@ export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine |
   const { code, message, detail, httpStatus, retryable, paid } = outcome.error;
   const submittedAt = isoTime(outcome.submittedAt);
   return {
-    // First, whatever the row's own columns are, and whether or not they have one.
+    // The id comes first, wherever the row has it among its own columns, and even if it has none.
     ...Object.assign({ id: '' }, row.cells, { id: outcome.id }),
     error: {
       code,
@@ -67,7 +67,7 @@ const factColumns = [
   'settledAt',
 ] as const;
 
-/** The columns of failures.csv: the manifest's own, then what became of the row. */
+/** The columns of failures.csv: the manifest's own, then the error and the facts about the row. */
 export function failureColumns(own: readonly string[]): string[] {
   const ours = [
     ...errorColumns.map((name) => `error.${name}`),
@@ -76,7 +76,7 @@ export function failureColumns(own: readonly string[]): string[] {
   return [...new Set(['id', ...own, ...ours])];
 }
 
-/** A line of failures.jsonl as a spreadsheet has it. */
+/** A line of failures.jsonl as a row of the spreadsheet. */
 export function failureSheetRow({ error, millrace, ...cells }: FailureLine): SheetRow {
   const under = (prefix: string, facts: object): [string, unknown][] =>
     Object.entries(facts).map(([name, value]) => [`${prefix}.${name}`, value]);

@@ -12,11 +12,11 @@ export class LineBatch {
   readonly failures: FailureLine[] = [];
   earlier = '';
   costs = '';
-  /** Number of the last outcome of the journal that it contains. */
+  /** Number of the last journal outcome that the batch contains. */
   record = 0;
   private count = 0;
 
-  /** @param columns of the user's, whose values stand in costs.csv. @defaultValue none */
+  /** @param columns The user's columns whose values are written to costs.csv. @defaultValue none */
   constructor(private readonly columns: readonly string[] = []) {}
 
   get isEmpty(): boolean {
@@ -29,7 +29,7 @@ export class LineBatch {
 
   /**
    * @param isCurrent Whether this outcome still stands; otherwise only the purchase gets a line.
-   * @param isVoid The purchase is no longer held: it gets no line.
+   * @param isVoid Whether the purchase is no longer held; then it gets no line.
    */
   add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
     this.count++;
@@ -42,7 +42,10 @@ export class LineBatch {
     if (failure) this.failures.push(failure);
   }
 
-  /** A purchase that was held before its row was bought again: its line now has the cost, or is removed. */
+  /**
+   * Adds the line of a purchase that was held while its row was bought again, and is now decided. A purchase that was
+   * never made gets no line.
+   */
   addFreed(record: RecordOf<'freed'>): void {
     this.count++;
     this.costs += freedLine(record, this.valuesOf(record)) ?? '';
@@ -53,7 +56,7 @@ export class LineBatch {
     return this.columns.map((column) => (origin === undefined ? '' : columnValue(origin, column)));
   }
 
-  /** A completed row that was redone since. */
+  /** Adds a completed row that was redone since. */
   addEarlier(row: EndedRow): void {
     const result = resultLine(row);
     if (result === undefined) return;

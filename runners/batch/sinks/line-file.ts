@@ -5,7 +5,7 @@ import { DiskFault, onDisk } from '../disk/disk-fault.js';
 import { fileChunks, readUpTo, withFile, readLineBlocks, readLines } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
-/** How far a file has been written: a later start goes on from there. */
+/** How far a file has been written: a later start continues from there. */
 export interface FileExtent {
   readonly bytes: number;
   readonly crc: number;
@@ -14,12 +14,12 @@ export interface FileExtent {
 const nothing: FileExtent = { bytes: 0, crc: 0 };
 
 /**
- * A file of lines that follows from the journal. After it is opened, appended bytes are compared with those in the file:
- * equal bytes are not written again; at the first difference the file is cut, and the rest is written anew. `settle` ends
- * the comparison and cuts off what is left over.
+ * A file of lines that follows from the journal. After it is opened, appended bytes are compared with those in the
+ * file: equal bytes are not written again; at the first difference the file is cut, and the rest is written anew.
+ * `settle` ends the comparison and cuts off the rest of the file.
  */
 export class LineFile {
-  /** The bytes behind `extent` have not been compared yet. */
+  /** True while bytes after `extent` may still have to be compared. */
   private isCompared = true;
 
   private constructor(
@@ -27,11 +27,14 @@ export class LineFile {
     readonly path: string,
     private file: AppendFile,
     private written: FileExtent,
-    /** The id of the folder that the file was opened in; `undefined` where the file system has no ids. */
+    /** The id of the folder that the file was opened in; `undefined` if the file system has no ids. */
     private readonly folder: string | undefined,
   ) {}
 
-  /** Opens the file behind an extent that it `holds`, and creates it if it is missing. */
+  /**
+   * Opens the file to continue after `extent`, and creates it if it is missing. The caller has checked the extent
+   * (`holdsExtent`).
+   */
   static async open(disk: Disk, path: string, extent: FileExtent = nothing): Promise<LineFile> {
     return onDisk(path, async () => {
       const found = await disk.stat(path);
@@ -61,19 +64,19 @@ export class LineFile {
     this.written = extended(this.written, bytes);
   }
 
-  /** Cuts off the bytes that nothing was appended for. */
+  /** Cuts off the bytes for which nothing was appended. */
   async settle(): Promise<void> {
     if (this.isCompared) await onDisk(this.path, () => this.cut());
   }
 
-  /** Makes durable what was written. May run beside `append`. */
+  /** Makes the written bytes durable. May run beside `append`. */
   async sync(): Promise<void> {
     await onDisk(this.path, () => this.file.sync());
   }
 
   /**
-   * Takes the file's name back if another program has put a copy there. Must not run beside `append`: the new file would lack
-   * what was appended meanwhile.
+   * Puts this process's file back under its name if another program has put a copy there. Must not run beside `append`:
+   * the new file would lack the bytes appended meanwhile.
    */
   async keepName(): Promise<void> {
     await onDisk(this.path, async () => {
@@ -82,7 +85,7 @@ export class LineFile {
     });
   }
 
-  /** Writes the file anew without the lines that `keep` refuses. */
+  /** Rewrites the file without the lines for which `keep` returns false. */
   filter(
     keep: (line: Buffer) => boolean | Promise<boolean>,
     lines: AsyncIterable<Buffer> = this.lines(),
@@ -93,7 +96,7 @@ export class LineFile {
     return this.replace(kept());
   }
 
-  /** Replaces the file by a new one with these lines. */
+  /** Replaces the file with a new one that has these lines. */
   async replace(lines: AsyncIterable<Buffer>): Promise<void> {
     await onDisk(this.path, async () => {
       let extent = nothing;
@@ -109,7 +112,7 @@ export class LineFile {
     });
   }
 
-  /** The lines written so far, from a byte on. */
+  /** The lines written so far, from a byte offset on. */
   async *lines(from = 0): AsyncGenerator<Buffer> {
     const file = await this.disk.open(this.path, 'r');
     try {
@@ -123,12 +126,18 @@ export class LineFile {
     return this.file.close();
   }
 
-  /** Behind what was cut off, a line would stand after a hole, and the file have its length again. */
+  /**
+   * If another program has cut the file, appending would leave a hole before the new line, and the length would look
+   * right again.
+   */
   private async insistIntact(): Promise<void> {
     if (!(await this.file.isIntact())) throw this.changed('it was changed');
   }
 
-  /** Replaces what lies under the name by what this process wrote. Writes nothing in another folder than the run's. */
+  /**
+   * Replaces the file under this name with the bytes that this process wrote. Fails if the folder is no longer the one
+   * that the file was opened in.
+   */
   private async takeBack(): Promise<void> {
     if ((await this.disk.stat(folderOf(this.path)))?.id !== this.folder)
       throw this.changed('its folder was moved, removed or replaced');
@@ -161,7 +170,7 @@ export class LineFile {
   }
 }
 
-/** Closes `file` when `work` fails: the caller never gets it then. */
+/** Closes `file` if `work` fails, since the caller then never gets it. */
 export async function closedOnError<T>(file: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -178,9 +187,9 @@ function extended({ bytes, crc }: FileExtent, more: Uint8Array): FileExtent {
 }
 
 /**
- * Whether a file reaches as far as its extent.
+ * Whether a file is as long as its extent; with `content`, whether it is at least as long and its bytes match.
  *
- * @param content Also read it, and compare the checksum.
+ * @param content Read the file as well, and compare the checksum.
  */
 export async function holdsExtent(
   disk: Disk,

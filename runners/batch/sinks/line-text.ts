@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 
 /**
- * One line of a CSV file with its newline. What is absent is an empty cell; objects and lists are JSON. Text that a
+ * One line of a CSV file with its newline. An absent value is an empty cell; objects and lists are JSON. Text that a
  * spreadsheet would take for a formula is escaped.
  */
 export function csvLine(cells: readonly unknown[]): string {
@@ -13,12 +13,12 @@ export function csvLine(cells: readonly unknown[]): string {
     isPlainLine &&= isPlain(text);
     texts.push(text);
   }
-  // Almost every line of a run: the general way takes twenty times as long.
+  // Almost every line of a run takes this path: the general one takes twenty times as long.
   if (isPlainLine) return `${texts.join(',')}\n`;
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
 }
 
-/** Whether a cell stands in the file as it is: it needs no quotes and is not a formula. */
+/** Whether a cell can be written as it is: it needs no quotes and is not a formula. */
 function isPlain(cell: string | number): boolean {
   return typeof cell === 'number' ? cell >= 0 : cell === '' || /^[a-z0-9][\w./:-]*$/i.test(cell);
 }
@@ -27,7 +27,7 @@ function asText(cell: unknown): string {
   return cell === undefined || cell === null ? '' : typeof cell === 'boolean' ? String(cell) : jsonCell(cell);
 }
 
-/** A cell as deep as that is of no use in a spreadsheet. */
+/** A value that is nested too deep for `JSON.stringify` gets the reason as its text. */
 function jsonCell(cell: unknown): string {
   try {
     return JSON.stringify(cell);
@@ -39,7 +39,7 @@ function jsonCell(cell: unknown): string {
 const quote = 0x22;
 const newline = Buffer.from('\n');
 
-/** Lines of a CSV file as its records: a quoted cell may hold line breaks. */
+/** Joins lines of a CSV file into records: a quoted cell may contain line breaks. */
 export async function* joinQuoted(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let open: Buffer[] = [];
   for await (const line of lines) {
@@ -52,7 +52,7 @@ export async function* joinQuoted(lines: AsyncIterable<Buffer>): AsyncGenerator<
   }
 }
 
-/** Whether a cell of the line is open at its end, if none was at its beginning. */
+/** Whether the line has an odd number of quotes: then it opens a quoted cell, or closes the one that an earlier line opened. */
 function isInQuotes(line: Buffer): boolean {
   let count = 0;
   for (let at = line.indexOf(quote); at >= 0; at = line.indexOf(quote, at + 1)) count++;
@@ -60,8 +60,8 @@ function isInQuotes(line: Buffer): boolean {
 }
 
 /**
- * A line's JSON. Where its output is nested too deep for the stack, the reason stands in the output's place: the journal
- * has the output, and one line must not keep the others from being written.
+ * A line as JSON. If its output is nested too deep for the stack, the reason takes the output's place: the journal has
+ * the output, and one line must not keep the others from being written.
  */
 export function lineJson(line: object): string {
   try {
@@ -71,7 +71,7 @@ export function lineJson(line: object): string {
   }
 }
 
-/** The text in place of a value that cannot be written. */
+/** The text that replaces a value which cannot be written. */
 export function unwritable(cause: unknown): string {
   return `(this value cannot be written as JSON: ${cause instanceof Error ? cause.message : String(cause)})`;
 }
@@ -89,16 +89,16 @@ export function lineId(line: Buffer): string {
   return JSON.parse(line.toString('utf8', opening.length - 1, end + 1)) as string;
 }
 
-/** The journal's records of a row that has ended: its lines are made from them. */
+/** The journal's records of a row that has ended; its lines are made from them. */
 export interface EndedRow {
   /** Missing if nothing was ever sent or polled: an invalid row, or one held from the start. */
   readonly intent?: IntentRecord | undefined;
-  /** On a completed row. */
+  /** Present on a completed row. */
   readonly reply?: ReplyRecord | undefined;
   readonly outcome: OutcomeRecord;
 }
 
-/** An ISO time as it stands in files; `undefined` stays so. */
+/** A time in ms since the epoch as ISO text; `undefined` stays `undefined`. */
 export function isoTime(at: number): string;
 export function isoTime(at: number | undefined): string | undefined;
 export function isoTime(at: number | undefined): string | undefined {

@@ -13,20 +13,20 @@ export interface ProjectionsOptions {
   /** The output folder. */
   readonly folder: string;
   readonly journal: Journal;
-  /** What the last start covered; without it the files are compared with the whole journal. */
+  /** How far the files went at the last start; without it they are compared with the whole journal. */
   readonly covered?: FilesCovered | undefined;
-  /** Also writes results.csv and failures.csv, with these columns. */
+  /** Also write results.csv and failures.csv, with these columns. */
   readonly sheets?: SheetColumns | undefined;
 }
 
 /**
- * results.jsonl, failures.jsonl, costs.csv and their like: all that follows from the journal and can be written anew
- * from it alone. The first error of the disk is the answer to every later call.
+ * results.jsonl, failures.jsonl, costs.csv and the other files that follow from the journal and can be rewritten from
+ * it alone. After the first disk error in `write`, every later call fails with that error.
  */
 export class Projections {
   private waiting: LineBatch;
   private running: Promise<void> | undefined;
-  /** While this runs, no line is appended. */
+  /** No line is appended while this is pending. */
   private checking: Promise<unknown> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
@@ -38,7 +38,10 @@ export class Projections {
     this.waiting = new LineBatch(files.valueColumns);
   }
 
-  /** Opens the files and brings them up to the journal, which `refuseLostJournal` has held them against before. */
+  /**
+   * Opens the files and brings them up to date with the journal. The caller has checked the files against the journal
+   * before (`refuseLostJournal`).
+   */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
     const covered = await trusted(options);
@@ -51,7 +54,10 @@ export class Projections {
     return projections;
   }
 
-  /** Brings the files up to what was appended to the journal past `write`: rows taken up again leave them. */
+  /**
+   * Brings the files up to date with records that were appended to the journal without `write`: rows that were taken up
+   * again are removed.
+   */
   async catchUp(forceSheets = false): Promise<void> {
     const { records, removed } = await catchUp(this.files, this.journal, this.records);
     this.records = records;
@@ -61,20 +67,20 @@ export class Projections {
   /**
    * Writes the lines of a row that has ended. Resolves when they are in the files.
    *
-   * @param record Number of its outcome in the journal; rows come in this order.
+   * @param record Number of its outcome in the journal; calls must come in this order.
    * @param isCurrent False for a row that is bought again at once: only its purchase gets a line.
    */
   async write(row: EndedRow, record: number, isCurrent = true): Promise<void> {
     this.waiting.add(row, isCurrent);
     this.waiting.record = record;
     while (this.checking !== undefined) await this.checking;
-    // Lines that arrive during an append go with the next one.
+    // Lines that arrive during an append are written with the next one.
     this.running ??= Promise.resolve().then(() => this.drain());
     await this.running;
     this.refuse();
   }
 
-  /** Makes durable what was written, under the names of the files. Resolves to how far that is. */
+  /** Makes the written bytes durable, under the names of the files. Resolves to the part of the journal that this covers. */
   async sync(): Promise<FilesCovered> {
     const covered = await this.whileIdle(() => this.covered());
     await this.files.sync();
@@ -82,7 +88,7 @@ export class Projections {
     return covered;
   }
 
-  /** How far all the files go. In the middle of an append some of them are ahead of the others, and of `records`. */
+  /** How far all files go. Call it only between appends: during one, some files are ahead of the others and of `records`. */
   private covered(): Promise<FilesCovered> {
     const { repairs, tally } = this.journal.recovered;
     const costBy = tally.columns;
@@ -94,7 +100,10 @@ export class Projections {
     });
   }
 
-  /** Works while no line is appended; lines that come meanwhile wait. Between finding it so and the work nothing may be awaited. */
+  /**
+   * Runs `work` while no line is appended; lines that arrive meanwhile wait. There must be no `await` between the check
+   * and the work.
+   */
   private async whileIdle<T>(work: () => Promise<T>): Promise<T> {
     for (let busy = this.checking ?? this.running; busy !== undefined; busy = this.checking ?? this.running)
       await busy;
@@ -110,12 +119,12 @@ export class Projections {
     return this.files.ids();
   }
 
-  /** Completed rows that have a picture, with where it lies; without a path it was left at its URL. */
+  /** Completed rows that have a picture or files, with the paths; without a path the picture was left at its URL. */
   pictures(): AsyncIterable<PictureLine> {
     return this.files.pictures();
   }
 
-  /** Ends the files; spreadsheets with new columns are written again. */
+  /** Completes the files; spreadsheets with new columns are rewritten. */
   async finish(): Promise<void> {
     await this.whileIdle(() => this.files.settle(false));
   }
@@ -143,7 +152,7 @@ export class Projections {
   }
 }
 
-/** The covered part, if the files still have it. After a clean stop their sizes suffice. */
+/** What the last start covered, if the files still have it. After a clean stop it is enough to compare their sizes. */
 async function trusted({
   disk,
   folder,
@@ -153,7 +162,7 @@ async function trusted({
   const { recovered } = journal;
   if (covered === undefined || covered.records > recovered.records) return undefined;
   if ((covered.repairs ?? 0) !== recovered.repairs) return undefined;
-  // costs.csv has other columns: it is written anew.
+  // costs.csv has other columns: all files are compared from the beginning.
   if (String(covered.costBy ?? []) !== String(recovered.tally.columns)) return undefined;
   const isClean = covered.records === recovered.records;
   for (const [name, file] of Object.entries(covered.files)) {

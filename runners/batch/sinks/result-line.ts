@@ -12,7 +12,7 @@ import {
 import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 
-/** A line of results.jsonl. Money in USD, times as ISO text, durations in ms. */
+/** A line of results.jsonl. Money in US dollars, times as ISO text, durations in ms. */
 export interface ResultLine {
   readonly id: string;
   readonly row: number;
@@ -22,15 +22,15 @@ export interface ResultLine {
   readonly jobId?: string;
   readonly status: 'completed';
   readonly output: unknown;
-  /** Without a path where the picture was left at its URL. */
+  /** Without a path if the picture was left at its URL. */
   readonly image?: Partial<SavedImage>;
-  /** The files that were asked for (`saveOutput`). Without a path they are at their URLs, or have a problem. */
+  /** The files that were asked for (`saveOutput`). A file without a path is at its URL, or has a problem. */
   readonly files?: readonly OutputFile[];
-  /** `null`: not reported, and no price is known. */
+  /** `null` if no cost was reported and no price is known. */
   readonly cost: number | null;
   readonly delayTime?: number;
   readonly executionTime?: number;
-  /** POSTs over all starts. */
+  /** Number of POSTs over all starts. */
   readonly attempts: number;
   readonly submittedAt: string;
   readonly settledAt: string;
@@ -76,7 +76,7 @@ function sent(request: RowRequest): SentRequest {
   return { method, route, ...(body !== undefined && { body }) };
 }
 
-/** When a picture's URL dies. (spec 2.6) */
+/** When a picture's URL expires. (spec 2.6) */
 export function expiryOf(reply: Pick<ReplyRecord, 'at'>): string {
   return isoTime(reply.at + imageUrlLifetimeMs);
 }
@@ -105,10 +105,10 @@ export const resultColumns = [
   'output',
 ] as const;
 
-/** Where files were asked for: their paths, separated by ` | `. */
+/** Only if files were asked for: their paths, separated by ` | `. */
 export const filesColumn = 'files.path';
 
-/** Then what was sent, by kind. What an edit's input has beside its own fields stands in columns `input.<name>`. */
+/** Columns of the request that was sent, by kind of row. Further keys of an edit's input are in columns `input.<name>`. */
 export const requestColumns = { ...sentFields, edit: editFieldNames } as const;
 
 const reserved: ReadonlySet<string> = new Set<string>([
@@ -117,7 +117,7 @@ const reserved: ReadonlySet<string> = new Set<string>([
   ...Object.values(requestColumns).flat(),
 ]);
 
-/** A line of results.jsonl as a spreadsheet has it: one value a cell, the user's own columns last. */
+/** A line of results.jsonl as a row of the spreadsheet: one value per cell, the user's own columns last. */
 export function resultSheetRow(line: ResultLine): SheetRow {
   const { image, files = [], request, columns, ...facts } = line;
   const paths = files.flatMap(({ path }) => path ?? []);
@@ -132,7 +132,7 @@ export function resultSheetRow(line: ResultLine): SheetRow {
   };
 }
 
-/** A user's column whose name is taken stands behind `columns.`. */
+/** A user's column whose name is taken is called `columns.<name>`. */
 export function ownColumn(name: string): string {
   return reserved.has(name) ? `columns.${name}` : name;
 }

@@ -16,15 +16,15 @@ export interface SheetColumns {
 /** A completed row that has a picture, or files that were asked for. */
 export interface PictureLine {
   readonly id: string;
-  /** Missing where it was left at its URL, and where there is no picture. */
+  /** Missing if the picture was left at its URL, and if there is no picture. */
   readonly path: string | undefined;
-  /** All that is there of the row, with `undefined` for what was left at its URL. */
+  /** All pictures and files of the row, with `undefined` for those left at their URLs. */
   readonly paths: readonly (string | undefined)[];
-  /** When its URL dies. */
+  /** When the picture's URL expires. */
   readonly expiresAt: string | undefined;
 }
 
-/** The files that follow from the journal, as they are appended to. One call at a time. */
+/** The files that follow from the journal. Only one call at a time, unless a method says otherwise. */
 export class RunFiles {
   private earlier: LineFile | undefined;
 
@@ -39,7 +39,10 @@ export class RunFiles {
     readonly valueColumns: readonly string[],
   ) {}
 
-  /** @param extents How far each file is written; a file without one is written, or compared, from its beginning. */
+  /**
+   * @param extents How far each file has been written. A file that has no entry here is written or compared from its
+   *   beginning.
+   */
   static async open(
     disk: Disk,
     folder: string,
@@ -101,7 +104,7 @@ export class RunFiles {
     await this.sheets?.failures.append(failures.map(failureSheetRow));
   }
 
-  /** Takes lines out of results.jsonl and failures.jsonl. Those that `isRedone` go to earlier.jsonl. */
+  /** Removes lines from results.jsonl and failures.jsonl. Results for which `isRedone` is true go to earlier.jsonl. */
   async remove(
     isTaken: (id: string) => boolean,
     isRedone: (id: string) => boolean,
@@ -115,7 +118,7 @@ export class RunFiles {
     });
   }
 
-  /** Removes purchases from costs.csv that are no longer held as unknown. */
+  /** Removes purchases that are no longer held as unknown from costs.csv. */
   async removeHeld(isVoid: (purchase: HeldPurchase) => boolean): Promise<void> {
     const keep = (line: Buffer): boolean => {
       const held = heldPurchase(line.toString());
@@ -124,7 +127,7 @@ export class RunFiles {
     await this.costs.filter(keep, joinQuoted(this.costs.lines()));
   }
 
-  /** Cuts off lines that do not follow from the journal, and writes stale spreadsheets again. */
+  /** Cuts off lines that do not follow from the journal, and rewrites stale spreadsheets. */
   async settle(forceSheets: boolean): Promise<void> {
     for (const file of [this.results, this.failures, this.costs, this.earlier]) await file?.settle();
     await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), forceSheets);
@@ -146,12 +149,12 @@ export class RunFiles {
     }
   }
 
-  /** Makes durable what was written; may run beside `append`. */
+  /** Makes the written bytes durable. May run beside `append`. */
   async sync(): Promise<void> {
     for (const file of this.all()) await file.sync();
   }
 
-  /** Takes back the names of files that another program has replaced; not beside `append`. */
+  /** Puts the files back under their names if another program has replaced them. Must not run beside `append`. */
   async keepNames(): Promise<void> {
     for (const file of this.all()) await file.keepName();
   }

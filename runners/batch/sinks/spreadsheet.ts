@@ -9,23 +9,23 @@ export interface SheetExtent extends FileExtent {
   readonly columns: readonly string[];
 }
 
-/** How far a run's files are written, by name. */
+/** How far each file of a run has been written, by file name. */
 export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExtent>>>;
 
-/** The last record of the journal that the files include. Kept in summary.json. */
+/** The part of the journal that the files include. Kept in summary.json. */
 export interface FilesCovered {
-  /** How many records of the journal. */
+  /** The number of journal records. */
   readonly records: number;
   /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
   readonly repairs?: number;
-  /** Columns that costs.csv has beside those of every run. @defaultValue none */
+  /** Columns that costs.csv has in addition to the fixed ones. @defaultValue none */
   readonly costBy?: readonly string[];
   readonly files: FileExtents;
 }
 
 /**
- * A CSV file that follows a JSONL file line by line. Its columns stand in its first line: a row that has others makes it
- * stale, and it is written anew from the JSONL file when `refresh` is called.
+ * A CSV file that follows a JSONL file line by line. Its columns are in its first line: a row with further columns
+ * makes it stale, and `refresh` then rewrites it from the JSONL file.
  */
 export class Spreadsheet {
   private isStale = false;
@@ -35,7 +35,7 @@ export class Spreadsheet {
     private readonly columns: Set<string>,
   ) {}
 
-  /** @param extent How far the file is written, if it can be continued. */
+  /** @param extent How far the file has been written, if it can be continued. */
   static async open(
     disk: Disk,
     path: string,
@@ -49,18 +49,18 @@ export class Spreadsheet {
     return sheet;
   }
 
-  /** `undefined` while it is stale: the next start writes it again. */
+  /** `undefined` while the file is stale: the next start rewrites it. */
   get extent(): SheetExtent | undefined {
     return this.isStale ? undefined : { ...this.file.extent, columns: [...this.columns] };
   }
 
-  /** Cells of columns that are new to the file wait for `refresh`. */
+  /** Appends rows. Once a row has a new column, nothing is written until `refresh`. */
   async append(rows: readonly SheetRow[]): Promise<void> {
     for (const row of rows) this.learn(Object.keys(row));
     if (!this.isStale) await this.file.append(rows.map((row) => this.lineOf(row)).join(''));
   }
 
-  /** Writes the whole file again if it is stale or `force` is set. */
+  /** Rewrites the whole file if it is stale or `force` is set. */
   async refresh(rows: () => AsyncIterable<SheetRow>, force = false): Promise<void> {
     if (!this.isStale && !force) return this.file.settle();
     for await (const row of rows()) this.learn(Object.keys(row));
@@ -78,7 +78,7 @@ export class Spreadsheet {
     return this.file.sync();
   }
 
-  /** As `LineFile.keepName`. */
+  /** See `LineFile.keepName`. */
   keepName(): Promise<void> {
     return this.file.keepName();
   }

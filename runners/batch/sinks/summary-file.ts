@@ -6,13 +6,13 @@ import { replaceFile } from '../disk/replace-file.js';
 import type { ReachedCap } from '../ledger/value-caps.js';
 import type { FilesCovered } from './spreadsheet.js';
 
-/** Writes summary.json beside the old one, then puts it in its place. */
+/** Replaces summary.json with a new file. */
 export async function writeSummary(disk: Disk, folder: string, summary: Summary): Promise<void> {
   const path = `${folder}/summary.json`;
   await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(summary, undefined, 2)}\n`));
 }
 
-/** The summary in the folder; `undefined` if none can be read. */
+/** The summary in the folder; `undefined` if there is none or it is not valid. */
 export async function readSummary(disk: Disk, folder: string): Promise<Summary | undefined> {
   const path = `${folder}/summary.json`;
   const found = await onDisk(path, () => disk.stat(path));
@@ -22,7 +22,7 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
   return isSummary(value) ? value : undefined;
 }
 
-/** A person may have edited it: what a later start relies on is looked at. */
+/** A person may have edited the file, so the parts that a later start relies on are checked. */
 function isSummary(value: unknown): value is Summary {
   if (!isObject(value)) return false;
   if (![value['rows'], value['cost'], value['times'], value['thisStart']].every(isObject)) return false;
@@ -48,18 +48,21 @@ function isExtent(value: unknown): boolean {
   return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof crc === 'number' && hasColumns;
 }
 
-/** The object of summary.json. Money in USD, times as ISO text. */
+/** The object in summary.json. Money in US dollars, times as ISO text. */
 export interface Summary {
   /** Over all starts of the run. */
   readonly rows: {
-    /** Of the manifest as it stood at the latest start. */
+    /** Rows of the manifest as it was at the latest start. */
     readonly total: number;
     readonly completed: number;
     readonly failed: number;
     /** Without an outcome yet. */
     readonly toDo: number;
   };
-  /** Of `toDo`, as it stood at the end of the start: jobs at the service, and what may have been paid. Absent: there are none. */
+  /**
+   * The part of `toDo` that was on its way when the start ended: jobs at the service, and rows that may have been paid
+   * for. Absent if there are none.
+   */
   readonly pending?: PendingRows | undefined;
   /** Failed rows by code. */
   readonly failures: Partial<Record<FailureCode, number>>;
@@ -67,29 +70,29 @@ export interface Summary {
   readonly times: {
     readonly firstStartAt: string;
     readonly startedAt: string;
-    /** Absent while the run goes, and after a crash. */
+    /** Absent while the run goes on, and after a crash. */
     readonly endedAt?: string;
   };
   /** GETs of a job's status, over all starts. */
   readonly statusCalls: number;
   readonly starts: number;
-  /** What the latest start did. */
+  /** The results of the latest start. */
   readonly thisStart: StartSummary;
-  /** The prices used, in USD: by resolution on edits, by endpoint where one has a price of its own, `assumed` elsewhere. */
+  /** The prices used, in US dollars: by resolution for edits, by endpoint if it has its own price, `assumed` elsewhere. */
   readonly prices: Readonly<Record<string, number>>;
-  /** Where those prices are from (`published`, or a file), and the highest reported ones where they are others. */
+  /** Where those prices come from (`published`, or a file), and the highest reported prices that differ from them. */
   readonly priceTable?: { readonly name: string; readonly reported?: Readonly<Record<string, number>> };
-  /** The last record of the journal that the other files include; a later start continues from it. */
+  /** The part of the journal that the other files include; a later start continues from it. */
   readonly covers?: FilesCovered;
 }
 
-/** Rows on their way: the next start asks for them, and sends none of them again unasked. */
+/** Rows on their way: the next start asks the service about them, and sends none of them again without being told to. */
 export interface PendingRows {
-  /** Not answered: of a run that has stopped, in doubt from the next start on. */
+  /** Sent, but not answered before the run stopped; the next start treats them as unknown. */
   readonly sent: number;
-  /** Jobs that the service has, and that had not ended. */
+  /** Jobs that the service has accepted and that had not ended. */
   readonly accepted: number;
-  /** Paid, with their pictures to be saved. */
+  /** Paid for, with pictures still to be saved. */
   readonly replied: number;
 }
 
@@ -98,63 +101,66 @@ export interface CostSummary {
   readonly estimated: number;
   /** Held for purchases that may have been made. */
   readonly unknown: number;
-  /** Of `unknown`: rows that were bought again since. */
+  /** The part of `unknown` whose rows were bought again since. */
   readonly possiblyDouble: number;
-  /** Paid for rows that have not ended, because their pictures are still to be saved: it is reported once they are. */
+  /** Paid for rows that have not ended because their pictures are still to be saved; it becomes `reported` once they are. */
   readonly unsaved?: number;
-  /** Reserved for rows that are on their way still: accepted, or sent and not answered when the start ended. */
+  /** Reserved for rows that are still on their way: accepted, or sent and not answered when the start ended. */
   readonly reserved?: number;
-  /** Purchases whose price is not known. */
+  /** The number of purchases whose price is not known. */
   readonly unpriced: number;
-  /** By how much purchases of this start were dearer than what was reserved for them. */
+  /** The sum by which purchases of this start cost more than was reserved for them. */
   readonly drift: number;
   /** The cap over all starts; absent if there is none. */
   readonly cap?: number;
-  /** The empty key: purchases without a resolution. */
+  /** By resolution; the empty key is for purchases without one. */
   readonly byResolution: Readonly<
     Record<string, { purchases: number; reported: number; estimated: number; unknown: number }>
   >;
-  /** By the values of each column that the run adds up by (`--cost-by`); absent where there is none. */
+  /** By the values of each column that the run adds up by (`--cost-by`); absent if there is none. */
   readonly by?: Readonly<Record<string, ColumnCosts>>;
 }
 
 export interface ColumnCosts {
-  /** The hundred dearest values. The empty key: rows that have none. */
+  /** The hundred values with the highest costs. The empty key is for rows that have no value. */
   readonly values: Readonly<Record<string, ValueSummary>>;
-  /** All further values together; absent where there are none. */
+  /** All further values together; absent if there are none. */
   readonly others?: ValueSummary & { readonly values: number };
 }
 
-/** What the rows with one value have cost, in USD, and what became of them. */
+/** The costs of the rows with one value, in US dollars, and how these rows ended. */
 export interface ValueSummary {
-  /** With a known end. */
+  /** Purchases whose end is known. */
   readonly purchases: number;
   readonly reported: number;
   readonly estimated: number;
   readonly unknown: number;
   readonly completed: number;
   readonly failed: number;
-  /** Of `failed`: they may have been bought, and a person decides. */
+  /** The part of `failed` that may have been bought; a person decides. */
   readonly held: number;
 }
 
 interface StartSummary {
-  /** Rows in flight at most, as it last stood. */
+  /** Maximum of rows in flight, at its last value. */
   readonly concurrency?: number;
-  /** Requests a second at most, as given or as found out; absent if there was no limit. */
+  /** Maximum of requests a second, as given or as measured; absent if there was no limit. */
   readonly rate?: number;
   readonly ended: number;
   readonly completed: number;
   readonly failed: number;
-  /** Rows whose request may have been accepted: a person decides. */
+  /** Rows whose request may have been accepted; a person decides. */
   readonly unknown: number;
-  /** Calls of the service: taken, and refused as forged, unreadable or about another job. Absent where none are taken. */
+  /**
+   * Calls that the service made to the run: accepted ones, and ones refused as forged, unreadable or about another job.
+   * Absent if the run takes no callbacks.
+   */
   readonly callbacks?: { readonly taken: number; readonly refused: number };
-  /** Why requests do not reach the service, while they do not. */
+  /** Why requests do not reach the service; only present while they do not. */
   readonly unreached?: string;
-  /** Absent while it runs. */
+  /** Absent while the start runs. */
   readonly exitCode?: number;
   readonly reason?: string;
-  /** The caps that had no room for a row, where it ended for that. */
+  /** The caps that left no room for a row, if the start ended for that reason. */
   readonly caps?: readonly ReachedCap[];
 }

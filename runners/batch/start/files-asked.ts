@@ -7,7 +7,7 @@ import type { Recovered, RowRecords } from '../journal/journal.js';
 import { wantedOutputs } from '../pictures/wanted-outputs.js';
 import { asSelected } from '../row/left-rows.js';
 
-/** Whether other files are saved than the run remembers. */
+/** Whether the paths of files to save differ from those that the run remembers. */
 function asksOtherFiles(
   options: Pick<ResolvedOptions, 'saveOutput'>,
   recovered: Pick<Recovered, 'saveOutput'>,
@@ -15,7 +15,7 @@ function asksOtherFiles(
   return JSON.stringify(pathsInForce(options, recovered)) !== JSON.stringify(recovered.saveOutput);
 }
 
-/** Which completed rows are taken up for files that the run was not asked for before; `undefined`: none. */
+/** A test for completed rows that have files which the run was not asked to save before; `undefined` if no row can have any. */
 export function rowsForFiles(
   options: Pick<ResolvedOptions, 'saveOutput' | 'download' | 'only'>,
   recovered: Pick<Recovered, 'saveOutput'>,
@@ -33,8 +33,8 @@ export function rowsForFiles(
 }
 
 /**
- * Notes which files are saved from now on, once the rows that had ended are taken up for them: a start that dies before that has not
- * begun to. Reports how many rows these are.
+ * Records in the journal which files are saved from now on. Call it after the ended rows have been taken up for these
+ * files: a start that dies before that has then not changed anything. Also warns how many rows these are.
  */
 export async function openFilesAsked(
   options: ResolvedOptions,

@@ -16,7 +16,7 @@ import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
 
-/** What has been opened, to be closed in any case: last opened, first closed. */
+/** Functions that close what was opened, called in reverse order in any case. */
 export type Closers = (() => Promise<unknown>)[];
 
 export interface Opening {
@@ -40,20 +40,22 @@ export type OpenJournal = (
 
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
-  /** Of the run from this start on. */
+  /** The identity of the run from this start on. */
   readonly identity: RunIdentity;
   /**
    * Notes outside of the folder how far the run has come.
    *
    * @param rows samples of the manifest's rows, and of those that are sent: see `RowSample`. @defaultValue none
-   * @throws {LockError} `held` where another run that goes on is about to send such rows
+   * @throws {LockError} `held` if another running process is about to send such rows
    */
   readonly noteProgress: (rows?: Pick<ManifestOf, 'sample' | 'sending'>) => Promise<void>;
 }
 
 /**
- * @param openFile opens the journal in the run's folder, where the options name no other
- * @param meanwhile called before it is opened, and awaited behind that
+ * Locks the run's folder and opens its journal.
+ *
+ * @param openFile opens the journal in the run's folder, unless the options name another one
+ * @param meanwhile called before the journal is opened, and awaited afterwards
  */
 export async function holdJournal(
   { options, events, closers, room }: Opening,
@@ -80,9 +82,9 @@ export async function holdJournal(
   refuseOtherColumns(options, journal);
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
-  // A journal of another kind knows by itself what is elsewhere.
+  // Only for a journal in the folder: any other kind knows by itself if the run has gone on elsewhere.
   if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
-  // A rehearsal may be copied: nothing is bought in it.
+  // The folder of a rehearsal may be copied, because nothing is bought in it.
   const progress = identity.local ? undefined : held.progress;
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
@@ -94,7 +96,7 @@ export async function holdJournal(
   return Object.assign(journal, { identity, noteProgress });
 }
 
-/** Caps of values go by sums that the journal was opened with. */
+/** The caps of values depend on sums that were added up when the journal was opened. */
 function refuseOtherColumns(options: ResolvedOptions, { recovered }: Journal): void {
   const { costBy, tally, rows } = recovered;
   const wanted = trackedColumns(costByInForce(options, costBy));
@@ -107,7 +109,7 @@ function leftText(host: string): string {
   return `Earlier starts of this run were against ${host}, which accepted nothing: from now on the run is against the host of this start.`;
 }
 
-/** A journal that is gone has begun a run as well, as long as its files are there. */
+/** A run whose journal is gone has begun as well, as long as its files are there. */
 export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
   const names = [
     journalPath(out),
@@ -117,7 +119,7 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
   return found.some((entry) => entry !== undefined);
 }
 
-/** The journal, once the files are known not to run ahead of it. */
+/** Opens the journal and checks that the files are not ahead of it. */
 async function soundJournal(
   { options, closers, room }: Pick<Opening, 'options' | 'closers' | 'room'>,
   openFile: OpenJournal,
@@ -137,7 +139,7 @@ async function soundJournal(
   const finish = repair ? await repairLostJournal({ disk, folder: out, journal }, now) : undefined;
   if (finish !== undefined) await journal.close().then(finish);
   const sound = finish === undefined ? journal : await open();
-  // What is opened is made where it is missing: a folder that was moved away since would be begun anew.
+  // Opening creates a missing journal, so a folder that was moved away in between would be started anew.
   if (sound.recovered.repairs < (finish === undefined ? 0 : 1)) throw journalMoved(journalPath(out));
   await refuseLostJournal({ disk, folder: out, journal: sound });
   return sound;
@@ -145,7 +147,10 @@ async function soundJournal(
 
 const mostNamed = 20;
 
-/** Paid rows whose output a repair could not bring back: their reply is lost, and their line is as well. `undefined`: there are none. */
+/**
+ * A warning about paid rows whose output a repair could not restore, because both their reply and their line are lost.
+ * `undefined` if there are none.
+ */
 async function lostOutputs(journal: Journal): Promise<string | undefined> {
   if (journal.recovered.repairs === 0) return undefined;
   let count = 0;
@@ -164,8 +169,9 @@ async function lostOutputs(journal: Journal): Promise<string | undefined> {
 }
 
 /**
- * The journal, holding those rows as well that it does not know and whose picture lies in the folder: a picture is saved after
- * its row's intent, so such a row was bought and the journal has lost it, as when a backup without the pictures was put back.
+ * The journal, which then also holds rows that it does not know but whose picture is in the folder: a picture is saved
+ * after its row's intent, so such a row was bought and the journal has lost it, as when a backup without the pictures
+ * was restored.
  */
 async function holdingPictured(disk: Disk, folder: string, journal: Journal): Promise<Journal> {
   const { recovered } = journal;
@@ -186,7 +192,7 @@ async function holdingPictured(disk: Disk, folder: string, journal: Journal): Pr
   };
 }
 
-/** Those that are named after a row that is known are left out: they are nearly all. */
+/** Names of pictures that may belong to unknown rows. Nearly all are named after a known row, and are left out. */
 async function unknownPictures(
   disk: Disk,
   folder: string,
@@ -200,7 +206,7 @@ async function unknownPictures(
   return new Set(names.map(stemOf).filter(isUnknown));
 }
 
-/** A name without its ending. */
+/** A file name without its extension. */
 function stemOf(name: string): string {
   return name.slice(0, name.lastIndexOf('.'));
 }

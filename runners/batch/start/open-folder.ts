@@ -13,7 +13,7 @@ import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { costsBySummary, costSummary, failureCounts, pendingOf } from '../end/summary-of.js';
 
-/** What a run's folder is opened with, where no manifest is read. */
+/** Options for opening a run's folder without a manifest. */
 export interface FolderOptions {
   /** @defaultValue nodeDisk */
   readonly disk?: Disk;
@@ -32,14 +32,14 @@ export interface OpenFolder {
   readonly scheduler: SchedulerLike;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  /** Rows that are to be done after what is done now, beside those that were before. */
+  /** By how much the number of rows to do has changed. */
   toDo: number;
 }
 
 /**
- * Holds a run, does something to it through its journal, and brings its files up to that.
+ * Locks a run, changes it through its journal, and brings its files up to date.
  *
- * @throws {MillraceError} `usage` where there is no run; `LockError`, `JournalError`, `DiskFault`.
+ * @throws {MillraceError} `usage` if there is no run; `LockError`, `JournalError`, `DiskFault`.
  */
 export async function withFolder<T>(
   out: string,
@@ -87,7 +87,7 @@ async function inJournal<T>(
   }
 }
 
-/** What the last start's summary says now. */
+/** The last start's summary with the current numbers. */
 function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
   const totals = journal.tally.totals();
   const failures = failureCounts(totals.rows);

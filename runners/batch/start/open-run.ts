@@ -36,11 +36,11 @@ import { startRecords } from './start-records.js';
 import { takeUp } from './take-up.js';
 
 /**
- * Checks the manifest against what earlier starts left, makes this process the only one of the run, brings its files up
- * to its journal, and takes up what is to be taken up again. Nothing is sent.
+ * Checks the manifest against what earlier starts left, locks the run, brings its files up to date with its journal,
+ * and reopens the rows that are to be taken up again. Nothing is sent.
  *
- * @param ports what implements the run's journal and service
- * @throws what keeps the run from starting: by `exitOf` it has an exit code.
+ * @param ports the implementations of the run's journal and service
+ * @throws the reason why the run cannot start: `exitOf` gives its exit code.
  */
 export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const { options, events, stops } = opening;
@@ -63,14 +63,15 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
-  // Between the intent of a row and its request nothing is loaded.
+  // Load the transport now, so that nothing is loaded between the intent of a row and its request.
   if (ahead.ended < ahead.rows || options.manifest.live !== undefined) await options.transport.load?.();
   return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
 }
 
 /**
- * Has something prepared that is to be done while the journal is opened: what is returned begins it, and resolves at its end. It ends with
- * the start, before another process can hold the run, or once the start is to stop: nothing is kept then.
+ * Prepares work to be done while the journal is opened. The returned function begins it, and resolves at its end. The
+ * work is aborted when the start ends, before another process can hold the run, or when the start is to stop; nothing
+ * is kept then.
  */
 function whileOpening(
   { options, stops, closers }: Opening,
@@ -107,7 +108,7 @@ async function listening(
   return listener;
 }
 
-/** A manifest that is to be kept elsewhere is moved there now that nothing stands against the start, and read there. */
+/** Moves the manifest to where it is to be kept, once nothing prevents the start, and reads it from there. */
 async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptions> {
   const { keep, ...manifest } = options.manifest;
   if (keep === undefined) return options;
@@ -115,31 +116,31 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
   return { ...options, manifest: { ...manifest, path: keep.path } };
 }
 
-/** What implements a run: chosen where a run is wired. */
+/** The implementations that a run uses, chosen where it is wired. */
 export interface RunPorts {
   readonly openJournal: OpenJournal;
   readonly peekJournal: PeekJournal;
   /** Opens the service once the manifest is checked. */
   readonly openService: OpenService;
-  /** Absent: nothing is done while the journal is opened. */
+  /** Absent if nothing is to be done while the journal is opened. */
   readonly checkAhead?: CheckAhead;
-  /** As a stage has it. */
+  /** Called before rows are created, to make room in memory. */
   readonly beforeRows?: (() => void) | undefined;
-  /** Absent where callbacks are not taken. */
+  /** Absent if callbacks are not supported. */
   readonly listen?: ListenForCallbacks;
 }
 
-/** What stands when the start is agreed to. */
+/** What is open when the start is confirmed. */
 interface Begun {
   readonly journal: HeldJournal;
-  /** The folder of pictures is gone. */
+  /** The run had begun, and its folder of pictures is gone. */
   readonly isEmptied: boolean;
   readonly listener: CallbackListener | undefined;
   readonly openService: OpenService;
   readonly beforeRows: RunPorts['beforeRows'];
 }
 
-/** A start makes lines of more records than these only after a crash, or where files are missing. */
+/** A start has to write lines for more records than this only after a crash, or if files are missing. */
 const fewRecords = 10_000;
 
 async function begin(
@@ -203,7 +204,7 @@ async function begin(
   };
 }
 
-/** The rows of no known price, where what they may cost together is limited. */
+/** The number of rows without a known price, if there is a limit for their total cost. */
 function unagreedOf(
   { maxUnpricedUsd: mostUsd }: ResolvedOptions,
   { price }: Pick<Ahead, 'price'>,
@@ -211,7 +212,7 @@ function unagreedOf(
   return mostUsd === undefined ? undefined : { rows: price.unpriced, mostUsd };
 }
 
-/** The watch that warns about caps that are nearly used up. */
+/** Warns about caps that are nearly used up. */
 function watchOf(
   { options, events, log }: Opening & Pick<Run, 'log'>,
   { recovered }: Journal,
@@ -235,7 +236,7 @@ function watchOf(
   });
 }
 
-/** Rows of the manifest without an outcome, and those of earlier manifests that are gone on with. */
+/** Rows of the manifest without an outcome, and rows of earlier manifests that are continued. */
 function rowsToDo(
   { ahead, pending }: Checked,
   { recovered }: Journal,
@@ -247,7 +248,7 @@ function rowsToDo(
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
 }
 
-/** The columns of the spreadsheets; `undefined` where the manifest is not a CSV, and none are written. */
+/** The columns of the spreadsheets; `undefined` if the manifest is not a CSV file, because then this start begins none. */
 function sheetsOf(
   { manifest }: Pick<ResolvedOptions, 'manifest'>,
   { plan, columns }: Pick<Checked, 'plan' | 'columns'>,
@@ -263,7 +264,7 @@ function sheetsOf(
   return { results, failures: [...columns, ...plan.columnsSent, ...plan.columnsNotSent] };
 }
 
-/** Whether a picture of an earlier start should lie in the folder. */
+/** Whether the folder should have a picture of an earlier start. */
 async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
   for await (const { path } of projections.pictures()) if (path !== undefined) return true;
   return false;

@@ -17,8 +17,8 @@ interface Recovering {
 }
 
 /**
- * Ends the rows whose request was out, without an answer, when the last start ended: `unknown`, and held; under
- * `onUnknown: 'retry'` those of the manifest are sent again. What is free to repeat is simply done again.
+ * Ends the rows whose request was sent but not answered when the last start ended: as `unknown`, and held. With
+ * `onUnknown: 'retry'` those of the manifest are sent again. Rows that are free to repeat are simply done again.
  */
 export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
   const { options, journal } = context;
@@ -46,7 +46,10 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   return { held, doubled };
 }
 
-/** Where the journal has lost records, a later purchase of the row may be among them: it is held like the rows around it. */
+/**
+ * If the journal has lost records, a later purchase of the row may be among them: the row is then held like the rows
+ * around it.
+ */
 function isSentAgain(
   { id, intent }: PendingRow,
   { options, journal }: Recovering,
@@ -61,7 +64,7 @@ function isSentAgain(
   );
 }
 
-/** What earlier starts reserved stands; what is polled again is reserved instead of held. */
+/** The ledger with the reservations of earlier starts. A row that is polled again becomes reserved instead of unknown. */
 export function ledgerOf(
   options: ResolvedOptions,
   { recovered }: Journal,

@@ -40,11 +40,11 @@ const outputPath = z.string().superRefine((text, context) => {
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
 });
 
-/** Options with a form of their own: hosts and key, the manifest, and what can be replaced. */
+/** Options that have their own form: hosts and key, the manifest, and parts that can be replaced. */
 type OtherOption = 'manifest' | 'identity' | 'baseUrl' | 'lbBaseUrl' | 'apiKey' | 'rate' | keyof Parts;
 type Parts = ReturnType<typeof parts>;
 
-/** The plain values. An option without its line is a compile error: it would be dropped. */
+/** The plain values. An option without an entry here is a compile error, because it would be dropped. */
 const plainFields = {
   out: z.string().min(1),
   concurrency: z.union([whole, z.literal('auto')]).optional(),
@@ -96,7 +96,7 @@ const plainFields = {
 const plainSchema = z.object(plainFields);
 
 /**
- * Checks the options and fills in what is missing, once.
+ * Validates the options and fills in the defaults.
  *
  * @throws {InvalidOptionError} with the name of the first option that is wrong
  */
@@ -122,7 +122,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
   };
 }
 
-/** What can be replaced, with what is there by default. */
+/** The parts that can be replaced, with their defaults. */
 function parts(options: RunBatchOptions) {
   const { scheduler = runClock(), random = Math.random, disk = nodeDisk, rate } = options;
   const now = (): number => scheduler.now();
@@ -149,8 +149,8 @@ function parts(options: RunBatchOptions) {
 }
 
 /**
- * A cap for 24 hours is shared by all processes, so what it counts carries the time of day, which does not go back. How long it
- * counts goes by the time that has passed.
+ * The clocks of the ledger that processes share. Entries carry the later of the run's clock and the wall clock, so that
+ * their time does not go back; they expire by the earlier of the two.
  */
 function dayClocks({ scheduler }: RunBatchOptions, now: () => number) {
   return scheduler === undefined
@@ -191,7 +191,7 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
   };
 }
 
-/** The hosts whose pictures are fetched. */
+/** The service's own hosts: pictures on a private network may be downloaded only if one of these is there itself. */
 function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
   return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
 }
@@ -200,7 +200,7 @@ function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdent
   return { baseUrl, lbBaseUrl, local: false };
 }
 
-/** What the journal notes of a start: plain values alone, so no key. */
+/** The settings of a start that the journal records: plain values only, so no API key. */
 function plainSettings(options: RunBatchOptions): Record<string, unknown> {
   const plain = Object.entries(options).filter(
     ([name, value]) => name in plainSchema.shape && value !== undefined && value !== null,
@@ -208,7 +208,7 @@ function plainSettings(options: RunBatchOptions): Record<string, unknown> {
   return Object.fromEntries(plain);
 }
 
-/** The gate of a run, by its rate: so many requests a second, the published limits, or what it finds out. */
+/** The gate of a run by its rate: a number of requests per second, the published limits, or limits that it measures itself. */
 export function gateFor(rate: number | 'runpod' | undefined, clock: GateOptions = {}): Gate {
   if (rate === undefined) return adaptiveGate(clock);
   return rate === 'runpod' ? publishedGate(runpodRates, clock) : rateGate(rate, clock);

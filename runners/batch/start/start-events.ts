@@ -1,7 +1,7 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
 
-/** What a run reports when it begins: what it takes up, and what a person should know of it. */
+/** The events that a run reports when it begins: what it takes up, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
   return [started(run), ...warnings(run), ...run.taken.held.map(heldRow), money(run)];
 }

@@ -8,8 +8,8 @@ import type { HeldJournal } from './hold-journal.js';
 import { newCap } from './money/cap-in-force.js';
 
 /**
- * What the journal notes of a start, in its order. A new cap comes first: a start that dies between the two must not have
- * begun without it.
+ * The records of a start, in journal order. A new cap comes first: if the process dies in between, there is no start
+ * without its cap.
  */
 export function startRecords(
   options: ResolvedOptions,

@@ -24,8 +24,8 @@ interface TakingUp {
 }
 
 /**
- * Takes up failed rows again, and redone ones: notes it in the journal, before anything of them is sent. They leave the
- * files with the next `catchUp`. So do invalid rows that the manifest has no more.
+ * Reopens failed rows and rows to be redone: writes this to the journal before anything of them is sent. Their lines
+ * leave the files with the next `catchUp`. Invalid rows that are no longer in the manifest are reopened too.
  */
 export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
   const { ahead, invalid } = checked;
@@ -71,7 +71,7 @@ async function takeUpForFiles(
   return { rows, lacks };
 }
 
-/** What is reserved for a row whose job is asked for once more. */
+/** The price to reserve for a row whose job is polled once more. */
 function heldAgain({ intent, outcome }: RowRecords) {
   return { intent, price: outcome?.source === 'unknown' ? outcome.cost : 0 };
 }
@@ -98,8 +98,9 @@ async function forgetInvalid(
 }
 
 /**
- * A pass over the manifest of its own: the ids of a million rows are not kept. A row to be redone leaves the results only
- * where it fits under the cap, as the check has counted. Returns how many do not.
+ * Reopens the rows that are sent again, in its own pass over the manifest, so that the ids of a million rows need not
+ * be kept. A row to be redone leaves the results only if it fits under the caps, as the check has counted. Returns how
+ * many do not fit.
  */
 async function reopenSent(
   { options, journal }: TakingUp,
@@ -138,7 +139,7 @@ async function reopenSent(
 
 const batchSize = 500;
 
-/** Many at a time: one sync serves them all. */
+/** Appends many records at a time, so that one sync is enough for them all. */
 class Reopenings {
   private waiting: RecordOf<'reopen'>[] = [];
 

@@ -14,22 +14,22 @@ import type { Stops } from '../stop/stops.js';
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
-/** What a run is made of. */
+/** The steps of a run. */
 export interface RunParts {
-  /** Checks what was asked for. */
+  /** Validates the options. */
   readonly resolve: () => ResolvedOptions;
   readonly open: (opening: Opening) => Promise<Run>;
   readonly work: (run: Run) => Observable<unknown>;
 }
 
 /**
- * Opens a run, does the work, and ends the run whatever happens in between: never errors, `finished` comes last, once
- * everything is closed and the run is free for another process.
+ * Opens a run, does the work, and ends the run whatever happens in between: it never errors, and `finished` comes last,
+ * once everything is closed and another process can hold the run.
  */
 export function withRun(stops: Stops, parts: RunParts): Observable<RunEvent> {
   return new Observable((subscriber) => {
     const events = new Subject<RunEvent>();
-    // It never ends by itself.
+    // `events` never completes, so the subscriber is completed only below.
     events.subscribe(subscriber);
     void play(stops, parts, events).then((finished) => {
       subscriber.next(finished);
@@ -61,12 +61,15 @@ async function play(
   }
 }
 
-/** A start that follows a crash has at most such a share of a large journal to read. A snapshot takes the longer, the larger it is. */
+/**
+ * A snapshot is taken when this share of a large journal is new, so a start after a crash has to read no more than
+ * that. The larger the journal, the longer a snapshot takes.
+ */
 const snapshotShare = 1 / 8;
 
 /**
- * The error that ended the work, if one did. Of a large journal it keeps a snapshot now and then: a start that follows a crash reads the
- * rest alone, and so does the end.
+ * Does the work, and returns the error that ended it, if there was one. Meanwhile it saves snapshots of a large
+ * journal: a start after a crash, and the end of the run, then read only the rest.
  */
 async function done(
   run: Run,
@@ -85,7 +88,7 @@ async function done(
   }
 }
 
-/** A second order, or one that says `now`, leaves everything at once. */
+/** A second stop order, or one that says `now`, leaves everything at once. */
 function obey({ stop }: ResolvedOptions, stops: Stops, events: Subject<RunEvent>): Subscription {
   let orders = 0;
   return stop.subscribe((order) => {
@@ -96,7 +99,7 @@ function obey({ stop }: ResolvedOptions, stops: Stops, events: Subject<RunEvent>
   });
 }
 
-/** Nothing was sent. */
+/** The end of a run that could not be opened. Nothing was sent. */
 function notStarted(error: unknown, { end }: Stops): { exitCode: number; reason: string } {
   if (end !== undefined) return end;
   return error instanceof ManifestChangedError

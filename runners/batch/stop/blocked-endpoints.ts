@@ -6,7 +6,7 @@ import type { StopCause } from './stops.js';
 export class BlockedEndpoints {
   private readonly messages = new Map<string, string>();
 
-  /** @param known endpoints that rows are sent to */
+  /** @param known endpoints to which rows are sent */
   constructor(
     private readonly known: readonly string[],
     private readonly hasRoutes: boolean,
@@ -19,8 +19,8 @@ export class BlockedEndpoints {
   /**
    * Blocks an endpoint.
    *
-   * @param message the service's words
-   * @returns false where it is blocked already
+   * @param message the service's message
+   * @returns false if it is blocked already
    */
   add(endpoint: string, message: string): boolean {
     if (this.messages.has(endpoint)) return false;
@@ -28,7 +28,7 @@ export class BlockedEndpoints {
     return true;
   }
 
-  /** Why the run stops when no row can be sent anywhere. */
+  /** The cause of a stop if no row can be sent anywhere. */
   whyStop(message: string): StopCause | undefined {
     const { known: endpoints, hasRoutes } = this;
     return whyBlocked({ endpoints, hasRoutes }, this.ids, message);

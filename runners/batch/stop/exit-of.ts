@@ -7,12 +7,12 @@ import { isOfTheDisk } from '../disk/disk-fault.js';
 import type { RunLog } from '../log/open-log.js';
 import type { Stops } from './stops.js';
 
-/** What a run ends with that an error ended, or kept from starting. */
+/** The end of a run that was ended, or prevented from starting, by an error. */
 export function exitOf(error: unknown): RunEnd {
   const reason = error instanceof Error ? error.message : String(error);
   const isSystems = !isMillraceError(error) && isOfTheDisk(error);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : isSystems ? 74 : undefined;
-  // What millrace says of a file of its own has its advice already; what the system says has none.
+  // Messages of millrace about its own files already say what to do; messages of the system do not.
   if (isSystems || (isMillraceError(error) && error.code === 'disk')) return stopCauses.diskFailed(reason);
   if (exitCode !== undefined) return { exitCode, reason };
   return {
@@ -21,7 +21,7 @@ export function exitOf(error: unknown): RunEnd {
   };
 }
 
-/** An error for the log: its message and its stack alone, because errors of other packages may carry headers. */
+/** An error for the log: only its message and its stack, because errors of other packages may carry headers. */
 export function describeFault(error: unknown): { message: string; stack?: string | undefined } {
   return error instanceof Error ? { message: error.message, stack: error.stack } : { message: String(error) };
 }
@@ -32,15 +32,18 @@ interface Faulty {
 }
 
 /**
- * An error that is not a row's outcome stops the run, but not what is paid for and on its way: other rows' replies are
- * awaited and journalled.
+ * Stops the run because of an error that is not a row's outcome. Paid requests on their way are not stopped: their
+ * replies are awaited and journalled.
  */
 export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {
   log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
   stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
 }
 
-/** Such an error ends the row alone. Only without a journal there is nothing to wait for. */
+/**
+ * Turns an error that is not a row's outcome into the end of that row only. A `JournalError` is passed on: without a
+ * journal there is nothing to wait for.
+ */
 export function containFault<T>(faulty: Faulty, id: string): MonoTypeOperatorFunction<T> {
   return catchError((error: unknown) => {
     if (error instanceof JournalError) return throwError(() => error);
@@ -49,7 +52,7 @@ export function containFault<T>(faulty: Faulty, id: string): MonoTypeOperatorFun
   });
 }
 
-/** A disk that fails stops the run: what is durable in the journal is lost nowhere. */
+/** Stops the run because the disk failed; everything that is durable in the journal is safe. */
 export function noteDiskFault({ stops }: { readonly stops: Stops }, error: unknown): void {
   stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
 }

@@ -5,17 +5,17 @@ import type { RunEnd } from './worst-end.js';
 const valuesShown = 3;
 const valuesKept = 1_000;
 
-/** Values of columns whose caps had no room for a row: the row stays to be done, and others go on. */
+/** Values of columns whose caps had no room for a row: the row is left to be done, and others go on. */
 export class FullValues {
   private readonly first = new Map<string, CappedValue>();
   private count = 0;
 
-  /** Whether rows are left for it. */
+  /** Whether rows are left because of such a cap. */
   get areThere(): boolean {
     return this.count > 0;
   }
 
-  /** A row is left. Returns what is to be said of its value, the first time. */
+  /** Counts a row that is left. Returns a message about its value, the first time. */
   add(full: CappedValue): string | undefined {
     this.count++;
     const name = JSON.stringify([full.column, full.value]);
@@ -24,7 +24,7 @@ export class FullValues {
     return `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
   }
 
-  /** How a start ends that leaves rows for it. */
+  /** The end of a start that leaves rows because of such caps. */
   get end(): RunEnd {
     const full = [...this.first.values()];
     const names = full.slice(0, valuesShown).map(fullValueText);
@@ -36,7 +36,7 @@ export class FullValues {
   }
 }
 
-/** A value, and its cap, for people. */
+/** A value with its cap, for messages. */
 function fullValueText(full: CappedValue): string {
   return `${cappedValueText(full)} at ${formatMoney(full.cap)}`;
 }

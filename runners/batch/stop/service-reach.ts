@@ -5,18 +5,21 @@ import type { RunLog } from '../log/open-log.js';
 import { stopCauses } from './stop-causes.js';
 import type { Stops } from './stops.js';
 
-/** The run stops when no request has got through for this long; a shorter outage may pass. */
+/** The run stops if no request has been accepted for this long, in ms; a shorter outage may pass. */
 const patienceMs = 120_000;
-/** The run stops when a host name does not resolve for at least this time and this many tries. */
+/** The run stops if a host name does not resolve for at least this time, in ms, and this many tries. */
 const leastMs = 4_000;
 const leastTries = 3;
-/** The run stops when so many POSTs to one endpoint in a row are in doubt, and not all of them were under way together. */
+/**
+ * The run stops when this many successive POSTs to one endpoint are unknown, in at least this many rounds: POSTs that
+ * are in flight together are one round.
+ */
 const mostUndecided = 20;
 const leastRounds = 4;
 /** At most this many different faults are logged. */
 const mostLogged = 20;
 
-/** Where faults of the way to the service are reported. */
+/** Where connection faults are reported. */
 interface Reporting {
   readonly now: () => number;
   readonly log: RunLog;
@@ -25,32 +28,32 @@ interface Reporting {
 }
 
 /**
- * Whether requests of a run get through to its service, and why not. The rows in flight share one answer to that: with 50 of
- * them, each with tries of its own and one probe at a time, a run would go on for an hour against a service that is away.
+ * Whether requests of a run reach its service, and if not, why. All rows in flight share this: with 50 rows that each
+ * have their own tries and send one request at a time, a run would go on for an hour while the service is down.
  */
 export class ServiceReach {
-  /** Answers that show that the service can be reached and takes requests. */
+  /** Number of answers that show that the service can be reached and accepts requests. */
   answers = 0;
   /** Why the latest request did not reach the service; `undefined` once it has answered. */
   message: string | undefined;
-  /** Endpoints whose latest answer was none, or a refusal. */
+  /** Endpoints whose latest request was refused, failed (5xx) or was not answered. */
   private readonly failingAt = new Set<string>();
   private failing: Rounds | undefined;
-  /** POSTs since the last one that was answered, by endpoint: each may have been accepted, and nobody knows. */
+  /** POSTs since the last one with a clear answer, by endpoint: each of them may have been accepted. */
   private readonly undecidedAt = new Map<string, Rounds>();
   private readonly logged = new Set<string>();
   private missing = { since: 0, tries: 0 };
 
   /**
    * @param maxRetries extra tries of a row
-   * @param reporting where faults are shown and logged, from the first one on until an answer comes. @defaultValue nowhere
+   * @param reporting where faults are reported and logged. @defaultValue nowhere
    */
   constructor(
     private readonly maxRetries: number,
     private readonly reporting?: Reporting,
   ) {}
 
-  /** The same transport; what keeps its requests from the service is noted. */
+  /** Wraps a transport to note errors that prevent its requests from reaching the service. */
   watch(transport: Transport): Transport {
     return (request) =>
       transport(request).pipe(
@@ -63,7 +66,7 @@ export class ServiceReach {
       );
   }
 
-  /** @param endpoint its id, the empty string for routes */
+  /** @param endpoint its id; the empty string for routes */
   answered(endpoint = ''): void {
     this.answers += 1;
     this.failingAt.delete(endpoint);
@@ -71,24 +74,26 @@ export class ServiceReach {
   }
 
   /**
-   * Takes in a POST that was provably not accepted. Tries that were under way together count as one. Times in ms by one clock.
+   * Counts a POST that was certainly not accepted. Tries that were in flight together count as one. Times in ms by one
+   * clock.
    *
-   * @returns whether the run should stop: nothing got through for two minutes, and for as many tries as one row has
+   * @returns whether the run should stop: nothing was accepted for two minutes, and for as many tries as one row has
    */
   failed(tried: Try): boolean {
     const failing = (this.failing = oneMore(this.failing, tried));
     return failing.rounds > this.maxRetries && tried.at - failing.since >= patienceMs;
   }
 
-  /** Takes in that a POST to an endpoint was answered in a way that says what became of it. */
+  /** Records that a POST to an endpoint had an answer that decides it. */
   decided(endpoint: string): void {
     this.undecidedAt.delete(endpoint);
   }
 
   /**
-   * Takes in a POST that may have been accepted and had no answer that says so.
+   * Counts a POST that may have been accepted but had no clear answer.
    *
-   * @returns how many there were in a row once the run should stop: each further one may be paid for nothing; else `undefined`
+   * @returns the number of successive ones if the run should stop, because each further one may be paid for without a
+   *   result; otherwise `undefined`
    */
   undecided(endpoint: string, tried: Try): number | undefined {
     const rounds = oneMore(this.undecidedAt.get(endpoint), tried);
@@ -96,7 +101,7 @@ export class ServiceReach {
     return rounds.tries >= mostUndecided && rounds.rounds >= leastRounds ? rounds.tries : undefined;
   }
 
-  /** Takes in that a request to an endpoint was refused, failed (5xx) or was not answered. */
+  /** Records that a request to an endpoint was refused, failed (5xx) or was not answered. */
   notAnswered(endpoint: string): void {
     this.failingAt.add(endpoint);
   }
@@ -119,7 +124,7 @@ export class ServiceReach {
       stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
   }
 
-  /** Whether a host whose name does not exist ends the run: no wait helps against a misspelt name. */
+  /** Whether a host name that does not exist ends the run: waiting does not help against a misspelt name. */
   private isMisspelt(now: number): boolean {
     if (this.missing.tries === 0) this.missing.since = now;
     this.missing.tries++;
@@ -128,13 +133,13 @@ export class ServiceReach {
   }
 }
 
-/** When a POST was sent and when it had failed, in ms by one clock. */
+/** When a POST was sent and when it failed, in ms by one clock. */
 interface Try {
   readonly sentAt: number;
   readonly at: number;
 }
 
-/** Tries that failed one after another; those that were under way together are one round. */
+/** Tries that failed one after another; those that were in flight together are one round. */
 interface Rounds {
   readonly since: number;
   readonly tries: number;

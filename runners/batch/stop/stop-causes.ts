@@ -10,14 +10,14 @@ import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
 import type { StartCounts } from '../row/totals.js';
 
-/** Each stop with its exit code, and a sentence that says how to go on. */
+/** Each stop with its exit code, and a sentence on how to continue. */
 export const stopCauses = {
   capReached({ cap = 0, spent, reserved, unknown }: LedgerSnapshot): StopCause {
     const reason = `Stopped at the cost cap of ${formatMoney(cap)}: ${formatMoney(spent + reserved + unknown)} were spent, reserved or in doubt, and the next row did not fit. Run again with a higher cap to go on.`;
     return { exitCode: 3, reason, caps: [{ option: 'max-cost', usd: toUsd(cap) }], leaves: [] };
   },
 
-  /** A row that arrived has a price, and no cap holds: without `hasSent` nothing was sent. */
+  /** A row that arrived has a price, and no cap is set. Without `hasSent` nothing was sent. */
   notAgreed(why: string, hasSent: boolean): StopCause {
     const reason = `Stopped: ${why}. Rows from this one on were not sent; run again to go on.`;
     return { exitCode: hasSent ? 3 : 2, reason, leaves: [] };
@@ -79,7 +79,7 @@ export const stopCauses = {
     return { exitCode: 69, reason, leaves: ['open', 'accepted'] };
   },
 
-  /** @param message what became of the last of them */
+  /** @param message what happened to the last of them */
   undecided(posts: number, message: string): StopCause {
     const reason = `Stopped because ${posts} requests in a row may have been accepted, and none had an answer that says so: further ones could be paid for nothing (${message}). Look at the account of the service, put the cause right, and run again; millrace settle lists the rows in doubt.`;
     return { exitCode: 6, reason, leaves: ['open'] };
@@ -96,7 +96,7 @@ export const stopCauses = {
     return { exitCode: isSending ? 74 : 2, reason, leaves: ['open'] };
   },
 
-  /** It could be read when it was checked and priced. */
+  /** The manifest could be read when it was checked and priced, but not later. */
   manifestUnread(message: string, isSending: boolean): StopCause {
     const reason = `Stopped because ${message}. ${sentBefore(isSending)}. Put it right and run the same command again to go on.`;
     return { exitCode: isSending ? 74 : 2, reason, leaves: ['open'] };
@@ -113,7 +113,7 @@ function sentBefore(isSending: boolean): string {
   return isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent';
 }
 
-/** Why a run stops when the service has accepted nothing, in no try: by the code of the last refusal. */
+/** Why a run stops when the service has accepted nothing in any try: by the code of the last refusal. */
 export function whyRefused({ code, message }: Pick<Failed, 'code' | 'message'>): StopCause {
   if (code === 'unauthorized') return stopCauses.keyRefused(message);
   return code === 'insecure' ? stopCauses.insecure(message) : stopCauses.unreachable(message);
@@ -129,18 +129,21 @@ export function whyBlocked(
   return isAll ? stopCauses.noEndpointLeft(blocked, message) : undefined;
 }
 
-/** What a price is a price of, for people. */
+/** The name of a kind of purchase in messages. */
 export function purchaseName({ endpoint, resolution, kind }: Priced): string {
   return [endpoint, resolution].filter(Boolean).join(' at ') || kind;
 }
 
-/** Why a run stops when a price has drifted further than is allowed; what binary fractions add does not count. */
+/** Why a run stops when a price has drifted further than is allowed; rounding errors of binary fractions do not count. */
 export function whyDrifted(priced: Priced, drift: number, limitPercent: number): StopCause | undefined {
   if (drift * 100 - limitPercent <= 1e-6) return undefined;
   return stopCauses.priceDrifted(purchaseName(priced), drift, limitPercent);
 }
 
-/** Why a run stops at the first price that is reported for rows of no known price: together they cost more than was agreed to. */
+/**
+ * Why a run stops at the first price that is reported for rows without a known price: together they cost more than was
+ * agreed to.
+ */
 export function whyUnagreed(
   priced: Priced,
   reported: MicroDollars,
@@ -151,12 +154,12 @@ export function whyUnagreed(
   return { exitCode: 3, reason, leaves: ['open'] };
 }
 
-/** From so many ended rows on a percentage of them says something. */
+/** Once this many rows have ended, a percentage of them is meaningful. */
 const enoughEnded = 20;
 
 /**
- * Why a run stops when so many rows of this start have failed. A percentage counts of the rows to do, and of those that
- * have ended once they are enough. Invalid rows do not count: nothing of them was sent.
+ * Why a run stops when too many rows of this start have failed. A percentage is of the rows to do, and of those that
+ * have ended once there are enough of them. Invalid rows do not count: nothing of them was sent.
  *
  * @param rows how many rows this start has to do
  */

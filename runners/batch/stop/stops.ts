@@ -2,21 +2,24 @@ import { BehaviorSubject, filter, Observable, type Subscriber } from 'rxjs';
 import type { UnendedStatus } from '../row/row-status.js';
 import { worstEnd, type RunEnd } from './worst-end.js';
 
-/** What ends a run before its rows do. */
+/** A reason that ends a run before its rows have ended. */
 export interface StopCause extends RunEnd {
   /**
-   * Rows in these states are left as they are, to be gone on with by a later start; the others end first. `open`: they have
-   * not been sent. `sent`: their answer is on its way. `accepted`: their id is journalled. `replied`: their picture is not saved.
-   * New rows are never taken.
+   * Rows in these states are left as they are, for a later start to continue; the others end first. `open`: not sent.
+   * `sent`: the answer is on its way. `accepted`: the job id is journalled. `replied`: the picture is not saved. New
+   * rows are never started.
    */
   readonly leaves: readonly UnendedStatus[];
 }
 
-/** Why a run stops, and what it leaves. Causes add up; the run ends with the most important one. */
+/** Why a run stops, and which rows it leaves. Causes add up; the run ends with the most important one. */
 export class Stops {
-  /** States of the rows that are left so far; `undefined` while rows are taken. */
+  /** States of the rows that are left so far; `undefined` while the run is not stopping. */
   readonly leaving$ = new BehaviorSubject<ReadonlySet<UnendedStatus> | undefined>(undefined);
-  /** Emits these states once there are any, and whenever more are left. Each row in flight subscribes: a set finds it again at once. */
+  /**
+   * Emits these states once there are any, and whenever there are more. Subscribers are kept in a set, so that each of
+   * the many rows in flight can unsubscribe quickly.
+   */
   readonly stopping$ = new Observable<ReadonlySet<UnendedStatus>>((row) => {
     this.rows.add(row);
     const { value } = this.leaving$;
@@ -30,7 +33,7 @@ export class Stops {
     return this.causes.length > 0;
   }
 
-  /** What the run ends with; `undefined`: nothing stopped it. */
+  /** How the run ends; `undefined` if nothing stopped it. */
   get end(): RunEnd | undefined {
     return worstEnd(this.causes);
   }
@@ -39,12 +42,12 @@ export class Stops {
     return this.leaving$.value?.has(status) === true;
   }
 
-  /** Emits when it is, at once when it is already. */
+  /** Emits once rows in this state are left; at once if they already are. */
   left(status: UnendedStatus): Observable<unknown> {
     return this.leaving$.pipe(filter((leaving) => leaving?.has(status) === true));
   }
 
-  /** Returns whether it is the first of its kind. */
+  /** Adds a cause. Returns whether it is the first one with its exit code. */
   stop(cause: StopCause): boolean {
     const isNew = !this.causes.some(({ exitCode }) => exitCode === cause.exitCode);
     if (isNew) this.causes.push(cause);

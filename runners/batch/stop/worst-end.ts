@@ -3,13 +3,13 @@ import type { ReachedCap } from '../ledger/value-caps.js';
 /** How a run ended. */
 export interface RunEnd {
   readonly exitCode: number;
-  /** One sentence: what happened, and how to go on. */
+  /** One sentence on what happened and how to continue. */
   readonly reason: string;
-  /** The caps that had no room for a row, where the run ended for that. */
+  /** The caps that left no room for a row, if the run ended for that reason. */
   readonly caps?: readonly ReachedCap[];
 }
 
-/** Exit codes of errors by their code. What is not listed is a fault of millrace itself. */
+/** Exit codes of errors by their code. A code that is not listed is a fault of millrace itself. */
 export const exitCodes: Readonly<Record<string, number>> = {
   usage: 2,
   manifest: 2,
@@ -31,12 +31,13 @@ export const exitCodes: Readonly<Record<string, number>> = {
   'not-a-file': 74,
 };
 
-/** From what matters most to what matters least. Interruptions stand above all. */
+/** Exit codes from the most to the least important. Interruptions come before all of them. */
 const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
 
 /**
- * The one end of a run that ended in several ways at once: the most important exit code, with its sentence. After an
- * interruption, the sentence also names the next problem: the person who interrupted it knows of the interruption already.
+ * The one end of a run that ended for several reasons: the most important exit code, with its sentence. After an
+ * interruption, the sentence also names the next problem, because the person who interrupted the run knows of the
+ * interruption already.
  */
 export function worstEnd(ends: readonly RunEnd[]): RunEnd | undefined {
   const [worst, ...others] = ends.toSorted((one, other) => rank(one.exitCode) - rank(other.exitCode));

@@ -3,14 +3,17 @@ import type { RowStates } from '../journal/rows/row-states.js';
 import { IdBook } from '../manifest/duplicates/id-book.js';
 
 /**
- * Which ids of a manifest are taken, for one pass over it: those that the journal knows have their place there already,
- * and only a line is kept beside it. The journal's rows must not become more meanwhile.
+ * The ids that are taken in one pass over a manifest. An id that the journal knows needs no entry of its own, only its
+ * line, stored by the row's index in the journal. No rows may be added to the journal's table meanwhile.
  */
 export class KnownIds extends IdBook {
   readonly #rows: Pick<RowStates, 'indexOf'>;
-  /** A bit for each row that has a line. */
+  /** One bit for each row that has a line. */
   readonly #seen = new Column(Uint8Array);
-  /** How far a row's line is from where it would be if all rows stood in the journal's order: mostly 0, which takes no memory. */
+  /**
+   * The difference between a row's line and the line that it would have if all rows were in the journal's order: mostly
+   * 0, which takes no memory.
+   */
   readonly #shifts = new Column(Uint32Array);
   #firstLine: number | undefined;
 
@@ -19,7 +22,7 @@ export class KnownIds extends IdBook {
     this.#rows = rows;
   }
 
-  /** Whether the row at this place of the journal has a line. */
+  /** Whether the row with this index in the journal has a line. */
   isSeen(index: number): boolean {
     return (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
   }

@@ -10,9 +10,9 @@ import { rowFactsOf, isRead, type Task } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
 
 /**
- * The tasks of rows that arrive during the run, each as soon as a slot is free. A row whose id came before is not sent
- * again. If this start has it already, it is skipped, as its end is delivered once. If it ended in an earlier start, its
- * end is delivered again: the caller may have missed it.
+ * The tasks of rows that arrive during the run, each as soon as a slot is free. A row whose id arrived before is not
+ * sent again. If this start has it already, it is skipped, because its end is delivered once. If it ended in an earlier
+ * start, its end is delivered again: the caller may have missed it.
  */
 export async function* liveTasks(
   run: Run,
@@ -35,7 +35,7 @@ export async function* liveTasks(
   }
 }
 
-/** Rows that were out, unanswered, when the last start ended. */
+/** Delivers rows whose requests were sent but not answered when the last start ended. */
 async function deliverHeld(run: Run): Promise<void> {
   for (const { id, outcome } of run.taken.held) {
     const { intent } = (await run.journal.journal.find(id)) ?? {};
@@ -43,7 +43,7 @@ async function deliverHeld(run: Run): Promise<void> {
   }
 }
 
-/** A wrong row ends once, however often it comes: its end is delivered again where an earlier start had it. */
+/** An invalid row ends once, however often it arrives; if it ended in an earlier start, its end is delivered again. */
 async function refuse(run: Run, invalid: InvalidRow, seen: RowStates): Promise<Task | undefined> {
   const isKnown = run.journal.journal.recovered.rows.get(invalid.key)?.status === 'invalid-row';
   if (isKnown) return deliverAgain(run, invalid.key);
@@ -52,14 +52,14 @@ async function refuse(run: Run, invalid: InvalidRow, seen: RowStates): Promise<T
   return { what: 'refuse', invalid };
 }
 
-/** Of a row that this start has not seen; a row that is wrong has problems. */
+/** The task for a row that this start has not seen, or the row itself if it is invalid. */
 async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRow | undefined> {
   const { recovered } = run.journal.journal;
   if (!item.valid) return item.row;
   const { row } = item;
   const state = recovered.rows.get(row.id);
   if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return otherRow(row);
-  // Its number says nothing of what a damaged journal may have lost.
+  // The number of a row that arrives says nothing about what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = { retry: run.options.retry, changed: 'keep' as const, mustHold };
   if (isPending(state?.status ?? 'open') || isTakenUp(run, row)) return undefined;
@@ -70,7 +70,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
 }
 
-/** Held by this start, or polled or downloaded once more: its end is delivered when it comes. */
+/** Whether this start holds the row, or polls or downloads it once more: its end is delivered when it comes. */
 function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
   const status = journal.journal.recovered.rows.get(id)?.status;
   if (status === 'deadline' || status === 'download') return options.retry.has(status);
@@ -88,7 +88,7 @@ function otherRow(row: Row): InvalidRow {
   return wrong(row, 'is the id of another row, which came before; each row needs its own');
 }
 
-/** What the check of a whole manifest would have kept the run from starting for. */
+/** A problem for which the check of a whole manifest would have refused the start. */
 function problemOf({ options, money: { prices, ledger } }: Run, row: Row): string | undefined {
   if (row.kind === 'route' && options.lbBaseUrl === undefined)
     return 'is a route, and routes need their host: {lb_base_url} is missing';
@@ -105,8 +105,8 @@ function wrong({ row, line, id, hash, cells }: Row, message: string): InvalidRow
 }
 
 /**
- * A source that ends when the run stops, also while it waits for its next value. A Node stream is destroyed then; a
- * generator that waits is left to wait.
+ * A source that ends when the run stops, even while it waits for its next value. A Node stream is destroyed then; a
+ * generator that is waiting is left.
  */
 export async function* untilStopping<T>(
   source: AsyncIterable<T> | Iterable<T>,

@@ -10,27 +10,27 @@ import type { ManifestSettings } from '../manifest/manifest-settings.js';
 const blockBytes = 1 << 16;
 
 /**
- * The bytes of a manifest as its first reading found them: their number, and a CRC-32 of each 64 kB. Every later reading
- * ends after that number of bytes, and compares each 64 kB before it passes them on: no row is made of a byte that was
- * not checked and priced. What was appended since is left for the next start. Takes 4 bytes for 64 kB.
+ * The bytes of a manifest as the first pass found them: their number, and a CRC-32 of each 64 kB. Every later pass ends
+ * after that number of bytes, and compares each 64 kB before passing them on: no row is created from a byte that was
+ * not checked and priced. Bytes that were appended since are left for the next start. Takes 4 bytes per 64 kB.
  */
 export class PricedBytes {
-  /** What later readings leave out: rows that a start has nothing to do with. */
+  /** The parts that later passes leave out: rows that a start need not read. */
   leftOut: readonly LeftOut[] = [];
   #sections: SectionFinder | undefined;
   readonly #sums = new Column(Uint32Array);
-  /** The last block of the first reading: its sum is made once somebody asks for it, which nobody does of a short plan. */
+  /** The last block of the first pass: its checksum is computed only when it is needed, which it never is for a short plan. */
   #unsummed: { readonly index: number; readonly block: Uint8Array } | undefined;
   #length: number | undefined;
   #endsInLine = false;
   #growth: Growth | undefined;
 
-  /** What stood behind the priced bytes at the end of the last reading; `undefined`: nothing. */
+  /** The bytes that were appended after the priced ones, as of the last pass; `undefined` if there are none. */
   get growth(): Growth | undefined {
     return this.#growth;
   }
 
-  /** What the first reading found, as plain values; `undefined` until it has come to its end. */
+  /** The results of the first pass as plain values; `undefined` until it has ended. */
   get found(): FoundBytes | undefined {
     const length = this.#length;
     if (length === undefined) return undefined;
@@ -38,12 +38,12 @@ export class PricedBytes {
     return { length, sums: Array.from({ length: blocks }, (_, block) => this.#sumOf(block)) };
   }
 
-  /** Where sections of whole rows begin, as far as the first reading has come. */
+  /** The beginnings of sections of whole rows, as far as the first pass has come. */
   get sections(): readonly SectionStart[] {
     return this.#sections?.starts ?? [];
   }
 
-  /** Reads the file to its end, as `read` does, and makes nothing of it: not even sections, which a later reading finds. */
+  /** Reads the file to its end, like `read`, without using the content and without finding sections; a later pass finds those. */
   async look(disk: Pick<Disk, 'open'>, path: string, source: BytesSource): Promise<FoundBytes | undefined> {
     const reading = this.read(disk, path, source, Buffer.allocUnsafeSlow(blockBytes));
     while ((await reading.next()).done !== true) continue;
@@ -52,11 +52,12 @@ export class PricedBytes {
   }
 
   /**
-   * Reads the file: what the first reading passes on is what later ones are held to.
+   * Reads the file. Later passes must find the same bytes as the first one.
    *
-   * @param source `name`: how messages call the file
-   * @param into each block of a first reading is read to, in place of the one before it. @defaultValue memory of its own
-   * @throws {ManifestChangedError} where a later reading finds other bytes
+   * @param source its `name` is used in messages
+   * @param into buffer into which each block of a first pass is read, overwriting the previous one. @defaultValue a new
+   *   buffer for each block
+   * @throws {ManifestChangedError} if a later pass finds other bytes
    */
   async *read(
     disk: Pick<Disk, 'open'>,
@@ -138,10 +139,10 @@ export class PricedBytes {
   }
 }
 
-/** What is read: the name is that of messages. */
+/** The name is used in messages. */
 type BytesSource = Pick<ManifestSettings, 'name' | 'format' | 'gzip'>;
 
-/** What of a block, which begins at byte `at`, is not left out. */
+/** The parts of a block, which begins at byte `at`, that are not left out. */
 function* without(block: Uint8Array, at: number, leftOut: readonly LeftOut[]): Generator<Uint8Array> {
   let from = 0;
   for (const out of leftOut) {
@@ -153,20 +154,20 @@ function* without(block: Uint8Array, at: number, leftOut: readonly LeftOut[]): G
   if (from < block.length) yield block.subarray(from);
 }
 
-/** How long a manifest is, and the CRC-32 of each 64 kB of it. */
+/** The length of a manifest, and the CRC-32 of each 64 kB of it. */
 export interface FoundBytes {
   readonly length: number;
   readonly sums: readonly number[];
 }
 
-/** What was appended to a manifest after it was priced. */
+/** Bytes that were appended to a manifest after it was priced. */
 export interface Growth {
   readonly bytes: number;
-  /** It begins within a line: the last row was priced before its line was whole. */
+  /** They begin within a line: the last row was priced before its line was complete. */
   readonly isInLine: boolean;
 }
 
-/** Fills `block` with the bytes from `position` on, unless the file ends before. */
+/** Fills `block` with the bytes from `position` on, up to the end of the file. */
 async function readBlock(path: string, file: DiskFile, position: number, block: Buffer): Promise<Uint8Array> {
   return block.subarray(0, await onDisk(path, () => readUpTo(file, block, position)));
 }

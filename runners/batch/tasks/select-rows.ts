@@ -6,7 +6,7 @@ import { readManifest } from '../manifest/read-manifest.js';
 import type { ManifestItem } from '../manifest/manifest-row.js';
 import { PricedBytes } from './priced-bytes.js';
 
-/** The part of a manifest that `only` and `limit` leave to be done. One for each pass. */
+/** The part of a manifest that `only` and `limit` select. Use one instance for each pass. */
 export class SelectRows {
   private readonly only: RowSelection | undefined;
   private readonly notSeen: Set<string>;
@@ -18,51 +18,51 @@ export class SelectRows {
     this.left = limit;
   }
 
-  /** Whether the row, which is to be done, is done by this start. */
+  /** Whether this start does a row that is to be done. */
   takes(row: SelectedBy): boolean {
     if (this.left === 0 || this.only?.has(row) === false) return false;
     this.left--;
     return true;
   }
 
-  /** Takes in every row, so that what no row is found by is known at the end. */
+  /** Call this with every row, so that `missing` can name the entries that match no row. */
   see(row: SelectedBy): void {
     if (this.notSeen.size === 0 || this.only === undefined) return;
     for (const entry of this.only.entriesOf(row)) this.notSeen.delete(entry);
   }
 
-  /** Nothing is left to be taken. */
+  /** The limit is reached. */
   get isFull(): boolean {
     return this.left === 0;
   }
 
-  /** Entries of `only` that no row is found by. */
+  /** Entries of `only` that match no row. */
   missing(): string[] {
     return [...this.notSeen];
   }
 }
 
-/** Where rows come from. */
+/** The source of the rows. */
 interface ManifestPlace {
   readonly path: string;
   readonly settings: ManifestSettings;
-  /** What earlier readings found in the file, and what this one is held to. @defaultValue nothing: any bytes are read */
+  /** The bytes that earlier passes found in the file; this pass must find the same. @defaultValue any bytes are accepted */
   readonly bytes?: PricedBytes;
-  /** They arrive while the run goes. */
+  /** Rows that arrive during the run. */
   readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
 }
 
-/** The rows of a manifest, each made when it is asked for; `ids` as in `readManifest`. */
+/** The rows of a manifest, each created when it is pulled; `ids` as in `readManifest`. */
 export function readRows(
   disk: Disk,
   { path, settings, bytes = new PricedBytes(), live }: ManifestPlace,
   ids?: IdKeeper,
 ): AsyncIterable<ManifestItem> {
-  // Of rows that arrive while the run goes nothing is known before.
+  // Rows that arrive during the run are not known in advance.
   if (live !== undefined) return nothing();
   return readManifest(bytes.read(disk, path, settings), settings, ids, bytes.leftOut);
 }
 
 async function* nothing(): AsyncGenerator<never> {
-  // No row.
+  // There are no rows.
 }

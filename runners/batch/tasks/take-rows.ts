@@ -14,8 +14,8 @@ import { stopCauses } from '../stop/stop-causes.js';
 import { rowFactsOf, type Task } from '../row/task.js';
 
 /**
- * What this start has to do, each when it is asked for: first what earlier starts bought, those accepted first in front,
- * then the rows of the manifest that have not ended. Ends when the run stops.
+ * The tasks of this start, each created when it is pulled: first rows that earlier starts bought, with accepted ones at
+ * the front, then the rows of the manifest that have not ended. Ends when the run stops.
  */
 export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
   for (const tasks of [
@@ -39,7 +39,7 @@ function newTasks(run: Run): AsyncIterable<Task> | Iterable<Task> {
   return hasManifestTasks(run) ? manifestTasks(run) : [];
 }
 
-/** A manifest whose rows have all ended is not read another time. */
+/** A manifest whose rows have all ended is not read again. */
 function hasManifestTasks({ ahead, pending }: Run): boolean {
   const { toSend, toPoll, toDownload, toHold, invalid } = ahead;
   return toSend + toPoll + toDownload + toHold + invalid + pending.size > 0;
@@ -53,12 +53,12 @@ function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Gen
   }
 }
 
-/** The emulator of an earlier start has ended, and its jobs with it: they are asked for once, and not for a minute. */
+/** The emulator of an earlier start has ended, and its jobs with it: they are polled only once. */
 function ofEndedEmulator(task: Task): Task {
   return task.what === 'poll' ? { ...task, wasExpired: true } : task;
 }
 
-/** Rows that had ended, and whose job or picture is asked for once more. */
+/** Rows that had ended and whose job is polled, or picture downloaded, once more. */
 async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGenerator<Task> {
   const { options, journal } = run;
   if (!options.retry.has(code)) return;
@@ -69,7 +69,7 @@ async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGene
   }
 }
 
-/** Completed rows whose files were not asked for before. */
+/** Completed rows with files that were not asked for before. */
 async function* tasksForFiles({ journal, taken }: Run): AsyncGenerator<Task> {
   if (taken.forFiles === undefined) return;
   for await (const ended of journal.journal.rowsIn(['completed'])) {
@@ -86,11 +86,12 @@ async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<T
   }
 }
 
-/** The rows of the manifest that have not ended, of the bytes that were priced, by their priority. */
+/** The rows of the manifest that have not ended, from the bytes that were priced, by their priority. */
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal, taken, stops } = run;
   const { recovered } = journal.journal;
-  // What is redone has been taken up by now: no content is compared again, unless some rows did not fit under the cap.
+  // Rows to be redone have been reopened by now, so contents need not be compared again, unless some rows did not fit
+  // under the cap.
   const rules = {
     ...{ retry: options.retry, mustHold: recovered.mustHold },
     changed: taken.kept > 0 ? options.changed : ('keep' as const),
@@ -116,7 +117,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
     run.events.next({ type: 'warning', code: 'manifest', message: grown(run, growth) });
 }
 
-/** @throws {ManifestChangedError} where the check has found no invalid row that was to be skipped */
+/** @throws {ManifestChangedError} unless invalid rows are skipped: the check has found none */
 function refuseTask({ options, journal }: Run, invalid: InvalidRow): Task | undefined {
   const { skipInvalid, manifest } = options;
   if (!skipInvalid)
@@ -135,14 +136,15 @@ function rowTask(
   const spec = decideRow(row, state, rules);
   if (spec === undefined) return undefined;
   if ('reopen' in spec) {
-    // What is to be taken up again has been by now: the rest has ended since the check, and is for a later start.
+    // Rows to be taken up again have been reopened by now: this one has ended since the check, and is left for a later
+    // start.
     if (spec.reopen !== 'redo' || !select.takes(row)) return undefined;
     // A row to be redone that does not fit under the cap stays as it is.
     run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
     return 'over-cap';
   }
   if (!run.pending.has(row.id) && !select.takes(row)) return undefined;
-  // Rows of an endpoint that the service does not know are left, not asked for one by one.
+  // Rows of an endpoint that the service does not know are left without a request for each.
   if (spec.what === 'send' && run.service.blocked.has(row)) return undefined;
   return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
 }

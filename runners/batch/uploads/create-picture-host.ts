@@ -6,22 +6,22 @@ import type { S3Store } from './open-s3-store.js';
 import { type UploadTarget, type PictureHost, UploadError } from './picture-host.js';
 import type { UploadNotes } from './upload-notes.js';
 
-/** Where pictures come from and go to. */
+/** Where pictures are read and uploaded. */
 export interface HostOptions extends UploadTarget {
   readonly store: S3Store;
-  /** Paths begin here, and none leads out of it. */
+  /** Paths are relative to this folder, and cannot lead out of it. */
   readonly folder: string;
   readonly notes: UploadNotes;
 }
 
-/** Pictures of up to 30 MB are in memory meanwhile. */
+/** Each upload has a picture of up to 30 MB in memory. */
 const uploadsAtOnce = 4;
 /** How many pictures are remembered, for all rows that name them. */
 const remembered = 10_000;
 
 /**
- * Uploads each picture once for its content, under its SHA-256: what lies there already, from whatever row, start or run,
- * is not sent again.
+ * Uploads each picture once, under its SHA-256: a picture that is in the store already, from any row, start or run, is
+ * not sent again.
  */
 export function createPictureHost({ store, bucket, prefix, folder, notes }: HostOptions): PictureHost {
   const limit = pLimit(uploadsAtOnce);
@@ -62,13 +62,13 @@ function once<T>(known: Map<string, Promise<T>>, key: string, make: () => Promis
   return made;
 }
 
-/** A picture of this machine, checked once more: files change. */
+/** A local picture, checked once more before its upload because files change. */
 export interface PictureOnDisk {
   readonly file: string;
   /** `png`, `jpeg`, … */
   readonly type: string;
   readonly bytes: number;
-  /** When it was changed last, its times and name included. */
+  /** The later of its modification and change times, in ms since the epoch. */
   readonly mtimeMs: number;
 }
 
@@ -78,11 +78,11 @@ export async function statPicture(folder: string, path: string): Promise<Picture
   if ('problem' in found) throw new UploadError('picture', `the picture "${path}" ${found.problem}`);
   const { mtimeMs, ctimeMs } = await stat(found.path).catch((error: unknown) => vanished(path, error));
   const { path: file, bytes, contentType } = found;
-  // A copy that keeps the time of its source has a change time of its own.
+  // A copy that keeps the modification time of its source has its own change time.
   return { file, bytes, mtimeMs: Math.max(mtimeMs, ctimeMs), type: contentType.replace('image/', '') };
 }
 
-/** Its bytes, with their SHA-256 in hex. */
+/** The bytes of the picture, with their SHA-256 in hex. */
 export async function readPicture(
   { file, bytes: size }: PictureOnDisk,
   path: string,
@@ -103,15 +103,15 @@ function vanished(path: string, error: unknown): never {
   throw new UploadError('picture', `the picture "${path}" cannot be read (${code})`, error);
 }
 
-/** No host exists below `.invalid`: the stand-in for a local picture can never be fetched by mistake. */
+/** No host exists below `.invalid`, so the placeholder for a local picture can never be fetched by mistake. */
 const origin = 'https://local-picture.invalid/';
 
-/** The stand-in for a local picture in a checked row, until it is uploaded. */
+/** The placeholder for a local picture in a checked row, until it is uploaded. */
 export function localPicture(path: string): string {
   return `${origin}${encodeURIComponent(path)}`;
 }
 
-/** The path that an image stands for; `undefined`: it is an address of its own. */
+/** The path for which an image is a placeholder; `undefined` if the image has its own URL. */
 export function localPicturePath(image: string): string | undefined {
   return image.startsWith(origin) ? decodeURIComponent(image.slice(origin.length)) : undefined;
 }

@@ -4,27 +4,27 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { UploadError } from './picture-host.js';
 
-/** How a bucket is reached. Credentials, region and profile are found as the AWS tools find them. */
+/** How to access a bucket. Credentials, region and profile are found as the AWS tools find them. */
 export interface S3StoreOptions {
   readonly bucket: string;
   /** A store other than AWS; the bucket is then part of the path. @defaultValue env AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL */
   readonly endpoint?: string | undefined;
-  /** Agents for connections, for a proxy. @defaultValue the SDK's own agents */
+  /** Agents for connections through a proxy. @defaultValue the SDK's own agents */
   readonly agents?: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A bucket of any S3-compatible store. All of it errors with `UploadError`. */
+/** A bucket of any S3-compatible store. All methods reject with `UploadError`. */
 export interface S3Store {
-  /** Whether an object of this name is there. */
+  /** Whether there is an object with this key. */
   has(key: string): Promise<boolean>;
-  /** Uploads it. */
+  /** Uploads an object. */
   add(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
-  /** A presigned address. */
+  /** A presigned URL. */
   addressOf(key: string, lifetimeMs: number): Promise<string>;
 }
 
-/** @throws {MillraceError} `usage` where the packages are not installed */
+/** @throws {MillraceError} `usage` if the packages are not installed */
 export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
   const { S3Client, GetObjectCommand, HeadObjectCommand, PutObjectCommand, getSignedUrl } = await loadSdk();
   const client = new S3Client(configOf(options));
@@ -54,7 +54,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
   };
 }
 
-/** Stores other than AWS know neither its regions nor its later checksums. */
+/** Stores other than AWS know neither its regions nor its newer checksums. */
 function configOf({ endpoint, agents, env }: S3StoreOptions): S3ClientConfig {
   const isElsewhere = [endpoint, env['AWS_ENDPOINT_URL_S3'], env['AWS_ENDPOINT_URL']].some(Boolean);
   const hasRegion = [env['AWS_REGION'], env['AWS_PROFILE']].some(Boolean);
@@ -68,7 +68,7 @@ function configOf({ endpoint, agents, env }: S3StoreOptions): S3ClientConfig {
   };
 }
 
-/** The keys of `env` where they stand there by themselves; all else the SDK finds out. */
+/** The keys in `env`, if no profile is set; the SDK finds everything else. */
 function keysOf(env: S3StoreOptions['env']): Pick<S3ClientConfig, 'credentials'> {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey || env['AWS_PROFILE']) return {};

@@ -1,25 +1,25 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/** A place that the service can fetch pictures of this machine from. */
+/** A store from which the service can fetch local pictures. */
 export interface PictureHost {
   /**
-   * Sees to it that the picture lies there, once for its content. Resolves to its name, which is not a secret and stands in
-   * the files: `s3://bucket/prefix/<sha256>.png`.
+   * Uploads the picture unless it is there already. Resolves to its name, which is based on its content, is not a
+   * secret and is written to files: `s3://bucket/prefix/<sha256>.png`.
    *
    * @param path as the manifest has it
    * @throws {UploadError}
    */
   put(path: string): Promise<string>;
-  /** A public address of what `put` named, valid for this many milliseconds. Each call makes a new one. */
+  /** A public URL for a name from `put`, valid for this many milliseconds. Each call makes a new one. */
   addressOf(name: string, lifetimeMs: number): Promise<string>;
-  /** Once nothing is asked of it any more. */
+  /** Call it once no other method is used any more. */
   close(): Promise<void>;
 }
 
 /** Where pictures are uploaded to. */
 export interface UploadTarget {
   readonly bucket: string;
-  /** Without slashes at its ends; the empty string: none. */
+  /** Without slashes at its ends; the empty string means no prefix. */
   readonly prefix: string;
 }
 

@@ -13,12 +13,12 @@ function noteSchema() {
     bytes: z.int(),
     mtimeMs: z.number(),
     sha256: z.string(),
-    /** Its key in the store. */
+    /** Its name: `s3://bucket/key`. */
     name: z.string(),
   });
 }
 
-/** Which picture was uploaded as what, over all starts of a run: `uploads.jsonl` in its folder. */
+/** The pictures that were uploaded, over all starts of a run: `uploads.jsonl` in its folder. */
 export class UploadNotes {
   readonly #schema = noteSchema();
   readonly #notes = new Map<string, UploadNote>();
@@ -30,7 +30,7 @@ export class UploadNotes {
     private readonly path: string,
   ) {}
 
-  /** Notes that cannot be read are made again. */
+  /** Notes that cannot be read are skipped; their pictures are read again. */
   static async open(disk: Disk, path: string): Promise<UploadNotes> {
     const notes = new UploadNotes(disk, path);
     const file = await disk.open(path, 'r').catch(() => undefined);
@@ -49,14 +49,14 @@ export class UploadNotes {
     return note?.bytes === bytes && note.mtimeMs === mtimeMs ? note : undefined;
   }
 
-  /** A note that cannot be written is not a fault: the next start looks at the picture again. */
+  /** If a note cannot be written, that is not an error: the next start reads the picture again. */
   async add(note: UploadNote): Promise<void> {
     this.#notes.set(note.path, note);
     this.#last = this.#last.then(() => this.#write(note)).catch(() => undefined);
     await this.#last;
   }
 
-  /** Once what was added is written. */
+  /** Waits until all added notes are written. */
   async close(): Promise<void> {
     await this.#last;
     await this.#file?.close();
@@ -68,7 +68,7 @@ export class UploadNotes {
   }
 
   #read(line: string): void {
-    // A torn line is passed over: see above.
+    // An incomplete line is skipped.
     const { data } = this.#schema.safeParse(valueOfJson(line));
     if (data !== undefined) this.#notes.set(data.path, data);
   }

@@ -1,22 +1,23 @@
 import { crc32 } from 'node:zlib';
 import { checksumBytes, isFramed, storedChecksum } from './record-line.js';
 
-/** CRC-32 as zlib has it: bit 31 of a number is the coefficient of x^0. */
+/** The polynomial of CRC-32 in zlib's bit order: bit 31 of a number is the coefficient of x^0. */
 const polynomial = 0xedb88320;
-/** Longer lines are looked up in steps of as many bytes. */
+/** Longer lines are shifted in steps of this many bytes. */
 const stepBytes = 4_096;
 const newline = 0x0a;
 
 /**
- * Checks the checksums of all lines of a block by one CRC-32 over its bytes, instead of one for each line: a million rows have four
- * million lines, and a call for one of them takes ten times as long as its bytes. What the block's CRC-32 must be follows from the
- * checksums that its lines hold, since that of two texts in a row is a linear function of those of both. One wrong line is found as
- * surely as by a check of that line alone.
+ * Checks the checksums of all lines of a block with one CRC-32 over its bytes, instead of one for each line: a million
+ * rows have four million lines, and a call for one line takes ten times as long as its bytes. The expected CRC-32 of
+ * the block follows from the checksums stored in its lines, because the CRC-32 of two concatenated texts is a linear
+ * function of those of both. A single wrong line is detected as reliably as by a check of that line alone.
  *
  * @param bytes lines, each ended by a newline
  * @param before CRC-32 of all bytes before them
- * @param ends is filled with where the lines end, as far as they are records
- * @returns the CRC-32 up to the end of the block; `undefined`: one of the lines is not a record with the right checksum
+ * @param ends is filled with the ends of the lines, as far as they are records
+ * @returns the CRC-32 up to the end of the block; `undefined` if one of the lines is not a record with the right
+ *   checksum
  */
 export function checksumOfLines(bytes: Buffer, before: number, ends: number[] = []): number | undefined {
   const found = crc32(bytes, before);
@@ -34,7 +35,7 @@ export function checksumOfLines(bytes: Buffer, before: number, ends: number[] = 
   return expected >>> 0 === found ? found : undefined;
 }
 
-/** CRC-32 of two texts in a row, by that of each, and the length of the second one. */
+/** CRC-32 of two concatenated texts, from the CRC-32 of each and the length of the second one. */
 function joined(first: number, second: number, length: number): number {
   let result = first;
   let left = length;
@@ -42,7 +43,10 @@ function joined(first: number, second: number, length: number): number {
   return moved(result, left) ^ second;
 }
 
-/** What stands before so many bytes, multiplied by their power of x: by half-bytes, as lines come in few lengths. */
+/**
+ * Multiplies a CRC-32 by x^8n, for the n bytes that follow, with a table of half-bytes. The table pays off because few
+ * different lengths occur.
+ */
 function moved(value: number, length: number): number {
   const at = length * productsALength;
   if (products[at + 8] === 0) multiply(length);
@@ -63,7 +67,7 @@ function multiply(length: number): void {
   }
 }
 
-/** CRC-32 of a text with some more bytes. */
+/** CRC-32 of a text extended by some more bytes. */
 function withBytes(before: number, bytes: Buffer, { start, end }: { start: number; end: number }): number {
   let rest = ~before;
   for (let at = start; at < end; at++)
@@ -71,14 +75,14 @@ function withBytes(before: number, bytes: Buffer, { start, end }: { start: numbe
   return ~rest;
 }
 
-/** What a byte leaves behind. */
+/** The CRC-32 table: the remainder of each byte. */
 const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
   for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (polynomial & -(rest & 1));
   return rest;
 });
 
-/** x^8n: by what n bytes move what stands before them. */
+/** x^8n for each n: the factor for n following bytes. */
 const powers = new Int32Array(stepBytes + 1);
 powers[0] = 1 << 31;
 for (let bytes = 1; bytes <= stepBytes; bytes++) {
@@ -86,6 +90,9 @@ for (let bytes = 1; bytes <= stepBytes; bytes++) {
   powers[bytes] = (before >>> 8) ^ (remainders[before & 0xff] ?? 0);
 }
 
-/** By length, by half-byte of a CRC-32, by its value. Only what is used takes memory. */
+/**
+ * The products by length, then by position of the half-byte in a CRC-32, then by its value. Only entries that are used
+ * take memory.
+ */
 const productsALength = 8 * 16;
 const products = new Int32Array(productsALength * (stepBytes + 1));

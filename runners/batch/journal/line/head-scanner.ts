@@ -2,7 +2,10 @@ import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { JournalRecord } from '../record.js';
 import { field, fieldCount, fieldNamed, isFieldAt, keyLength, hexAt } from './record-line.js';
 
-/** Kinds of records, each with the fields after which nothing more of it is read; -1: all of them are. The most frequent in front. */
+/**
+ * Kinds of records, each with the fields after which reading can stop; -1 means that all are read. The most frequent
+ * kinds come first.
+ */
 const kinds: readonly (readonly [kind: JournalRecord['k'], enough: number])[] = [
   ['intent', -1],
   ['accepted', bitsOf(field.id, field.jobId)],
@@ -13,9 +16,12 @@ const kinds: readonly (readonly [kind: JournalRecord['k'], enough: number])[] = 
   ['freed', -1],
 ];
 
-/** Longer numbers are not added up digit by digit: that would not be exact. Nor are negative ones, and those with a point. */
+/**
+ * Numbers with more digits are not added up digit by digit, because that would not be exact; nor are negative or
+ * fractional ones.
+ */
 const exactDigits = 15;
-/** No kind is longer. */
+/** No kind has a longer name. */
 const kindLengths = 16;
 
 const quote = 0x22;
@@ -27,28 +33,28 @@ const openBracket = 0x5b;
 const firstOfNull = 0x6e;
 
 /**
- * Reads the small fields at the front of a record straight from its bytes, up to the first object or list (it looks into
- * `error`), and makes no object and next to no string: four million records pass in a resume. One scanner is used again
- * and again, and expects behind each field what stood there the last time.
+ * Reads the small fields at the front of a record directly from its bytes, up to the first object or list (except that
+ * it reads `error`). It creates no objects and almost no strings, because a resumed run may read four million records.
+ * One scanner is reused for all records, and expects after each field the one that followed it last time.
  */
 export class HeadScanner {
   readonly id = new IdHash();
   /** The record's `k`. */
   kind = '';
   private readonly other = new IdHash();
-  /** Where each value lies, quotes left out. Good where `seen` has the field's bit. */
+  /** The position of each value, without quotes. Valid if `seen` has the field's bit. */
   private readonly starts = new Int32Array(fieldCount);
   private readonly ends = new Int32Array(fieldCount);
   private seen = 0;
   private bytes: Buffer = Buffer.alloc(0);
   private start = 0;
   private end = 0;
-  /** By the length of the record's kind and by the field in front: the field that followed last. */
+  /** The field that followed last, by the length of the record's kind and by the field before it. */
   private readonly followers = new Uint8Array(kindLengths * (fieldCount + 1)).fill(fieldCount);
   private kindLength = 0;
   private valueAt = 0;
 
-  /** Reads the head of `bytes[start, end)`, a record with the right checksum. False where it is not a record after all. */
+  /** Reads the head of `bytes[start, end)`, a record with the right checksum. Returns false if it is not a record. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
     this.start = start;
@@ -81,18 +87,21 @@ export class HeadScanner {
     return this.has(field.id);
   }
 
-  /** The hash of a text; `undefined` where the field is missing. Good until the next call. */
+  /** The hash of a text field; `undefined` if the field is missing. Valid until the next call. */
   hashOf(place: number): IdHash | undefined {
     if (!this.has(place)) return undefined;
     return hashed(this.other, this.bytes, { start: this.starts[place] ?? 0, end: this.ends[place] ?? 0 });
   }
 
-  /** The whole record. Good as long as the bytes that were scanned. */
+  /** The bytes of the whole record. Valid as long as the scanned bytes. */
   get line(): Buffer {
     return this.bytes.subarray(this.start, this.end);
   }
 
-  /** The word that the field holds: one of `words`, without making a string, or else as it stands. Empty where it is missing. */
+  /**
+   * The word in a field: one of `words` if it matches, which needs no new string, or else the text as it is. Empty if
+   * the field is missing.
+   */
   word<W extends string>(place: number, words: readonly W[] = []): W {
     if (!this.has(place)) return '' as W;
     const start = this.starts[place] ?? 0;
@@ -101,7 +110,7 @@ export class HeadScanner {
     return this.bytes.toString('latin1', start, end) as W;
   }
 
-  /** A number; NaN where it is missing or `null`. */
+  /** The number in a field; NaN if it is missing or `null`. */
   number(place: number): number {
     if (!this.has(place)) return Number.NaN;
     const start = this.starts[place] ?? 0;
@@ -117,7 +126,7 @@ export class HeadScanner {
     return value;
   }
 
-  /** The first eight hex digits of a field, as a number; 0 where it has none. */
+  /** The first eight hex digits of a field, as a number; 0 if it has none. */
   bits(place: number): number {
     return this.has(place) ? Math.max(hexAt(this.bytes, this.starts[place] ?? 0), 0) : 0;
   }
@@ -126,7 +135,7 @@ export class HeadScanner {
     return (this.seen & (1 << place)) !== 0;
   }
 
-  /** The field whose name begins at `at`. Its value begins at `valueAt` then. */
+  /** The field whose name begins at `at`. Sets `valueAt` to the beginning of its value. */
   private fieldAt(at: number, before: number): number {
     const { bytes } = this;
     const slot = this.kindLength * (fieldCount + 1) + before;
@@ -150,7 +159,7 @@ export class HeadScanner {
     hashed(this.id, this.bytes, { start, end });
   }
 
-  /** Finds out the kind. Returns the fields without which reading goes on; -1 for all. */
+  /** Reads the kind. Returns the fields that must have been seen before reading can stop; -1 for all. */
   private wanted(): number {
     const start = this.starts[field.k] ?? 0;
     const end = this.ends[field.k] ?? 0;
@@ -169,21 +178,21 @@ function bitsOf(...places: number[]): number {
   return places.reduce((bits, place) => bits | (1 << place), 0);
 }
 
-/** Where the closing quote is. */
+/** The position of the closing quote. */
 function endOfText(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at;
 }
 
-/** Behind a number, `null`, `true` or `false`. */
+/** The position after a number, `null`, `true` or `false`. */
 function endOfBare(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== comma && bytes[at] !== closeBrace) at++;
   return at;
 }
 
-/** Of the text between quotes. */
+/** Hashes the text between quotes. */
 function hashed(hash: IdHash, bytes: Buffer, { start, end }: { start: number; end: number }): IdHash {
   if (hash.ofPlain(bytes, start, end)) return hash;
   return hash.ofText(JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string);

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { MillraceError } from '../../../../src/contract/millrace-error.js';
 import { journalFormat, type JournalRecord } from '../record.js';
 
-/** Bytes of `,"c":"xxxxxxxx"}`: the checksum closes every line. */
+/** Bytes of `,"c":"xxxxxxxx"}`: every line ends with its checksum. */
 export const checksumBytes = 16;
 
 /** A record that cannot be written as JSON: nested too deep for the stack, cyclic, or with a BigInt. Nothing is written. */
@@ -17,10 +17,10 @@ export class UnfitRecord extends MillraceError {
 }
 
 /**
- * One record as one line: a JSON object with the small fields first, so that a reader finds what it needs without
- * parsing the row's content, and last `c`, the CRC-32 of everything before `,"c":`.
+ * Encodes a record as one line: a JSON object with the small fields first, so that a reader finds what it needs without
+ * parsing the row's content. The last field is `c`, the CRC-32 of everything before `,"c":`.
  *
- * @param n Counts the records of a journal from 1, without a gap.
+ * @param n The number of the record in the journal, counted from 1 without gaps.
  * @throws {UnfitRecord}
  */
 export function encodeRecord(n: number, record: JournalRecord): Buffer {
@@ -36,12 +36,15 @@ export function checksumText(checksum: number): string {
   return checksum.toString(16).padStart(8, '0');
 }
 
-/** The JSON of the line without its closing brace. A run writes four records a row: no object is made for one. */
+/**
+ * The JSON of the line without its closing brace. It is built as text, without a new object, because a run writes four
+ * records per row.
+ */
 function inOrder(n: number, record: JournalRecord): string {
   let heads = `{"n":${n},"k":"${record.k}"${jsonField('at', record.at)}`;
   if (record.k === 'start') heads += jsonField('format', journalFormat);
   if ('id' in record) heads += jsonField('id', record.id);
-  // The reader of heads looks into the error, and at no body behind another one.
+  // The scanner of heads reads `error`, but stops at any other object: `error` comes first.
   let bodies = 'error' in record ? jsonField('error', codeFirst(record.error)) : '';
   for (const [name, value] of Object.entries(record)) {
     if (placed.has(name)) continue;
@@ -53,13 +56,13 @@ function inOrder(n: number, record: JournalRecord): string {
 
 const placed: ReadonlySet<string> = new Set(['k', 'at', 'id', 'error']);
 
-/** Nothing where JSON has no word for the value. */
+/** The field as JSON; empty if JSON has no representation for the value. */
 function jsonField(name: string, value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? '' : `,"${name}":${text}`;
 }
 
-/** The reader looks for the code right behind the brace. */
+/** The scanner expects `code` as the first field. */
 function codeFirst(error: object): object {
   return 'code' in error ? Object.assign({ code: error.code }, error) : error;
 }
@@ -72,7 +75,7 @@ interface NumberedRecord {
 /** Fields of the line, not of the record. */
 const framing = ['n', 'c', 'format'];
 
-/** The record of a line whose checksum `hasGoodChecksum` has found right. */
+/** Decodes a line whose checksum was checked by `hasGoodChecksum`. */
 export function decodeRecord(line: Buffer): NumberedRecord {
   const fields = JSON.parse(line.toString()) as Record<string, unknown>;
   const n = fields['n'] as number;
@@ -80,19 +83,19 @@ export function decodeRecord(line: Buffer): NumberedRecord {
   return { n, record: fields as unknown as JournalRecord };
 }
 
-/** Whether `bytes[start, end)` is a whole record: opened and closed as one, with the right checksum. */
+/** Whether `bytes[start, end)` is a whole record with the right beginning, end and checksum. */
 export function hasGoodChecksum(bytes: Buffer, start: number, end: number): boolean {
   if (!isFramed(bytes, start, end)) return false;
   return crc32(bytes.subarray(start, end - checksumBytes)) === storedChecksum(bytes, end);
 }
 
-/** Whether `bytes[start, end)` is opened and closed as a record. */
+/** Whether `bytes[start, end)` begins and ends like a record. */
 export function isFramed(bytes: Buffer, start: number, end: number): boolean {
   if (end - checksumBytes <= start || bytes[start] !== brace) return false;
   return endsLikeRecord(bytes, end) && storedChecksum(bytes, end) >= 0;
 }
 
-/** The checksum that the record holds which ends here; -1: what stands there is none. */
+/** The checksum stored in the record that ends at `end`; -1 if there is none. */
 export function storedChecksum(bytes: Buffer, end: number): number {
   return hexAt(bytes, end - 10);
 }
@@ -110,7 +113,7 @@ function matches(bytes: Buffer, at: number, expected: readonly number[]): boolea
   return true;
 }
 
-/** A whole record inside other bytes. */
+/** The position of a whole record inside other bytes. */
 interface Salvaged {
   readonly start: number;
   readonly end: number;
@@ -137,7 +140,7 @@ function endOfRecord(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** A row's own content may hold `{"n":` as well, but hardly with a number and `"k"` behind it. */
+/** A row's own content may contain `{"n":` as well, but hardly followed by a number and `"k"`. */
 function looksLikeHead(bytes: Buffer, start: number): boolean {
   return /^\{"n":\d{1,16},"k":"/.test(bytes.toString('latin1', start, Math.min(start + 32, bytes.length)));
 }
@@ -158,14 +161,14 @@ export function hexAt(bytes: Buffer, at: number): number {
   return sign < 0 ? -1 : value >>> 0;
 }
 
-/** Fields at the front of a record. Whatever else stands there is passed over. */
+/** Fields at the front of a record. Other fields there are skipped. */
 const names = [
   ...(['n', 'k', 'at', 'id', 'row', 'hash', 'kind', 'endpoint', 'mode', 'attempt', 'price'] as const),
   ...(['resolution', 'takes', 'jobId', 'cost', 'source', 'delayTime', 'executionTime'] as const),
   ...(['statusCalls', 'submittedAt', 'status', 'to', 'why', 'error', 'code'] as const),
 ];
 
-/** A number for each field: its place among them. */
+/** The number of each field: its index in `names`. */
 export const field = Object.fromEntries(names.map((name, place) => [name, place])) as Readonly<
   Record<(typeof names)[number], number>
 >;
@@ -174,11 +177,11 @@ export const fieldCount = names.length;
 
 const quote = 0x22;
 
-/** Each name as it stands in a line, up to its value. */
+/** Each name as it is in a line, up to its value. */
 const keys = names.map((name) => Buffer.from(`${name}":`));
 const placesByKey = new Map(keys.map((key, place) => [keyOf(key, 0, key.length - 2), place]));
 
-/** Whether the name of this field, and the colon behind it, stand at `at`. */
+/** Whether the name of this field and the colon after it are at `at`. */
 export function isFieldAt(bytes: Buffer, at: number, place: number): boolean {
   const key = keys[place];
   if (key === undefined) return false;
@@ -186,7 +189,7 @@ export function isFieldAt(bytes: Buffer, at: number, place: number): boolean {
   return true;
 }
 
-/** How long the name is, with what stands between it and its value. */
+/** The length of the field's name, including the quote and colon before its value. */
 export function keyLength(place: number): number {
   return keys[place]?.length ?? 0;
 }
@@ -197,7 +200,7 @@ export function fieldNamed(bytes: Buffer, start: number, end: number): number {
   return place !== undefined && bytes[end] === quote && isFieldAt(bytes, start, place) ? place : fieldCount;
 }
 
-/** First letter, last letter and length tell the names apart. */
+/** The first letter, the last letter and the length are different for each name. */
 function keyOf(bytes: Buffer, start: number, end: number): number {
   return (bytes[start] ?? 0) | ((bytes[end - 1] ?? 0) << 8) | ((end - start) << 16);
 }

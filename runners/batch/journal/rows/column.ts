@@ -4,7 +4,10 @@ const chunkBits = 12;
 const chunkLength = 1 << chunkBits;
 const chunkMask = chunkLength - 1;
 
-/** A typed array that grows by whole chunks, so that growing never copies. Unset entries read 0; a chunk of zeros takes no memory. */
+/**
+ * A typed array that grows by whole chunks, so that growing never copies. Unset entries read as 0; a chunk of zeros
+ * takes no memory.
+ */
 export class Column {
   private readonly chunks: (Store | undefined)[] = [];
 
@@ -20,7 +23,7 @@ export class Column {
     if (store) store[index & chunkMask] = value;
   }
 
-  /** The chunks that hold the first so many entries, as they lie in memory; `undefined` for one of zeros. */
+  /** The bytes of the chunks that hold the first `length` entries; `undefined` for a chunk of zeros. */
   *chunksOf(length: number): Generator<Uint8Array | undefined, void, void> {
     for (let chunk = 0; chunk * chunkLength < length; chunk++) {
       const store = this.chunks[chunk];
@@ -28,7 +31,7 @@ export class Column {
     }
   }
 
-  /** A chunk, to be filled with what `chunksOf` gave. */
+  /** The bytes of a chunk, to be filled with bytes that came from `chunksOf`. */
   chunkAt(chunk: number): Uint8Array {
     return bytesOf(this.chunks[chunk] ?? this.open(chunk));
   }
@@ -45,9 +48,9 @@ function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Whole numbers in two columns: where the upper bits of all are 0, these take no memory. */
+/** Whole numbers split into two columns: if the upper bits of all are 0, these take no memory. */
 class SplitColumn {
-  /** What it is made of. */
+  /** The two columns. */
   readonly columns: readonly Column[];
   private readonly base: number;
 
@@ -71,7 +74,7 @@ class SplitColumn {
   }
 }
 
-/** Whole numbers below 2^24 in one byte, and two more once one of them is larger: there are few accounts, mostly. */
+/** Whole numbers below 2^24 in one byte, and two more once one of them is larger; mostly there are few accounts. */
 export class NarrowColumn extends SplitColumn {
   constructor() {
     super(new Column(Uint8Array), new Column(Uint16Array), 8);
@@ -87,7 +90,7 @@ export class WideColumn extends SplitColumn {
     super(new Column(Uint32Array), new Column(Uint8Array), 32);
   }
 
-  /** @throws {RangeError} where the value does not fit. */
+  /** @throws {RangeError} if the value does not fit. */
   override set(index: number, value: number): void {
     if (!(value >= 0 && value <= WideColumn.max)) throw new RangeError(`${value} does not fit in 40 bits`);
     super.set(index, value);

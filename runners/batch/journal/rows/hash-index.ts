@@ -2,47 +2,50 @@ import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { Column } from './column.js';
 
 const firstSlots = 1 << 10;
-/** At most so many slots are taken: of each, a few bits of its hash are known without looking it up. */
+/** At most this share of the slots is taken, to keep searches short. */
 const mostTaken = 3 / 4;
 const growth = 1.5;
 
 /**
- * 64-bit hashes in the order in which they were added, each once, and the place of each among them: by open addressing, in
- * typed arrays of 13 to 16 bytes a hash.
+ * 64-bit hashes in the order in which they were added, each once, with their indexes: an open-addressing table in typed
+ * arrays, 13 to 16 bytes per hash.
  */
 export class HashIndex {
   length = 0;
   private readonly high = new Column(Uint32Array);
   private readonly low = new Column(Uint32Array);
-  /** All columns. Call `reopen` after filling them anew. */
+  /** All columns. Call `reopen` after filling them. */
   readonly columns: readonly Column[] = [this.high, this.low];
-  /** Place + 1 in the lower bits, what fits of `high` above them; 0 is free. `undefined`: nobody has asked yet, as mostly nobody does for a job of long ago. */
+  /**
+   * Index + 1 in the lower bits, as many bits of `high` as fit above them; 0 is free. `undefined` until the first
+   * look-up: a run often needs none for the jobs of earlier starts.
+   */
   private slots: Uint32Array | undefined;
   private placeBits = 0;
-  /** Where `add` has been last. */
+  /** The index that `add` returned last. */
   private latest = 0;
   private expected = 0;
 
-  /** Makes room for so many, as soon as any is asked for: growing copies, and what it leaves is memory for a while. */
+  /** Reserves room for this many hashes at the first look-up: growing copies, and the old arrays take memory for a while. */
   expect(length: number): void {
     this.expected = length;
   }
 
-  /** Leads from hashes to places again, once the columns hold so many of them. */
+  /** Sets the number of hashes once the columns are filled; the slots are built again at the next look-up. */
   reopen(length: number): void {
     this.length = length;
     this.slots = undefined;
   }
 
-  /** The place of the hash, or -1. */
+  /** The index of the hash, or -1. */
   find(hash: Pick<IdHash, 'high' | 'low'>): number {
     const slots = this.slots ?? this.openSlots(this.length);
     return this.placeIn(slots[this.slotIn(slots, hash.high, hash.low)] ?? 0);
   }
 
-  /** The place of the hash; one that was not known is added. */
+  /** The index of the hash, which is added if it was not known. */
   add(hash: Pick<IdHash, 'high' | 'low'>): number {
-    // Of two records of a row, one mostly stands right behind the other.
+    // Two records of a row mostly follow each other, so the latest hash is compared first.
     const { latest } = this;
     if (hash.low === this.low.get(latest) && hash.high === this.high.get(latest) && latest < this.length)
       return latest;
@@ -62,7 +65,7 @@ export class HashIndex {
     return place;
   }
 
-  /** Adds a hash, known or not, and leads to no place: only as long as none has been asked for. */
+  /** Adds a hash, even if it is known, without building the slots. */
   append({ high, low }: Pick<IdHash, 'high' | 'low'>): void {
     const place = this.length++;
     this.high.set(place, high);
@@ -96,7 +99,7 @@ export class HashIndex {
     }
   }
 
-  /** Enough for so many hashes, for those that are expected, and for some more. */
+  /** Builds the slots for `wanted` or the expected number of hashes, whichever is larger, and some more. */
   private openSlots(wanted: number): Uint32Array {
     const room = Math.ceil((1.05 * Math.max(wanted, this.expected)) / mostTaken);
     const slots = (this.slots = new Uint32Array(Math.max(room, firstSlots)));
@@ -107,26 +110,29 @@ export class HashIndex {
   }
 }
 
-/** So many jobs are on their way at a time, and more. */
+/** More than the number of jobs that are usually in flight at a time. */
 const latestJobs = 1 << 14;
 
-/** Which jobs are known, by a 64-bit hash of endpoint and job id: two million take 40 MB, and no id is kept. */
+/** The known jobs, by a 64-bit hash of endpoint and job id: two million take 40 MB, and no id is kept. */
 export class JobHashes {
   readonly index = new HashIndex();
-  /** Of the hashes that are kept the last ones, by some of their bits. */
+  /** The latest of the hashes in the index, in slots that are chosen by some of their bits. */
   #latest: Uint32Array | undefined;
   readonly #jobHash = new IdHash();
   readonly #endpointHash = new IdHash();
   #endpoint: string | undefined;
 
-  /** Takes a job in. False: it is known. */
+  /** Adds a job. Returns false if it is known. */
   add(endpoint: string, jobId: string): boolean {
     const { length } = this.index;
     this.index.add(this.#hashOf(endpoint, this.#jobHash.ofText(jobId)));
     return this.index.length > length;
   }
 
-  /** Takes in a job that a record names: mostly one that a record shortly before has named. One may be kept twice. */
+  /**
+   * Adds a job that a record names. Mostly an earlier record has named it shortly before, so only the latest jobs are
+   * compared; a job may be kept twice.
+   */
   note(endpoint: string, job: Pick<IdHash, 'high' | 'low'>): void {
     const { high, low } = this.#hashOf(endpoint, job);
     const latest = (this.#latest ??= this.#lastKept());
@@ -137,7 +143,7 @@ export class JobHashes {
     this.index.append({ high, low });
   }
 
-  /** The same whether all records were read or a snapshot of them. */
+  /** Built from the index, so that it is the same whether all records or a snapshot of them were read. */
   #lastKept(): Uint32Array {
     const latest = new Uint32Array(2 * latestJobs);
     for (let place = 0; place < this.index.length; place++) {

@@ -8,12 +8,12 @@ import type { HeadScanner } from '../line/head-scanner.js';
 import { JobHashes } from './hash-index.js';
 import { rowFlags, type RowTable } from './row-table.js';
 
-/** What each record makes of its row: its state and its money by the tally, and where its last records lie. */
+/** Applies each record to its row: the state and money by the tally, and the positions of the row's last records. */
 export class RowLives {
   readonly tally = new Tally();
-  /** All jobs that rows had. */
+  /** All jobs of rows. */
   readonly jobs = new JobHashes();
-  /** Largest row number seen. */
+  /** The largest row number in the journal. */
   lastRow = 0;
   private readonly record = new ScannedHead();
   private readonly books: TableBooks;
@@ -22,7 +22,7 @@ export class RowLives {
     this.books = new TableBooks(table);
   }
 
-  /** Takes in a record of a row that begins at `offset` of the file. */
+  /** Applies a record of a row that begins at `offset` of the file. */
   take(word: string, head: HeadScanner, offset: number): void {
     const { record, tally, table } = this;
     const kind = record.read(word, head);
@@ -40,19 +40,19 @@ export class RowLives {
     return statusOf(this.table.status.get(row));
   }
 
-  /** What is booked for the row; 0 where nothing is, `null` where no price is known. */
+  /** The amount booked for the row; 0 if there is none, `null` if no price is known. */
   priceAt(row: number): number | null {
     const amount = amountOf(this.books.at(row));
     return Number.isNaN(amount) ? null : amount;
   }
 
-  /** The books of a row as they stand, apart from the table. */
+  /** A copy of the books of a row, independent of the table. */
   booksAt(row: number): RowBooks {
     const { status, booking, amount, isUnpriced, account } = this.books.at(row);
     return { status, booking, amount, isUnpriced, account };
   }
 
-  /** Opens a row whose intent is lost. */
+  /** Makes a row open whose intent is lost. */
   open(row: number): void {
     this.tally.move(this.books.at(row), 'open');
   }
@@ -94,13 +94,13 @@ export class RowLives {
   }
 }
 
-/** The books of a row in the table's columns: one object for all rows, as four million records pass in a resume. */
+/** The books of a row in the table's columns: one object for all rows, because a resumed run may read four million records. */
 class TableBooks implements RowBooks {
   private row = 0;
 
   constructor(private readonly table: RowTable) {}
 
-  /** The same object, which is the books of this row until the next call. */
+  /** Returns the same object, which has the books of this row until the next call. */
   at(row: number): this {
     this.row = row;
     return this;

@@ -3,26 +3,26 @@ import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { hashWord } from '../../manifest/request-hash.js';
 import { RowTable } from './row-table.js';
 
-/** What is known of one row. */
+/** What is known about one row. */
 export interface RowState {
   readonly status: RowStatus;
-  /** POSTs over all starts. */
+  /** Number of POSTs over all starts. */
   readonly attempts: number;
-  /** Its intent and its reply are there. */
+  /** Whether the journal has its intent and its reply. */
   readonly isWhole: boolean;
   /**
-   * Whether the row was last sent with this content hash, or bought with it before it was redone; compares the first 32 bits.
-   * True where it was never sent.
+   * Whether the row was last sent with this content hash, or bought with it before it was redone; compares the first 32
+   * bits. True if it was never sent.
    */
   sameContent(hash: string): boolean;
-  /** Whether the row was bought with this content hash and redone since: another version is to stand in its place. */
+  /** Whether the row was bought with this content hash and redone since: another version replaces it. */
   isReplaced(hash: string): boolean;
 }
 
-/** The state of a million rows in under 60 MB: by a 64-bit hash of the id, no id is kept. */
+/** The states of a million rows in under 60 MB: rows are found by a 64-bit hash of the id, and no id is kept. */
 export class RowStates {
   private readonly hash = new IdHash();
-  /** A row that is there keeps its place. */
+  /** The row that was looked up last; the index of a known row never changes. */
   private latest: { readonly id: string | undefined; readonly index: number } = { id: undefined, index: -1 };
 
   /** @internal */
@@ -32,9 +32,9 @@ export class RowStates {
     return this.table.length;
   }
 
-  /** The row's place among all that are known, in the order of first appearance; -1 where it is not. */
+  /** The row's index in the order of first appearance; -1 if it is not known. */
   indexOf(id: string): number {
-    // An id is often looked up twice in a row.
+    // The same id is often looked up twice in succession.
     if (id === this.latest.id) return this.latest.index;
     const index = this.table.find(this.hash.ofText(id));
     if (index >= 0) this.latest = { id, index };
@@ -57,7 +57,7 @@ export class RowStates {
     };
   }
 
-  /** Each row by its place, with the first 32 bits of the content hash that it was last sent with; 0: it was never sent. */
+  /** Each row by its index, with the first 32 bits of the content hash with which it was last sent; 0 if it was never sent. */
   *contents(): Generator<readonly [index: number, { readonly status: RowStatus; readonly content: number }]> {
     for (let index = 0; index < this.size; index++)
       yield [
@@ -66,7 +66,10 @@ export class RowStates {
       ];
   }
 
-  /** Whether the row of an id with this hash has ended, with this content and no other before it, in a state that is not taken up. */
+  /**
+   * Whether the row whose id has this hash has ended with this content, had no other content before, and is in a state
+   * that is not taken up again.
+   */
   isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, takenUp: ReadonlySet<RowStatus>): boolean {
     const index = this.table.find(id);
     if (index < 0 || this.table.replaced.has(index)) return false;
@@ -75,7 +78,7 @@ export class RowStates {
     return isEnd(status) && !takenUp.has(status) && (content === 0 || content === bits);
   }
 
-  /** Adds the row, or changes what is given. */
+  /** Adds the row, or changes the given fields. */
   set(id: string, state: { status: RowStatus; hash?: string; attempts?: number }): void {
     const index = this.table.add(this.hash.ofText(id));
     this.table.status.set(index, statusBytes[state.status]);
@@ -84,7 +87,7 @@ export class RowStates {
   }
 }
 
-/** The first eight of the hash's hex digits as a number. */
+/** The first eight hex digits of the hash as a number. */
 export function contentBits(hash: string): number {
   return hashWord(hash, 0);
 }

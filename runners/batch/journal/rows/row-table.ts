@@ -6,15 +6,15 @@ const mostAttempts = 0xffff;
 
 /** Bits of `RowTable`'s flags. */
 export const rowFlags = {
-  /** The price of what is booked is not known. */
+  /** The price of the booked amount is not known. */
   unpriced: 1,
   /** Known before a repair that lost records, and neither sent nor ended since. */
   beforeRepair: 2,
 } as const;
 
 /**
- * What is known of each row, in typed arrays: about 40 bytes a row, no id and no object is kept. A row has an index, in
- * the order of first appearance, by the hash of its id.
+ * The facts about each row, in typed arrays: about 40 bytes per row, without ids or objects. A row has an index, in the
+ * order of first appearance, found by the hash of its id.
  */
 export class RowTable {
   readonly status = new Column(Uint8Array);
@@ -24,14 +24,14 @@ export class RowTable {
   readonly account = new NarrowColumn();
   readonly booking = new Column(Uint8Array);
   readonly amount = new WideColumn();
-  /** Where the row's last record of each kind begins, plus 1; 0 for none. */
+  /** The position of the row's last record of each kind, plus 1; 0 for none. */
   readonly intentAt = new WideColumn();
   readonly acceptedAt = new WideColumn();
   readonly replyAt = new WideColumn();
   readonly outcomeAt = new WideColumn();
-  /** Contents that a row was bought with before it was redone, as `content` has them; of redone rows alone. */
+  /** Contents with which a row was bought before it was redone, in the form of `content`; only for redone rows. */
   readonly replaced = new Map<number, number[]>();
-  /** POSTs behind the first one of an intent, which nearly every row has and which takes no memory so; -1 for none. */
+  /** The number of POSTs, minus 1 if the row has an intent: nearly every row has one POST, and 0 takes no memory. */
   private readonly repeats = new Column(Uint16Array);
   private readonly flags = new Column(Uint8Array);
   /** By the hash of the row's id. */
@@ -41,19 +41,19 @@ export class RowTable {
     return this.ids.length;
   }
 
-  /** All columns. Call `reopen` after filling them anew. */
+  /** All columns. Call `reopen` after filling them. */
   get columns(): readonly Column[] {
     const { status, content, account, booking, repeats, flags, ids } = this;
     const split = [account, this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
     return [status, content, booking, repeats, flags, ...ids.columns, ...split.flatMap((of) => of.columns)];
   }
 
-  /** Makes room for so many rows. */
+  /** Reserves room for this many rows. */
   expect(rows: number): void {
     this.ids.expect(rows);
   }
 
-  /** Leads from hashes to rows again, once the columns hold so many rows. */
+  /** Sets the number of rows once the columns are filled. */
   reopen(length: number): void {
     this.ids.reopen(length);
   }
@@ -63,17 +63,17 @@ export class RowTable {
     return this.ids.find(hash);
   }
 
-  /** The row's index; a row that was not known is added. */
+  /** The row's index; an unknown row is added. */
   add(hash: IdHash): number {
     return this.ids.add(hash);
   }
 
-  /** POSTs over all starts, 65,535 at most. */
+  /** Number of POSTs over all starts, at most 65,535. */
   attempts(index: number): number {
     return (this.repeats.get(index) + this.firstPost(index)) & mostAttempts;
   }
 
-  /** Where an intent says it: once the intent's place is set. */
+  /** Call it after the position of the intent is set, because the first POST is counted by that. */
   setAttempts(index: number, attempts: number): void {
     this.repeats.set(index, (Math.min(attempts, mostAttempts) - this.firstPost(index)) & mostAttempts);
   }

@@ -9,7 +9,7 @@ import type { HeadScanner } from '../line/head-scanner.js';
 import { unknownKind, unknownWord } from '../journal-error.js';
 import type { CostSource } from '../record.js';
 
-/** The words that a head may hold, the most frequent in front. */
+/** The words that a head may contain, the most frequent ones first. */
 const sources: readonly CostSource[] = ['reported', 'estimated', 'unknown', 'none'];
 const takings = ['', 'job', 'picture'] as const;
 const ends = ['completed', 'failed'] as const;
@@ -18,13 +18,13 @@ const kinds: ReadonlySet<string> = new Set<RowRecord['k']>([
   ...(['intent', 'refused', 'accepted', 'reply', 'outcome', 'reopen', 'freed'] as const),
 ]);
 
-/** The head of a record from its bytes: a field is read when it is asked for. */
+/** The head of a record, read from its bytes: each field is read when it is used. */
 export class ScannedHead implements RecordHead {
   k: RowRecord['k'] = 'intent';
   private head: HeadScanner | undefined;
   private latest = nothing;
 
-  /** Good until the scanner goes to another record. */
+  /** Selects a record. Valid until the scanner reads another one. */
   read(k: string, head: HeadScanner): RowRecord['k'] {
     if (!kinds.has(k)) throw unknownKind(k);
     this.head = head;
@@ -63,7 +63,7 @@ export class ScannedHead implements RecordHead {
     return this.number(field.statusCalls);
   }
 
-  /** Rows that buy the same follow each other: the same object then, and no new text. */
+  /** Rows that buy the same mostly follow each other: then the same object is returned, without new strings. */
   get purchase(): PurchaseKind | undefined {
     const { kind, endpoint, resolution } = this.latest;
     const found = {
@@ -77,7 +77,7 @@ export class ScannedHead implements RecordHead {
     return this.latest;
   }
 
-  /** All of the record is read for it, which takes ten times as long: only where a run adds up by columns. */
+  /** This decodes the whole record, which takes ten times as long, so it is only used if a run adds up by columns. */
   get origin(): RowOrigin | undefined {
     return this.head === undefined ? undefined : originOf(decodeRecord(this.head.line).record as RowRecord);
   }

@@ -13,10 +13,10 @@ import type { LostRecords } from '../../journal/repair-journal.js';
 import type { RowRequest } from '../../manifest/manifest-row.js';
 import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
 
-/** A row as the journal has it. */
+/** What the journal knows about a row. */
 export interface KnownRow {
   readonly status: RowStatus;
-  /** POSTs of it so far: the attempt that is in flight is the last of them. */
+  /** The number of its POSTs so far; the attempt in flight is the last of them. */
   readonly attempts: number;
 }
 
@@ -27,7 +27,7 @@ interface Attempt {
   cost?: CostFacts;
 }
 
-/** Gathers what the files say of purchases that the journal has lost, by row and attempt. */
+/** Collects what the files say about purchases that the journal has lost, by row and attempt. */
 export class Evidence {
   private readonly rows = new Map<string, Map<number, Attempt>>();
   lastRow = 0;
@@ -48,10 +48,11 @@ export class Evidence {
   }
 
   /**
-   * The records that say the same: completed where the result is whole, failed where nothing was paid, and held as `unknown`
-   * otherwise. A purchase that the journal knows as one in flight gets its end alone: a second intent would count it twice.
+   * The journal records that restore these purchases: completed if the result line is complete, failed if nothing was
+   * paid, and held as `unknown` otherwise. If the journal has the purchase in flight, only its end is added: a second
+   * intent would count it twice.
    *
-   * @param stateOf what the journal knows of a row
+   * @param stateOf what the journal knows about a row
    */
   *records(stateOf: (id: string) => KnownRow | undefined): Generator<JournalRecord, void, void> {
     for (const [id, attempts] of this.rows) {
@@ -60,9 +61,10 @@ export class Evidence {
       for (const [attempt, facts] of [...attempts].sort(([a], [b]) => a - b)) {
         const ended = recordsOf(id, attempt, facts);
         const at = ended.at(-1)?.at ?? 0;
-        // The reply of an open row may be left, without its intent: it is counted anew.
+        // An open row may still have a reply without its intent: `settle` makes the tally count it anew.
         const why = status === 'completed' ? 'redo' : status === 'open' ? 'settle' : 'retry';
-        // A later attempt left only because this one was refused: else it would stand in costs.csv as unknown.
+        // A later attempt was sent only because this one was refused; without this record it would be in costs.csv as
+        // unknown.
         if (status === 'sent' && attempt > (known?.attempts ?? 0)) {
           yield { k: 'refused', at, id, why: 'a later attempt stands in the files' };
           status = 'open';
@@ -79,7 +81,7 @@ export class Evidence {
   }
 }
 
-/** What is lost of a row whose end the journal has, by its line. */
+/** The lost records of a row whose end the journal has, restored from its line. */
 export function lostRecords(line: FilePurchase, { intent, reply, outcome }: RowRecords): LostRecords {
   const { attempt } = line;
   const [sent, replied] = recordsOf(line.id, attempt, line);
@@ -116,7 +118,7 @@ function intentOf(id: string, attempt: number, { result, failure, cost }: Attemp
       id,
       row: rowOf({ ...(result && { result }), ...(failure && { failure }), ...(cost && { cost }) }),
     },
-    // The content that was sent is not known: the row is taken for unchanged.
+    // The hash of the content that was sent is not known; with an empty one the row counts as unchanged.
     ...{ hash: '', kind, endpoint, mode: 'sync', attempt, price: micros(cost?.cost) },
     ...(resolution !== '' && { resolution }),
     ...{ request, cells: cellsOf(id, result, failure), columns: result?.columns ?? {} },

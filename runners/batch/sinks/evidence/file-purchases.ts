@@ -8,7 +8,7 @@ const rowKind = z.enum(['edit', 'job', 'route']);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 const count = z.int().min(0);
 
-/** A line of results.jsonl or earlier.jsonl that is whole. */
+/** A complete line of results.jsonl or earlier.jsonl. */
 export const wholeResult = z.object({
   id: z.string(),
   row: count,
@@ -30,7 +30,7 @@ export const wholeResult = z.object({
 });
 export type WholeResult = z.infer<typeof wholeResult>;
 
-/** A line of failures.jsonl that is whole; its other keys are the row's own columns. */
+/** A complete line of failures.jsonl; its other keys are the row's own columns. */
 export const wholeFailure = z.looseObject({
   id: z.string(),
   error: z.looseObject({
@@ -52,7 +52,7 @@ export const wholeFailure = z.looseObject({
 });
 export type WholeFailure = z.infer<typeof wholeFailure> & { error: { code: FailureCode } };
 
-/** A line of costs.csv that is whole. `cost` in USD; `null`: no price is known. */
+/** A complete line of costs.csv. `cost` is in US dollars; `null` if no price is known. */
 export interface CostFacts {
   readonly row: number;
   readonly jobId: string;
@@ -63,10 +63,10 @@ export interface CostFacts {
   readonly settledAt: number;
 }
 
-/** The facts of one line of a run's files about a row and its attempt. */
+/** What one line of a run's files says about one attempt of a row. */
 export type FilePurchase = {
   readonly file: string;
-  /** 1-based. */
+  /** Counted from 1. */
   readonly line: number;
   readonly id: string;
   readonly attempt: number;
@@ -76,7 +76,10 @@ export type FilePurchase = {
   | { readonly kind: 'cost'; readonly cost: CostFacts }
 );
 
-/** Every line of the run's files that is whole, from the given byte of each file on. Lines that were edited into something else are passed over. */
+/**
+ * Every complete line of the run's files, from the given byte offset of each file on. Lines that were edited into
+ * something else are skipped.
+ */
 export async function* filePurchases(
   disk: Disk,
   folder: string,
@@ -97,7 +100,7 @@ export async function* filePurchases(
   }
 }
 
-/** Numbered from the beginning of what is read; line 1 is the file's first one where all of it is read. */
+/** Lines with their numbers in the whole file, counted from 1; reading starts at byte `from`. */
 async function* numberedLines(
   disk: Disk,
   path: string,
@@ -153,7 +156,7 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
   ] = csvCells(text);
   const settledAt = Date.parse(at);
   const isWhole = [row, attempt].every((cell) => /^\d{1,9}$/.test(cell)) && !Number.isNaN(settledAt);
-  // Half a character stands as U+FFFD in a file: whose line it is cannot be known.
+  // U+FFFD in an id may stand for a broken character: the row that the line belongs to is not known then.
   if (!isWhole || id.includes('\uFFFD') || !/^(reported|estimated|unknown)$/.test(source)) return undefined;
   const facts = { row: Number(row), jobId, endpoint, resolution, settledAt };
   return {

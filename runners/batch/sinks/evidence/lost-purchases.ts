@@ -11,7 +11,7 @@ interface Place {
   readonly disk: Disk;
   readonly folder: string;
   readonly journal: Pick<Journal, 'recovered' | 'find'>;
-  /** The part of the journal that the files cover, by summary.json. */
+  /** The part of the journal that the files cover, according to summary.json. */
   readonly covered: FilesCovered | undefined;
 }
 
@@ -21,16 +21,17 @@ export type LostPurchase = FilePurchase & {
 };
 
 /**
- * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is durable in
- * the journal, so there are none, whatever dies; where there is one, the journal is an older copy, or lost. A line that was
- * edited by hand names a row and an attempt that the journal knows, or is no longer a whole line. After a repair, so are the lines of
- * rows whose end alone it has: they could not be written anew.
+ * The lines of the run's files whose row and attempt the journal does not know. A line is written after its outcome is
+ * durable in the journal, so a crash never leaves such a line: if there is one, the journal is an older copy, or was
+ * lost. A line that was edited by hand names a row and an attempt that the journal knows, or is no longer a complete
+ * line. After a repair, the result also has the lines of rows of which the journal has only the end: they could not be
+ * rewritten from it.
  */
 export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase, void, void> {
   const { disk, folder, journal } = place;
   const checked = await checkedBytes(place);
   for await (const purchase of filePurchases(disk, folder, (name) => checked.get(name) ?? 0)) {
-    // costs.csv writes an id that a spreadsheet would take for a formula behind an apostrophe.
+    // costs.csv puts an apostrophe before an id that a spreadsheet would take for a formula.
     const ids = purchase.kind === 'cost' ? [purchase.id, unescapeFormula(purchase.id)] : [purchase.id];
     const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
     const isLost = !known.includes(true);
@@ -39,7 +40,7 @@ export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase,
   }
 }
 
-/** Whether the journal knows how the purchase of this line has ended, and has lost what the line is written from: its intent, or its reply. */
+/** Whether the journal knows the end of this line's purchase, but has lost the intent or reply that the line is written from. */
 async function lacksRecords(
   journal: Pick<Journal, 'recovered' | 'find'>,
   { kind, id, attempt }: FilePurchase,
@@ -53,7 +54,7 @@ async function lacksRecords(
   return intent === undefined && outcome?.status === 'failed' && outcome.row === undefined;
 }
 
-/** For each file, the bytes unchanged since the journal had all of their records. */
+/** For each file, how many of its bytes are unchanged since the journal had all of their records. */
 async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<Map<string, number>> {
   const checked = new Map<string, number>();
   const { records, repairs } = journal.recovered;
@@ -69,7 +70,7 @@ async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<
   return checked;
 }
 
-/** Records are lost from the end alone: an attempt before the last one that is known was known whole. */
+/** Records are lost from the end of the journal only: if a later attempt is known, the earlier ones were known completely. */
 async function isKnown(
   journal: Pick<Journal, 'recovered' | 'find'>,
   id: string,

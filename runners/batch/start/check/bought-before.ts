@@ -21,10 +21,10 @@ interface Sent {
 type Bought = Pick<Journal, 'recovered' | 'records'>;
 
 /**
- * The rows to be sent that ask for exactly what an earlier row of the run asked for that was or may have been paid and is in the
- * manifest no more: the row has another id, by other axes or another name.
+ * Finds rows to send whose request is the same as that of an earlier row of the run that was or may have been paid for
+ * and is no longer in the manifest: the row got another id, through other axes or another name.
  *
- * @param ids those of a reading of the manifest
+ * @param ids the ids of a full pass over the manifest
  */
 export async function boughtBefore(
   journal: Bought,
@@ -35,10 +35,10 @@ export async function boughtBefore(
 }
 
 /**
- * The same by what other runs have bought: with another folder, or under another name of the manifest, one command would buy
- * everything again.
+ * Like `boughtBefore`, for purchases of other runs: with another folder, or another name of the manifest, one command
+ * would buy everything again.
  *
- * @param beside the folder of the manifest: in another one, a path to a picture leads to another picture
+ * @param beside the folder of the manifest: in another folder, a relative path leads to another picture
  */
 export async function boughtElsewhere(
   {
@@ -52,7 +52,7 @@ export async function boughtElsewhere(
   const hashes = new Set<string>();
   const elsewhere: string[] = [];
   for (const { folder, manifest } of runs) {
-    // A run that cannot be read says nothing; its own start says why.
+    // A run that cannot be read is skipped; its own start reports why.
     const journal = await peekJournal(disk, folder).catch(() => undefined);
     if (journal === undefined) continue;
     const found = await boughtOf(journal, sent, () => true, { asSent: dirname(manifest) !== beside });
@@ -63,18 +63,19 @@ export async function boughtElsewhere(
   return rows && { ...rows, elsewhere };
 }
 
-/** What reads other runs. */
+/** Access to other runs. */
 interface Elsewhere {
   readonly disk: Disk;
   readonly peekJournal: PeekJournal;
 }
 
 /**
- * The other runs that may have bought what a start sends: of its manifest, and of rows of the sample, wherever they stood; of a run
- * that has not begun, also of manifests beside it; later, also those that its own failures were given to as a manifest. Runs
- * against other hosts are left out, as their service is another one; a rehearsal is never noted.
+ * The other runs that may have bought what a start sends: runs of the same manifest, and runs that share rows of the
+ * sample, wherever they were. If the run has not begun, also runs of manifests in the same folder; if it has, also runs
+ * that used its failures.jsonl as a manifest. Runs against other hosts are left out, because those are other services;
+ * rehearsals are never noted.
  *
- * @param sample as `RowSample` has it
+ * @param sample the hashes of a `RowSample`
  */
 export async function otherRuns(
   { disk, out, manifest: { path }, identity }: OtherRunsOf,
@@ -105,10 +106,10 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * Hashes of rows to be sent that the journal has bought. Contents are compared by 32 bits first; only where some agree are the
- * whole hashes read from the journal.
+ * Hashes of rows to send that the journal has bought. Contents are compared by 32 bits first; the whole hashes are read
+ * from the journal only if some of these agree.
  *
- * @param asSent the requests are to be the same as they were sent, and not only as they are written
+ * @param asSent also compare the requests as they are sent, and not only as they are written in the manifest
  */
 async function boughtOf(
   journal: Bought,
@@ -120,7 +121,7 @@ async function boughtOf(
   const bits = new Set<number>();
   for (const [index, { status, content }] of rows.contents())
     if (isOf(index) && content !== 0 && mayBePaid(status)) bits.add(content);
-  /** By the hash of a row that may have been bought: that of its request as it is sent. */
+  /** From the hash of a row that may have been bought to the hash of its request as it is sent; that is empty unless `asSent`. */
   const like = new Map<string, string>();
   if (bits.size > 0)
     for await (const row of toSend())
@@ -143,7 +144,7 @@ async function tallied(
   return tally.result();
 }
 
-/** It costs something, and is not asked for several times on purpose. */
+/** The row costs something, and is not repeated on purpose. */
 function isOnce(row: Row): boolean {
   return !isRead(row) && (row.product?.repeat ?? 1) === 1;
 }

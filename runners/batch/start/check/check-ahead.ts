@@ -7,20 +7,20 @@ import { readSummary } from '../../sinks/summary-file.js';
 import type { KeptManifest } from './keep-manifest.js';
 import { canBeKept, isKept } from './kept-check.js';
 
-/** Less of a journal is read before a thread has begun. */
+/** A shorter journal, in bytes, is read before a thread has started. */
 const leastBytes = 32 << 20;
-/** Rows that have not ended are read by the thread and by the start: no more than one in so many. */
+/** Both the thread and the start read rows that have not ended, so fewer than one row in this many may be left. */
 const mostToDo = 4;
-/** Rows are short-lived. With node's own limit a thread takes 20 MB more, and no less time. */
+/** Rows are short-lived. With node's default limit the thread takes 20 MB more, and no less time. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8 };
 
 /**
- * Has a thread read the manifest while this one reads a long journal: it keeps what the manifest holds, as a start does, and then the
- * check makes no row of it. Resolves once the thread has ended, however it has: where nothing is kept, the check reads the manifest
- * itself, and says what is wrong with it.
+ * Lets a thread read the manifest while this one reads a long journal: the thread saves `.manifest.checked`, as a start
+ * does, and the check then need not create the rows again. Resolves when the thread has ended, even with an error: if
+ * nothing was saved, the check reads the manifest itself and reports its problems.
  *
- * @param held the thread has begun by then, and is given the manifest
- * @param thread what runs in the thread
+ * @param held once this resolves, the thread gets the manifest; the thread itself is started before
+ * @param thread the script that the thread runs
  */
 export async function checkAhead(
   options: ResolvedOptions,
@@ -32,7 +32,7 @@ export async function checkAhead(
   const { out, manifest } = options;
   const given: KeptManifest = { out, path: manifest.path, settings: manifest.settings };
   await new Promise<unknown>((resolve) => {
-    // The flags of this process, a profile for one, are not the thread's.
+    // Flags of this process, such as profiling, are not passed to the thread.
     const worker = new Worker(thread, { resourceLimits, execArgv: [], stderr: true });
     worker.on('error', () => undefined).on('exit', resolve);
     signal.addEventListener('abort', () => void worker.terminate(), { once: true });
@@ -40,7 +40,10 @@ export async function checkAhead(
   });
 }
 
-/** Whether nothing is kept of the journal and of the manifest, most rows have ended, and the thread reads what this process reads. */
+/**
+ * Whether a thread is worth it: there is no usable snapshot of the journal and no kept check of the manifest, most rows
+ * have ended, and the thread would read the same files as this process.
+ */
 async function isWorthThread(options: ResolvedOptions): Promise<boolean> {
   const { disk, out, manifest, journal, only } = options;
   const isPlain = disk === nodeDisk && journal === undefined && only === undefined && !manifest.settings.gzip;

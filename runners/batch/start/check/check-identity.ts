@@ -7,15 +7,15 @@ import { isFree } from '../../row/left-rows.js';
 /** The identity of a run from this start on. */
 export interface HeldIdentity {
   readonly identity: RunIdentity;
-  /** Hosts of earlier starts that this one replaces; none where they are the same. */
+  /** Hosts of earlier starts that this start replaces; empty if the hosts are the same. */
   readonly left: readonly string[];
 }
 
 /**
- * The identity of this start, with the hosts that only earlier starts needed. Another host is taken where no request of
- * the run was ever accepted, as after a misspelt one: nothing of the run is there.
+ * The identity of this start, with hosts that only earlier starts needed. Another host is accepted if no request of the
+ * run was ever accepted, as after a misspelt host: that service then has nothing of the run.
  *
- * @throws {MillraceError} `usage` where it would mix a rehearsal with the real thing, or two services.
+ * @throws {MillraceError} `usage` if the start would mix a rehearsal with a real run, or two services.
  */
 export async function checkIdentity(
   journal: Pick<Journal, 'recovered' | 'records'>,
@@ -49,7 +49,7 @@ async function isUntouched(journal: Pick<Journal, 'recovered' | 'records'>): Pro
   return true;
 }
 
-/** How a row ends that was never accepted. */
+/** Failure codes of rows that the service never accepted. */
 const neverAccepted: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'invalid-row',
   'rejected',
@@ -58,7 +58,7 @@ const neverAccepted: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'malformed-reply',
 ]);
 
-/** What a person has settled counts as well: `settle --undo` may take it back. */
+/** A row that a person has settled counts as well: `settle --undo` may take that back. */
 function mayHaveBought(record: JournalRecord): boolean {
   if (record.k === 'outcome') return record.status === 'completed' || !neverAccepted.has(record.error.code);
   return record.k === 'accepted' || record.k === 'reply' || isSettledByHand(record);

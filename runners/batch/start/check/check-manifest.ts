@@ -22,41 +22,41 @@ import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
-/** What the first pass over a manifest brings to light. Nothing has been sent. */
+/** The results of the first pass over a manifest. Nothing has been sent. */
 export interface Checked {
   readonly plan: Plan;
   readonly ahead: Ahead;
   readonly names: PictureNames;
   /** Rows of the manifest that earlier starts left unfinished. */
   readonly pending: ReadonlySet<string>;
-  /** Rows that failed as invalid, and are in the manifest still. */
+  /** Rows that failed as invalid and are still in the manifest. */
   readonly invalid: RowStates;
   /** Columns of the first row, in their order. */
   readonly columns: readonly string[];
-  /** Its rows, where all of them were read. */
+  /** The rows of the manifest, if all of them were read and can be kept. */
   readonly rows?: CheckedRows | undefined;
-  /** The same of some rows, by which another run of them is known: see `RowSample`. */
+  /** Hashes of some rows, by which another run of the same rows is found: see `RowSample`. */
   readonly sample: readonly string[];
   /** Hashes of some requests that this start sends. */
   readonly sending: readonly string[];
 }
 
-/** What a check needs beside the options. */
+/** What a check needs in addition to the options. */
 interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
-  /** Other runs of the manifest are read by it. */
+  /** Reads the journals of other runs of the manifest. */
   readonly peekJournal: PeekJournal;
   /** Called before rows of the manifest are read. */
   readonly beforeRows?: (() => void) | undefined;
 }
 
-/** Of a run that has not begun. */
+/** For a run that has not begun. */
 const nothingKnown: JournalRows = {};
 
 /**
- * Reads the manifest to its end: what is wrong with it, what it would cost, and what of it is still to be done.
+ * Reads the manifest to its end and finds its problems, its expected cost, and the rows that are still to be done.
  *
- * @param journal absent: the run has not begun
+ * @param journal absent if the run has not begun
  */
 export async function checkManifest(
   options: ResolvedOptions,
@@ -72,7 +72,7 @@ export async function checkManifest(
   return checked ?? checkRows(options, journal, { newSurvey, peekJournal, beforeRows });
 }
 
-/** What an earlier start has kept, and the rows that are left. `undefined`: all rows are to be read. */
+/** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
 async function checkRest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'>,
@@ -87,7 +87,8 @@ async function checkRest(
     ...{ same: new SameTally().result(), newlySent },
   };
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
-  // A row that the manifest has no more may have a picture of the same name as one that was left out, or have bought what a row asks for.
+  // A row that is no longer in the manifest may have a picture with the same name as a row that was left out, or may
+  // have bought what a row now asks for.
   const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
@@ -96,7 +97,7 @@ async function checkRest(
   return undefined;
 }
 
-/** Takes in the rows that are not left out. Returns the columns that they send for the first time. */
+/** Reads the rows that are not left out. Returns the columns that they send for the first time. */
 async function readRest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'>,
@@ -112,7 +113,7 @@ async function readRest(
   return newlySent?.names() ?? [];
 }
 
-/** The same, row by row. */
+/** Checks the whole manifest, row by row. */
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
@@ -171,7 +172,7 @@ async function checkRows(
   };
 }
 
-/** What this start would buy a second time: of what the run itself has bought, or of what other runs have. */
+/** The purchases that this start would repeat: of the run itself, or else of other runs. */
 async function boughtAlready(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
@@ -214,7 +215,7 @@ async function* rowsToSend(
   }
 }
 
-/** Ids of the rows that ended as expired and whose jobs this start asks for once more. */
+/** Ids of the rows that ended as expired and whose jobs are polled once more by this start. */
 async function askedAgain(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'rowsIn'> | undefined,

@@ -1,11 +1,12 @@
-// What `check-ahead.ts` starts as a thread: a file of its own, which loads what it needs once it runs.
+// The script of the thread that `check-ahead.ts` starts; it is small and loads its modules only once it runs.
 import { setFlagsFromString } from 'node:v8';
 import { once } from 'node:events';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { nodeDisk } from '../../disk/node-disk.js';
 import type { KeptManifest } from './keep-manifest.js';
 
-// A thread that begins sets it back for the whole process: the other one has no rows to make room for.
+// Starting a thread resets this flag for the whole process, so it is set again: the main thread creates no rows
+// meanwhile.
 setFlagsFromString('--semi-space-growth-factor=1');
 void keep(parentPort as MessagePort);
 

@@ -8,7 +8,7 @@ import { contentBits } from '../../journal/rows/row-states.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { HashList, type SpooledChunks } from './spooled-chunks.js';
 
-/** What is known of the rows beside their hashes, as plain values. */
+/** What is kept about the rows in addition to their hashes, as plain values. */
 export interface KeptRows {
   readonly length: number;
   readonly sections: readonly RowsOfSection[];
@@ -17,27 +17,27 @@ export interface KeptRows {
   readonly areAlike: boolean;
 }
 
-/** A section of the manifest, and how many rows stand before it. */
+/** A section of the manifest, with the number of rows before it. */
 interface RowsOfSection extends SectionStart {
   readonly rowsBefore: number;
 }
 
-/** How many rows buy the same at one price. */
+/** The number of rows with the same kind, endpoint and resolution. */
 interface Purchases {
   readonly what: Priced;
   count: number;
 }
 
 const chunkRows = 1 << 12;
-/** 32-bit words of a row: both halves of the hash of its id, and the front of the hash of its content. */
+/** 32-bit words per row: both halves of the hash of its id, and the first part of the hash of its content. */
 const words = 3;
 const mostPurchases = 1_000;
 
-/** Which rows a manifest holds, with the sections of the file that they stand in: 12 bytes a row. */
+/** The rows of a manifest, with the sections of the file in which they are: 12 bytes per row. */
 export class CheckedRows {
   /** Some ids have capitals. */
   hasCapitals = false;
-  /** Two ids differ in case alone. */
+  /** Two ids differ only in case. */
   areAlike = false;
   #sections: RowsOfSection[] = [];
   #nextSection = 0;
@@ -46,7 +46,7 @@ export class CheckedRows {
   readonly #rows: HashList;
   readonly #id = new IdHash();
 
-  /** @param spool where the rows wait. @defaultValue memory */
+  /** @param spool where the rows are stored meanwhile. @defaultValue memory */
   constructor(spool?: SpooledChunks) {
     this.#rows = new HashList(words, spool);
   }
@@ -60,15 +60,15 @@ export class CheckedRows {
     return { length, hasCapitals, areAlike, sections: this.#sections, purchases: this.#purchases };
   }
 
-  /** False: their prices are too many to be kept. */
+  /** False if there are too many different purchases to be kept. */
   get isKnown(): boolean {
     return this.#purchases.length < mostPurchases;
   }
 
   /**
-   * Takes in every row, in order.
+   * Call this with every row, in order.
    *
-   * @param starts the sections that were found so far, up to that of the row at least
+   * @param starts the sections found so far, at least up to that of the row
    */
   add(row: Row, starts: readonly SectionStart[]): void {
     const { id, hash, line } = row;
@@ -77,31 +77,31 @@ export class CheckedRows {
       start && start.line <= line;
       start = starts[++this.#nextSection]
     )
-      // What stands before the first row names the columns, and is read every time.
+      // The part before the first row names the columns, and is read every time.
       if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
     const { high, low } = this.#id.ofText(id);
     this.#rows.add(high, low, contentBits(hash));
     if (isBought(row)) this.#addPurchase(row);
   }
 
-  /** Takes in the id of every row, once `names` has. */
+  /** Call this with the id of every row, after `names` has seen it. */
   addName(id: string, names: PictureNames, ids: Pick<IdBook, 'has'>): void {
     this.hasCapitals ||= names.hasCapitals;
     this.areAlike ||= names.isAlike(id, ids);
   }
 
-  /** Passes on the hash of each id. */
+  /** Calls back with the hash of each id. */
   get eachId(): EachHash {
     return this.#rows.eachHash;
   }
 
-  /** As they lie in memory, chunk by chunk. Each is good until the next one is asked for. */
+  /** The bytes of the rows as they are in memory, chunk by chunk. Each chunk is valid until the next one is requested. */
   async *bytes(): AsyncGenerator<Uint8Array, void, void> {
     for await (const { buffer, byteLength } of this.#rows.chunks())
       yield new Uint8Array(buffer, 0, byteLength);
   }
 
-  /** Rows that buy the same mostly follow each other. */
+  /** Rows that buy the same mostly follow each other, so the latest entry is tried first. */
   #addPurchase(row: Row): void {
     const what = this.#latest?.what;
     if (what?.kind !== row.kind || what.endpoint !== row.endpoint || what.resolution !== row.resolution)
@@ -122,10 +122,10 @@ export class CheckedRows {
 }
 
 /**
- * The sections whose rows are all left alone, and whether those in front of the first section are, too. The rows pass in chunks: a byte of
- * each is kept, not its hashes.
+ * The sections whose rows are all left alone, and whether every row of the manifest is. The rows are read in chunks:
+ * only one byte per row is kept, not its hashes.
  *
- * @param fill gives the bytes that `CheckedRows.bytes` gave, in order
+ * @param fill returns the bytes that `CheckedRows.bytes` produced, in order
  * @param bytes where the last section ends
  */
 export async function sectionsLeftAlone(
@@ -155,7 +155,7 @@ export async function sectionsLeftAlone(
   return { isAll, sections };
 }
 
-/** Sections that follow each other become one. */
+/** Merges sections that follow each other. */
 function addSection(sections: LeftOut[], section: RowsOfSection, next: RowsOfSection): void {
   const last = sections.at(-1);
   const [rows, lines] = [next.rowsBefore - section.rowsBefore, next.line - section.line];

@@ -18,10 +18,11 @@ export interface Examining {
 }
 
 /**
- * Holds the files of a run against its journal. They follow the journal and never run ahead of it: where they do, it was
- * removed, emptied or put back from an older copy, and what it has lost would be bought again and taken out of the files.
+ * Compares the files of a run with its journal. The files are written after the journal and are never ahead of it: if
+ * they are, the journal was removed, emptied or replaced by an older copy, and the rows it has lost would be bought
+ * again and removed from the files.
  *
- * @throws {JournalError} `journal-broken`, where the journal has lost records.
+ * @throws {JournalError} `journal-broken` if the journal has lost records.
  */
 export async function refuseLostJournal(examining: Examining): Promise<void> {
   const why = await whyLost(examining, await readSummary(examining.disk, examining.folder));
@@ -29,8 +30,9 @@ export async function refuseLostJournal(examining: Examining): Promise<void> {
 }
 
 /**
- * Takes into the journal what the files say of purchases that it has lost, and holds the rows that may have been sent beside
- * them. Returns what is to be done once the journal is closed, before it is read again; `undefined`: nothing was lost.
+ * Adds to the journal what the files say about purchases that it has lost, and holds further rows that may have been
+ * sent. Returns a function to call once the journal is closed and before it is read again; `undefined` if nothing was
+ * lost.
  */
 export async function repairLostJournal(
   examining: Examining,
@@ -66,7 +68,7 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
     return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
   for await (const purchase of lostPurchases({ ...examining, covered: summary?.covers }))
     return described(purchase);
-  // Without any other trace of a run the pictures are somebody else's.
+  // Without any other trace of a run the pictures belong to somebody else.
   if (records > 0 || (await disk.stat(`${folder}/run.log`)) === undefined) return undefined;
   const pictures = (await disk.list(`${folder}/${imagesFolder}`)).filter((name) => !name.endsWith('.part'));
   return pictures[0] === undefined
@@ -74,18 +76,19 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
     : `${imagesFolder}/${pictures[0]} was saved, and it tells of no row`;
 }
 
-/** Whether the summary covers more records than the journal holds. */
+/** Whether the summary covers more records than the journal has. */
 function isBehind({ recovered }: Journal, { covers, starts, thisStart }: Summary): boolean {
   const { records = 0, repairs = 0 } = covers ?? {};
   if (repairs !== recovered.repairs) return repairs > recovered.repairs;
   if (records <= recovered.records) return false;
-  // 0.1.0 counted records that it could not write, and ended with 70: what it wrote after them is all there.
+  // Version 0.1.0 counted records that it could not write, and ended with 70; the records that it wrote after them are
+  // all there.
   const isMiscounted =
     starts === recovered.starts && thisStart.exitCode === 70 && recovered.lastStop?.exitCode === 70;
   return !isMiscounted;
 }
 
-/** Rows that were picked by name come in no order: any row may have been sent. */
+/** Rows that were selected with `only` are sent in no fixed order: any row may have been sent. */
 async function wasPicked(journal: Journal): Promise<boolean> {
   for await (const record of journal.records())
     if (record.k === 'start' && record.settings['only'] !== undefined) return true;

@@ -16,14 +16,14 @@ import { CheckedRows } from './checked-rows.js';
 import { saveKeptCheck } from './kept-check.js';
 import { SpooledChunks, HashList } from './spooled-chunks.js';
 
-/** A manifest, and the folder of its run. */
+/** A manifest, and the output folder of its run. */
 export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'> {
   readonly out: string;
 }
 
 /**
- * Keeps what a manifest holds as the start keeps it that reads its rows beside the journal, and knows nothing of the journal: which of
- * the rows are left the start finds out by what is kept. Nothing is kept where ids are the same, or differ in case alone.
+ * Saves a kept check of a manifest, as a start does, but without knowing the journal: the start compares the kept rows
+ * with the journal afterwards. Nothing is saved if two ids are the same or differ only in case.
  */
 export async function keepManifest(disk: Disk, manifest: KeptManifest): Promise<void> {
   const spooled = (what: string) => new SpooledChunks(disk, `${manifest.out}/.manifest.checked.${what}.tmp`);
@@ -74,14 +74,15 @@ async function keepRows(
 }
 
 /**
- * Which ids stand once is known at the end, by the hashes that are kept of them anyway and by those of ids with capitals as they are
- * folded: a book, which knows at once and says where, takes 16 bytes a row.
+ * Collects ids and finds repeated ones at the end, using the hashes that `CheckedRows` keeps anyway and the hashes of
+ * lower-cased ids with capitals. An `IdBook` finds repeated ids at once and knows their lines, but takes 16 bytes per
+ * row.
  */
 class IdList implements IdKeeper {
   haveCapitals = false;
   readonly #folded = new FingerprintList();
   readonly #hash = new IdHash();
-  /** For rows without an id. */
+  /** For rows without an id, and for jobs. */
   readonly #book = new IdBook();
 
   claim(id: string): number {
@@ -101,7 +102,7 @@ class IdList implements IdKeeper {
     return this.#book.derive(hash, line);
   }
 
-  /** Whether no two are the same, or differ in case alone. */
+  /** Whether all ids differ in more than case. */
   async areUnlike(rows: CheckedRows): Promise<boolean> {
     if (!this.haveCapitals) return !(await isAnyRepeated(rows.length, rows.eachId));
     await rows.eachId((high, low) => this.#folded.add(high, low));

@@ -14,39 +14,42 @@ import type { Ahead } from './ahead.js';
 import { sectionsLeftAlone, type CheckedRows, type KeptRows } from './checked-rows.js';
 
 /**
- * What a start found in its manifest, kept beside the journal: as long as the manifest and the way in which it is read stay the
- * same, later starts take apart only those of its rows that they have something to do with.
+ * What a start found in its manifest, kept beside the journal: as long as the manifest and the settings for reading it
+ * stay the same, later starts parse only the rows that they may have to act on.
  */
 interface KeptHeader {
   readonly made: string;
   readonly settings: string;
   readonly bytes: FoundBytes;
   readonly plan: Plan;
-  /** The prices, where the plan cannot be priced anew. */
+  /** The prices, if the plan cannot be priced again without reading the rows. */
   readonly prices: string | null;
   readonly columns: readonly string[];
   readonly rows: KeptRows;
   readonly sample: readonly string[];
 }
 
-/** What an earlier start has found, and the rows that this one has nothing to do with. */
+/** The results of an earlier start's check, and the rows that this start need not read. */
 export interface KeptCheck {
   readonly plan: Plan;
   readonly columns: readonly string[];
   readonly leftOut: { readonly rows: number; readonly sections: readonly LeftOut[] };
-  /** Some ids have capitals: their pictures are named by all ids. */
+  /** Some ids have capitals: the names of their pictures depend on all ids. */
   readonly hasCapitals: boolean;
-  /** As `RowSample` has it. */
+  /** The hashes of a `RowSample`. */
   readonly sample: readonly string[];
 }
 
-/** Raised when something else is kept, or means something else. */
+/** To be raised when the content of the file changes or gets another meaning. */
 const format = 3;
 const made = JSON.stringify({ format, version });
 
 type Known = Journal['recovered'];
 
-/** Whether it makes sense to gather rows: false where the values of a column are to be seen in each of them. */
+/**
+ * Whether a check can be kept: not if the values of a column must be read from each row, or if rows depend on more than
+ * the manifest's bytes.
+ */
 export function canBeKept(
   options: Pick<ResolvedOptions, 'manifest' | 'costBy' | 'maxCostByUsd'>,
   known: Partial<Pick<Known, 'database' | 'costBy'>>,
@@ -55,7 +58,7 @@ export function canBeKept(
   return !isByValue && settingsOf(options, known) !== undefined;
 }
 
-/** What an earlier start has kept, if it holds for this one. Otherwise `undefined`: then the manifest is read row by row. */
+/** The kept check of an earlier start, if it is valid for this one. If `undefined`, the manifest is read row by row. */
 export async function loadKeptCheck(options: ResolvedOptions, known: Known): Promise<KeptCheck | undefined> {
   const { disk, manifest, out, only } = options;
   const settings = settingsOf(options, known);
@@ -73,7 +76,7 @@ export async function loadKeptCheck(options: ResolvedOptions, known: Known): Pro
   return (await isFound(options, manifest.bytes, header.bytes)) ? leaveOut(options, header, left) : undefined;
 }
 
-/** Whether something is kept of a manifest that is read like this one; whether it still is that manifest, `loadKeptCheck` finds out. */
+/** Whether a check is kept for a manifest that is read with the same settings; `loadKeptCheck` compares the manifest itself. */
 export async function isKept({ disk, out, manifest }: ResolvedOptions): Promise<boolean> {
   const path = keptPath(out);
   if ((await disk.stat(path)) === undefined) return false;
@@ -81,13 +84,13 @@ export async function isKept({ disk, out, manifest }: ResolvedOptions): Promise<
   return header.made === made && header.settings === settingsOf({ manifest }, {});
 }
 
-/** Keeps what a start has found. If the disk fails, nothing is kept, and nothing is lost. */
+/** Saves the check of a start. If the disk fails, nothing is saved, and nothing is lost. */
 export async function saveKeptCheck(
   options: Pick<ResolvedOptions, 'disk' | 'out' | 'manifest' | 'prices'>,
   { recovered }: { readonly recovered: Partial<Pick<Known, 'database'>> },
   found: Pick<KeptHeader, 'plan' | 'columns' | 'sample'> & {
     readonly ahead: Pick<Ahead, 'newlySent'>;
-    /** Absent where the check is the one that was kept. */
+    /** Absent if the check was itself loaded from the kept file. */
     readonly rows?: CheckedRows | undefined;
   },
 ): Promise<void> {
@@ -102,7 +105,7 @@ export async function saveKeptCheck(
   await replaceFile(options.disk, keptPath(options.out), content).catch(() => undefined);
 }
 
-/** Beside the journal. It may be removed at any time. */
+/** The file beside the journal. It may be removed at any time. */
 function keptPath(folder: string): string {
   return `${folder}/.manifest.checked`;
 }
@@ -116,7 +119,7 @@ async function isFound(
   return JSON.stringify(found) === JSON.stringify(kept);
 }
 
-/** The rows that this start has nothing to do with. */
+/** Finds the rows that this start need not read. */
 function leftAlone(
   { retry }: ResolvedOptions,
   { rows: states }: Known,
@@ -126,7 +129,7 @@ function leftAlone(
   return sectionsLeftAlone(rows, fill, (id, bits) => states.isLeftAlone(id, bits, takenUp), bytes.length);
 }
 
-/** `undefined`: rows that are left depend on those that are not. */
+/** `undefined` if the rows that are left depend on those that are left out. */
 function leaveOut(
   options: ResolvedOptions,
   { rows, columns, plan: kept, sample }: KeptHeader,
@@ -140,15 +143,15 @@ function leaveOut(
   return isApart && found.rows > 0 ? { plan, columns, hasCapitals, sample, leftOut: found } : undefined;
 }
 
-/** Each start looks at these again. */
+/** Every start looks at rows with these codes again. */
 const alwaysTakenUp = ['invalid-row', 'expired'] as const;
 
-/** The cost of each axis, of each priority, or of rows that ask for the same, is that of single rows. */
+/** Whether the plan has sums by axis, by priority or for equal requests: these can only be priced row by row. */
 function isPricedByRow({ matrix, priorities, same }: Plan): boolean {
   return matrix !== undefined || priorities !== undefined || (same?.rows ?? 0) > 0;
 }
 
-/** Prices change as the service reports them. */
+/** Adds up the cost again, since prices change as the service reports them. */
 function pricedAnew(plan: Plan, rows: KeptRows, { prices }: ResolvedOptions): Plan {
   const cost = { estimated: 0, unpriced: 0 };
   for (const { what, count } of rows.purchases) {
@@ -163,7 +166,10 @@ function pricesOf({ prices }: Pick<ResolvedOptions, 'prices'>): string {
   return serialize(prices.table()).toString('base64');
 }
 
-/** `undefined` where rows depend on more than the manifest's bytes: a function finds what it finds anew each time. */
+/**
+ * The settings for reading the manifest, as text; `undefined` if rows depend on more than the manifest's bytes, such as
+ * on a function.
+ */
 function settingsOf(
   { manifest }: Pick<ResolvedOptions, 'manifest'>,
   { database }: Partial<Pick<Known, 'database'>>,

@@ -9,16 +9,16 @@ const recordsRead = 2_000;
 
 /**
  * Finds columns that earlier starts of a run kept as the user's own and that this start sends, because this version of
- * millrace understands a name that an older one did not. It looks at each kind by itself: a column that edits send may be
- * the user's own on jobs. It reads the rows at both ends of the journal: a key that only a few lines of a large JSONL
- * manifest have may be missed.
+ * millrace understands a name that an older one did not. Each kind is checked separately: a column that edits send may
+ * be the user's own on jobs. Only rows at both ends of the journal are read, so a key that only a few lines of a large
+ * JSONL manifest have may be missed.
  */
 export class NewlySent {
   readonly #own: Record<RowKind, Set<string>> = { edit: new Set(), job: new Set(), route: new Set() };
   readonly #found = new Set<string>();
   #last: ColumnUse | undefined;
 
-  /** `undefined`: no earlier start had columns that are understood. */
+  /** `undefined` if no earlier start had such columns. */
   static async after(
     journal: Pick<Journal, 'recovered' | 'records'> | undefined,
   ): Promise<NewlySent | undefined> {
@@ -31,7 +31,7 @@ export class NewlySent {
     return Object.values(columns.#own).some(({ size }) => size > 0) ? columns : undefined;
   }
 
-  /** Every valid row of the manifest. */
+  /** Call this for every valid row of the manifest. */
   see(use: ColumnUse): void {
     if (use === this.#last) return;
     this.#last = use;
@@ -50,7 +50,7 @@ export class NewlySent {
     }
   }
 
-  /** What a later row sent under that name is no longer news. */
+  /** A name that a later row sent is no longer the user's own. */
   #note({ kind, request, cells, columns }: IntentRecord): void {
     for (const name of Object.keys(cells).filter(isFieldName))
       if (Object.hasOwn(columns, name) && !isSent(request, name)) this.#own[kind].add(name);
@@ -58,12 +58,12 @@ export class NewlySent {
   }
 }
 
-/** The value of an axis that is a field stands in `columns` too. */
+/** Needed because the value of an axis that is a field is in `columns` too. */
 function isSent(request: IntentRecord['request'], name: string): boolean {
   return Object.hasOwn(request.kind === 'edit' ? request.input : request, name);
 }
 
-/** A sentence for each such column. */
+/** One sentence for each such column. */
 export function newlySentText(names: readonly string[]): string[] {
   return names.map((name) => {
     const column = quoteValue(name);

@@ -15,7 +15,7 @@ import { costColumns } from '../../sinks/cost-line.js';
 import { readSummary } from '../../sinks/summary-file.js';
 
 /**
- * Keeps a run from starting that could not do what was asked for.
+ * Refuses a start that could not do what was asked for.
  *
  * @throws {ManifestError} for invalid rows; {@link MillraceError} `usage`. Nothing has been sent.
  */
@@ -46,7 +46,7 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
     );
 }
 
-/** @throws {ManifestError} under `same: 'refuse'` for rows that the run has bought already under other ids */
+/** @throws {ManifestError} with `same: 'refuse'`, if the run or another run has bought the same requests already */
 export function refuseBought(
   { same, manifest }: Pick<ResolvedOptions, 'same' | 'manifest'>,
   { bought }: Pick<Ahead, 'bought'>,
@@ -55,7 +55,7 @@ export function refuseBought(
   throw new ManifestError(manifest.settings.name, `${describeBought(bought).join('; ')}; nothing was sent`);
 }
 
-/** @throws {MillraceError} `usage` where the run is to add up by a column that no row has */
+/** @throws {MillraceError} `usage` if the run is to add up by a column in which no row has a value */
 export function refuseUnknownColumns({ unknownColumns }: Pick<Ahead, 'unknownColumns'>): void {
   if (unknownColumns !== undefined) throw notStarted(unknownColumns.join('; '));
 }
@@ -73,10 +73,13 @@ function notStarted(problem: string): MillraceError {
   return new MillraceError('usage', `${problem}; nothing was sent`);
 }
 
-/** What may lie in a folder before there is a journal: locks, held room, an embedded database, a manifest from stdin, run times of another run. */
+/**
+ * Files that millrace may leave in a folder before there is a journal: locks, reserved disk space, an embedded
+ * database, a manifest from stdin, run times of another run.
+ */
 const own =
   /^(\.lock|\.ballast|\.owner\.json|\.database\.lock|database|database\.json|distributed\.json|poll-law\.json|summary\.json\.tmp|manifest\.(csv|jsonl))(\.tmp)?$|^manifest\.\d+\.tmp$|\.prom(\.tmp)?$/;
-/** What systems leave in a folder that a person calls empty. */
+/** Files that operating systems and tools leave in a folder that the user considers empty. */
 const systems =
   /^(lost\+found|\.DS_Store|\.localized|Thumbs\.db|desktop\.ini|\.gitkeep|\.gitignore|\.nfs.*)$/;
 
@@ -84,10 +87,10 @@ const journalName = 'journal.jsonl';
 const namesShown = 3;
 
 /**
- * A run's folder is new, empty, or a run's own. Writes nothing.
+ * Refuses a folder that is neither new, nor empty, nor the folder of a run. Writes nothing.
  *
- * @throws {MillraceError} `usage` where the name is that of a file or lies below one, or where the folder holds files that
- *   millrace has not written.
+ * @throws {MillraceError} `usage` if the path is a file or lies below one, or if the folder holds files that millrace
+ *   has not written.
  */
 export async function refuseFolder(disk: Disk, out: string): Promise<void> {
   const what = await disk.stat(out).then(
@@ -102,7 +105,7 @@ export async function refuseFolder(disk: Disk, out: string): Promise<void> {
   const names = await disk.list(out);
   if (names.includes(journalName) && (await isOwnJournal(disk, out))) return;
   const foreign = names.filter((name) => !own.test(name) && !systems.test(name)).sort();
-  // A run that has lost its journal is refused in other words, and can be repaired.
+  // A run that has lost its journal is refused later, with another message, and can be repaired.
   if (foreign.length === 0 || (await wasRun(disk, out, names))) return;
   const shown = foreign.slice(0, namesShown).map((name) => JSON.stringify(name));
   const more = foreign.length > shown.length ? ` and ${foreign.length - shown.length} more` : '';
@@ -112,10 +115,11 @@ export async function refuseFolder(disk: Disk, out: string): Promise<void> {
 }
 
 /**
- * One folder is one run: rows of another manifest would stand in the same files, under the same cap. Writes nothing.
+ * Refuses to mix another manifest into a run's folder: its rows would be in the same files, under the same cap. Writes
+ * nothing.
  *
- * @throws {MillraceError} `usage` where the run was made from manifests of other paths, or by other axes, and knows none of the
- *   ids of this one, unless `add` says that it is meant.
+ * @throws {MillraceError} `usage` if the run was made from manifests of other paths, or with other axes, and knows none
+ *   of the ids of this one, unless `add` is set.
  */
 export function refuseOtherManifest(
   {
@@ -156,7 +160,10 @@ function byAxes(names: readonly string[]): string {
     : `by ${names.map((name) => quoteValue(name).slice(1, -1)).join(' and ')}`;
 }
 
-/** Also one that was just made, or whose first record is half written: a power cut leaves NULs behind what reached the disk. */
+/**
+ * Whether the journal is millrace's own, even if it was just created or its first record is half written: a power cut
+ * leaves NUL bytes after the part that reached the disk.
+ */
 async function isOwnJournal(disk: Disk, out: string): Promise<boolean> {
   const [first = ''] = (await beginning(disk, journalPath(out), recordStart.length)).split('\0', 1);
   return recordStart.startsWith(first);
@@ -164,7 +171,7 @@ async function isOwnJournal(disk: Disk, out: string): Promise<boolean> {
 
 const recordStart = '{"n":';
 
-/** Files of a run whose journal is gone. */
+/** Whether the folder has files of a run whose journal is gone. */
 async function wasRun(disk: Disk, out: string, names: readonly string[]): Promise<boolean> {
   const header = costColumns.slice(0, 4).join(',');
   if (names.includes('costs.csv') && (await beginning(disk, `${out}/costs.csv`, header.length)) === header)
@@ -178,7 +185,7 @@ async function wasRun(disk: Disk, out: string, names: readonly string[]): Promis
 
 const lineBytes = 16 << 10;
 
-/** The first bytes of a file; of what is not a file, and of one that cannot be read, none that anybody knows. */
+/** The first bytes of a file; `?` if it is not a regular file. */
 async function beginning(disk: Disk, path: string, length: number): Promise<string> {
   if ((await disk.stat(path))?.kind !== 'file') return '?';
   return (await readFile(disk, path, length)).toString('latin1');

@@ -2,40 +2,43 @@ import { writeAll, type Disk, type DiskFile } from '../../disk/disk.js';
 import { readAll } from '../../disk/read-file.js';
 import type { EachHash } from '../../manifest/duplicates/fingerprint-list.js';
 
-/** Chunks of words that wait in a file, made with the first one: there they take no memory. An error of the disk is that of `read`. */
+/**
+ * Chunks of words that are stored in a file instead of memory; the file is created with the first chunk. `read` throws
+ * any disk error.
+ */
 export class SpooledChunks {
   #count = 0;
   #file: Promise<DiskFile> | undefined;
   #written: Promise<unknown> = Promise.resolve();
-  /** Written, and to be filled again. */
+  /** Chunks that have been written and can be filled again. */
   readonly #free: Uint32Array[] = [];
 
-  /** @param path what stands there is taken away */
+  /** @param path an existing file there is removed */
   constructor(
     private readonly disk: Pick<Disk, 'open' | 'unlink'>,
     private readonly path: string,
   ) {}
 
-  /** Takes a full chunk. Returns one to be filled next, of the same length. */
+  /** Takes a full chunk, and returns one of the same length to be filled next. */
   swap(full: Uint32Array): Uint32Array {
     const at = full.byteLength * this.#count++;
     const opened = (this.#file ??= this.#open());
     this.#written = this.#written
       .then(async () => writeAll(await opened, bytesOf(full), at))
       .then(() => this.#free.push(full));
-    // It is awaited by `read`, or not at all.
+    // `read` reports the error.
     this.#written.catch(() => undefined);
     return this.#free.pop() ?? new Uint32Array(full.length);
   }
 
-  /** Fills `into` with the chunk that was taken as so manieth. */
+  /** Fills `into` with the chunk of this index, in the order of the `swap` calls. */
   async read(index: number, into: Uint32Array): Promise<void> {
     await this.#written;
     const file = await this.#file;
     if (file !== undefined) await readAll(file, bytesOf(into), index * into.byteLength);
   }
 
-  /** Takes the file away. */
+  /** Removes the file. */
   async close(): Promise<void> {
     const file = await this.#file?.catch(() => undefined);
     await this.#written.catch(() => undefined);
@@ -51,15 +54,15 @@ export class SpooledChunks {
 
 const chunkEntries = 1 << 12;
 
-/** 64-bit hashes, each with one 32-bit word more or none, in chunks: growing never copies. */
+/** A list of 64-bit hashes, each with an optional 32-bit word, in chunks so that growing never copies. */
 export class HashList {
   length = 0;
   readonly #full: Uint32Array[] = [];
   #chunk: Uint32Array;
 
   /**
-   * @param words of each entry
-   * @param spool where full chunks wait. @defaultValue memory
+   * @param words number of 32-bit words per entry
+   * @param spool where full chunks are stored. @defaultValue memory
    */
   constructor(
     private readonly words: 2 | 3,
@@ -78,7 +81,7 @@ export class HashList {
     this.length++;
   }
 
-  /** All entries side by side, chunk by chunk. Each is good until the next one is asked for. */
+  /** All entries side by side, chunk by chunk. Each chunk is valid until the next one is requested. */
   async *chunks(): AsyncGenerator<Uint32Array, void, void> {
     yield* this.#full;
     const last = this.length % chunkEntries || Math.min(this.length, chunkEntries);
@@ -92,7 +95,7 @@ export class HashList {
     yield this.#chunk.subarray(0, this.words * last);
   }
 
-  /** Passes on the hash of each entry. */
+  /** Calls back with the hash of each entry. */
   readonly eachHash: EachHash = async (take) => {
     for await (const chunk of this.chunks())
       for (let at = 0; at < chunk.length; at += this.words) take(chunk[at] ?? 0, chunk[at + 1] ?? 0);

@@ -21,7 +21,7 @@ import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { requestHash } from '../../manifest/request-hash.js';
 
-/** What the journal knows, if there is one yet. */
+/** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
   readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
   readonly mustHold?: ManifestRules['mustHold'];
@@ -40,7 +40,7 @@ const idsShown = 20;
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
 export class StartSurvey {
   readonly names = new PictureNames();
-  /** Some of the requests that this start sends: another run may be about to send them as well. */
+  /** Some of the requests that this start sends, because another run may be about to send them as well. */
   readonly sending = new RowSample(requestHash);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
@@ -57,7 +57,7 @@ export class StartSurvey {
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
-  /** Absent where money is added up by no column. */
+  /** Absent if costs are not added up by a column. */
   private readonly values: ValueSurvey | undefined;
   private readonly outdated = new SameTally();
 
@@ -66,7 +66,7 @@ export class StartSurvey {
     private readonly known: JournalRows,
     private readonly start: {
       readonly stops: Pick<Stops, 'isStopping'>;
-      /** Rows that ended as expired and are asked for once more. */
+      /** Rows that ended as expired and whose jobs are polled once more. */
       readonly askedAgain: ReadonlySet<string>;
     },
   ) {
@@ -86,13 +86,13 @@ export class StartSurvey {
     else this.seeInvalid(item.row.key);
   }
 
-  /** Not all rows are done by this start: which of them are depends on the order in which they were seen. */
+  /** True if this start does not do all rows: which ones it does depends on the order in which they were seen. */
   get dependsOnOrder(): boolean {
     const { toSend, doubled } = this.count;
     return this.select.isFull || this.fitting.rows < toSend + doubled;
   }
 
-  /** Counts rows that are left out, as they have ended with what the manifest holds. */
+  /** Counts rows that are not read, because they have ended with the content that the manifest has. */
   leaveOut(rows: number): void {
     for (const name of ['rows', 'ended', 'known'] as const) this.count[name] += rows;
   }
@@ -103,7 +103,7 @@ export class StartSurvey {
     const saves = pathsInForce(this.options, this.known);
     return {
       ...count,
-      // Rows that have not arrived yet may still come; ids that are repeated count twice.
+      // A live manifest may still deliver its rows. Repeated ids are counted twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       replaced: { count: replaced, ids: this.replacedIds },
@@ -119,7 +119,7 @@ export class StartSurvey {
     };
   }
 
-  /** A run that goes on may have lost a column that it remembers. */
+  /** Only the columns given to this start are checked: a run that goes on may have lost a column that it remembers. */
   private unknownColumns(): Pick<Ahead, 'unknownColumns'> {
     const { costBy, maxCostByUsd } = this.options;
     const given = [...(costBy ?? []), ...Object.keys(maxCostByUsd ?? {})];
@@ -151,7 +151,7 @@ export class StartSurvey {
   private seeLeft(row: Row, state: RowState | undefined): void {
     const status = state?.status ?? 'open';
     if (isPending(status)) return this.seePending(row, status);
-    // What has an id or a picture to be had is taken up from the journal, not from the manifest.
+    // Rows that have a job id or a picture to download are taken up from the journal, not from the manifest.
     if (status === 'open') return this.seeReplaced(row.id);
     if (status === 'deadline' && isTakenUp(status, row, this.options)) this.count.toPoll++;
     else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
@@ -206,7 +206,7 @@ export class StartSurvey {
   }
 }
 
-/** The caps of a start, with what earlier ones have taken. */
+/** The caps of a start, with the money that earlier starts have taken. */
 export function rowsUnderCaps(
   cap: CapInForce | undefined,
   { capsUsd }: CostBy,
@@ -217,7 +217,7 @@ export function rowsUnderCaps(
   return new RowsUnderCap(cap, totals, byValue);
 }
 
-/** Which of the rows that ask for the same this start would send. It decides on each row once more, as the first pass did. */
+/** Finds which of the rows with equal requests this start would send. It decides on each row again, as the first pass did. */
 export class SameAhead {
   readonly #tally = new SameTally();
   readonly #select: SelectRows;
@@ -231,9 +231,9 @@ export class SameAhead {
   }
 
   /**
-   * Takes in every valid row, in order.
+   * Call this with every valid row, in order.
    *
-   * @param sameAsLine the first row that asks for the same; 0: none does
+   * @param sameAsLine the line of the first row with the same request; 0 if there is none
    */
   see(row: Row, sameAsLine: number): void {
     const task = decideRow(row, this.known.rows?.get(row.id), this.rules);

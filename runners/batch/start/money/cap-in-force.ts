@@ -6,21 +6,21 @@ import type { Totals } from '../../row/totals.js';
 /** The cost cap of a start. */
 export interface CapInForce {
   readonly usd: number;
-  /** Who set it: this start, an earlier start of the run, or nobody but the configuration. */
+  /** Where the cap comes from: this start, an earlier start of the run, or the configuration. */
   readonly source: 'given' | 'remembered' | 'configured';
 }
 
 interface CapChoices {
-  /** `null`: this start lifts the cap. `undefined`: it says nothing. */
+  /** `null` lifts the cap; `undefined` leaves it as it is. */
   readonly maxCostUsd?: number | null | undefined;
   readonly defaultMaxCostUsd?: number | undefined;
 }
 
 /**
- * The cap that holds for a start; `undefined`: none does. What this start gives comes before what the run remembers, and
- * that before the default.
+ * The cap of a start; `undefined` if there is none. The option of this start comes first, then what the run remembers,
+ * then the default.
  *
- * @param remembered `null`: the run remembers that its cap was lifted
+ * @param remembered `null` if the run remembers that its cap was lifted
  */
 export function capInForce(
   { maxCostUsd, defaultMaxCostUsd }: CapChoices,
@@ -35,25 +35,25 @@ export function capInForce(
   return typeof first?.usd === 'number' ? { usd: first.usd, source: first.source } : undefined;
 }
 
-/** What the run remembers from now on; `undefined`: it remembers that already. */
+/** The cap that the run has to remember from now on; `undefined` if nothing changes. */
 export function newCap({ maxCostUsd }: CapChoices, remembered?: number | null): number | null | undefined {
   return maxCostUsd === remembered ? undefined : maxCostUsd;
 }
 
 /**
- * Counts which rows of a start fit under its cap, in the order in which they are bought: the first one that does not fit
- * stops the run, and so no row after it is counted.
+ * Counts which rows of a start fit under its caps, in the order in which they are bought: the first one that does not
+ * fit under the cap of the run stops it, so no row after it is counted.
  */
 export class RowsUnderCap {
   rows = 0;
   estimated: MicroDollars = 0;
-  /** What is left under the cap before this start buys anything; Infinity without a cap. */
+  /** The amount left under the cap before this start buys anything; Infinity without a cap. */
   readonly left: MicroDollars;
   private room: MicroDollars;
   private isFull = false;
 
   /**
-   * @param before What earlier starts have spent, reserved or hold. @defaultValue nothing
+   * @param before The money that earlier starts have spent, reserved or hold as unknown. @defaultValue nothing
    * @param byValue The caps of values of columns. @defaultValue none
    */
   constructor(
@@ -70,10 +70,10 @@ export class RowsUnderCap {
   }
 
   /**
-   * Counts the row unless one before it did not fit under the cap of the run. A row that does not fit under the cap of a value keeps
-   * no other back. Returns whether it fits.
+   * Counts the row unless an earlier one did not fit under the cap of the run. A row that does not fit under the cap of
+   * a value does not stop others. Returns whether the row fits.
    *
-   * @param price `null`: it is not known, and 0 is counted
+   * @param price `null` if it is not known; it counts as 0
    */
   add(price: MicroDollars | null, row: RowOrigin): boolean {
     const values = this.byValue?.valuesOf(row) ?? [];

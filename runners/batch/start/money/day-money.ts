@@ -8,18 +8,21 @@ import type { ResolvedOptions } from '../../context/resolved-options.js';
 import { stopCauses } from '../../stop/stop-causes.js';
 import type { StopCause, Stops } from '../../stop/stops.js';
 
-/** A run's part in the ledger that runs share: what is booked in its own ledger is booked there as well. */
+/** A run's access to the ledger that runs share: settlements and releases in the run's own ledger are booked there as well. */
 export class DayMoney implements SharedMoney {
   private readonly reserved = new Map<string, Promise<boolean>>();
   private readonly writing = new Set<Promise<unknown>>();
 
-  /** @param fault called with what keeps the shared ledger from being read or written: nothing more may be sent then. */
+  /** @param fault called with an error in reading or writing the shared ledger; nothing more may be sent then */
   constructor(
     private readonly shared: DayLedger,
     private readonly fault: (error: unknown) => void,
   ) {}
 
-  /** False: it does not fit, or the ledger cannot be read. An unknown price counts as nothing until it is known. */
+  /**
+   * Resolves to false if the price does not fit, or if the ledger cannot be used. An unknown price counts as 0 until it
+   * is known.
+   */
   reserve(id: string, price: MicroDollars | null): Promise<boolean> {
     const fits = this.shared.reserve(id, price ?? 0).catch((error: unknown) => {
       this.fault(error);
@@ -33,7 +36,10 @@ export class DayMoney implements SharedMoney {
     return stopCauses.dayCapReached(this.shared.snapshot().cap, this.shared.whyNot(price ?? 0));
   }
 
-  /** The run's own ledger, whose settlements and releases are booked in the shared one too. What may have been bought stays reserved there. */
+  /**
+   * Wraps the run's own ledger, so that its settlements and releases are booked in the shared one too. Purchases that
+   * may have been made stay reserved there.
+   */
   behind(ledger: Ledger): Ledger {
     return {
       reserve: (id, price, row) => ledger.reserve(id, price, row),
@@ -57,18 +63,18 @@ export class DayMoney implements SharedMoney {
     };
   }
 
-  /** The cap, and what all runs have taken of it within 24 hours. */
+  /** The cap, and the money that all runs have taken in the last 24 hours. */
   taken(): { readonly cap: MicroDollars; readonly taken: MicroDollars } {
     const { cap, spent, reserved } = this.shared.snapshot();
     return { cap, taken: spent + reserved };
   }
 
-  /** Resolves when everything is in the shared ledger that is to be there. */
+  /** Resolves when all pending bookings are in the shared ledger. */
   async flush(): Promise<void> {
     await Promise.all(this.writing);
   }
 
-  /** Only what this start reserved: an older reservation of the row may stand for a purchase. */
+  /** Releases only what this start reserved: an older reservation of the row may stand for a purchase. */
   private release(id: string): void {
     const reserved = this.reserved.get(id);
     if (reserved === undefined) return;
@@ -83,8 +89,8 @@ export class DayMoney implements SharedMoney {
 }
 
 /**
- * Ends the reservations in the shared ledger that earlier starts of this run left and that the journal knows the end of.
- * What may have been bought stays.
+ * Ends the reservations in the shared ledger that earlier starts of this run left, if the journal knows how their rows
+ * ended. Reservations for purchases that may have been made stay.
  */
 export async function reconcileDay(
   shared: DayLedger,
@@ -99,7 +105,7 @@ export async function reconcileDay(
       continue;
     }
     const found = await journal.find(id);
-    // Bought more than once: it is not known which of its purchases this is.
+    // The row was bought more than once: it is not known which purchase this reservation is for.
     if (found === undefined || found.attempts > 1) continue;
     const end = status === 'replied' ? found.reply : found.outcome;
     if (end === undefined || end.source === 'unknown' || end.cost === null) continue;
@@ -107,7 +113,7 @@ export async function reconcileDay(
   }
 }
 
-/** The run's part in the ledger that runs share, if it has one, with what earlier starts left there put right. */
+/** Opens the ledger that runs share, if the run uses it, and reconciles what earlier starts left there. */
 export async function openDay(
   { dayLedger }: Pick<ResolvedOptions, 'dayLedger'>,
   stops: Stops,

@@ -9,16 +9,16 @@ interface SharedLedgerOptions {
   readonly disk: Disk;
   readonly now: () => number;
   readonly countedBy?: () => number;
-  /** The output folder: whose reservations these are. */
+  /** The output folder: it names the run that owns the reservations. */
   readonly out: string;
   readonly path: string;
   readonly capUsd: number | undefined;
 }
 
-/** Books without a cap of its own reserve whatever they like, and count for those that have one. */
+/** The cap of a run without one of its own: it may reserve any amount, which counts for runs that have a cap. */
 const noCapUsd = 1e9;
 
-/** Opens the ledger that runs share; a lock file beside it keeps them apart. */
+/** Opens the ledger that runs share. Only one process at a time uses it, by a lock file beside it. */
 export async function openSharedLedger(options: SharedLedgerOptions): Promise<DayLedger> {
   const { disk, now, countedBy, out, capUsd = noCapUsd } = options;
   const path = resolve(options.path);
@@ -30,7 +30,7 @@ export async function openSharedLedger(options: SharedLedgerOptions): Promise<Da
   });
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     withFileLock(`${path}.lock`, work).catch((error: unknown) => {
-      // Not the run's own lock: another exit code.
+      // This is not the run's own lock, and has another exit code.
       throw error instanceof LockError
         ? new DayLedgerError(error.message, undefined, { cause: error })
         : error;

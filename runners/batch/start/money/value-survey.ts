@@ -7,37 +7,40 @@ import { trackedColumns, type CostBy } from '../../row/totals.js';
 /** What a start would buy, by the values of one column. */
 export interface ColumnAhead {
   readonly column: string;
-  /** The most that any of its values may cost over all starts, in USD. */
+  /** The cap of each of its values over all starts, in US dollars. */
   readonly capUsd?: number;
-  /** How many values the rows have that are sent. */
+  /** The number of different values among the rows that are sent. */
   readonly values: number;
-  /** Rows that are left because the cap of their value has no room for them. */
+  /** Rows that are left because a cap has no room for them. */
   readonly short: number;
-  /** The values with rows that are left, then the dearest ones: twenty at most. The empty value: rows without one. */
+  /**
+   * First the values with rows that are left, then the ones with the highest cost; at most twenty. The empty value is
+   * for rows without one.
+   */
   readonly first: readonly ValueAhead[];
 }
 
 interface ValueAhead {
   readonly value: string;
-  /** Rows that are sent, by the manifest. */
+  /** Rows that are sent, according to the manifest. */
   readonly rows: number;
-  /** Of them: those for which the caps leave room. */
+  /** The part of `rows` for which the caps leave room. */
   readonly fits: number;
-  /** The known prices of all of them. */
+  /** The sum of the known prices of `rows`. */
   readonly estimated: MicroDollars;
-  /** Of `rows`: those whose price is not known. */
+  /** The part of `rows` whose price is not known. */
   readonly unpriced: number;
 }
 
 const valuesShown = 20;
 const mostValues = 100_000;
 
-/** Counts what a start sends, by the values of the columns that a run adds up by. */
+/** Counts the rows that a start sends, by the values of the columns that a run adds up by. */
 export class ValueSurvey {
   private readonly columns: readonly {
     readonly column: string;
     readonly values: Map<string, { -readonly [Name in keyof Omit<ValueAhead, 'value'>]: number }>;
-    /** A row of the manifest has a value there. */
+    /** Whether a row of the manifest has a value in this column. */
     isThere: boolean;
   }[];
 
@@ -45,12 +48,12 @@ export class ValueSurvey {
     this.columns = trackedColumns(costBy).map((column) => ({ column, values: new Map(), isThere: false }));
   }
 
-  /** Takes in each row of the manifest. */
+  /** Call this for each row of the manifest. */
   see(row: RowOrigin): void {
     for (const one of this.columns) one.isThere ||= columnValue(row, one.column) !== '';
   }
 
-  /** Takes in a row that is sent. */
+  /** Call this for each row that is sent. */
   add(row: RowOrigin, price: MicroDollars | null, fits: boolean): void {
     for (const { column, values } of this.columns) {
       const value = columnValue(row, column);
@@ -64,7 +67,6 @@ export class ValueSurvey {
     }
   }
 
-  /** By column. */
   ahead(): readonly ColumnAhead[] {
     return this.columns.map(({ column, values }) => {
       const all = [...values].map(([value, sum]) => ({ value, ...sum }));
@@ -79,7 +81,7 @@ export class ValueSurvey {
     });
   }
 
-  /** A sentence for each of these columns in which no row has a value. */
+  /** One sentence for each of the `given` columns in which no row has a value. */
   missing(given: readonly string[], known: readonly string[]): string[] {
     const gone = this.columns.filter(({ column, isThere }) => !isThere && given.includes(column));
     return gone.map(({ column }) => {
