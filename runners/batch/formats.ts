@@ -16,7 +16,7 @@ export {
   describeSame,
   type SameRows,
 } from './manifest/duplicates/same-requests.js';
-export { readLiveLines } from './manifest/live-items.js';
+export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
 export { shellWords } from './manifest/quote-value.js';
 

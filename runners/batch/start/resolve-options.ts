@@ -22,7 +22,7 @@ import { RowSelection } from '../manifest/rows/row-selection.js';
 import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
 import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
 import type { HandOn, OpenCallbackPort } from '../context/callback-port.js';
-import { runClock } from '../context/steady-clock.js';
+import { runClock } from '../../../src/policy/client-clock.js';
 import {
   adaptiveGate,
   publishedGate,

@@ -2,7 +2,7 @@ import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
-import { clockAhead } from '../../batch/context/steady-clock.js';
+import { clockAhead } from '../../../src/policy/client-clock.js';
 import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';

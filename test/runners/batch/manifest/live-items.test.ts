@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { liveItems, BrokenLine } from '../../../../runners/batch/manifest/live-items.js';
+import { liveItems } from '../../../../runners/batch/manifest/live-items.js';
+import { BrokenLine } from '../../../../runners/batch/manifest/read-live-lines.js';
 import { collect } from '../../../support/collect.js';
 
 const settings = { name: 'stream', format: 'jsonl', gzip: false, endpoint: 'echo' } as const;

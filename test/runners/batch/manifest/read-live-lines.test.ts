@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BrokenLine, readLiveLines } from '../../../../runners/batch/manifest/live-items.js';
+import { BrokenLine, readLiveLines } from '../../../../runners/batch/manifest/read-live-lines.js';
 import { collect } from '../../../support/collect.js';
 
 async function* chunks(...texts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { runClock } from '../../../../runners/batch/context/steady-clock.js';
+import { runClock } from '../../../../src/policy/client-clock.js';
 import { steadyClock } from '../../../../src/policy/client-clock.js';
 
 const hourMs = 3_600_000;
