@@ -13,10 +13,11 @@ import { decideRow } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
 import type { TakenUp } from '../context/run.js';
-import { readRows, SelectRows } from '../tasks/select-rows.js';
+import { readRows } from '../tasks/read-rows.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
+import { SelectRows } from '../manifest/rows/row-selection.js';
 
 interface TakingUp {
   readonly options: ResolvedOptions;

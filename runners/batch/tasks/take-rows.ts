@@ -8,8 +8,9 @@ import { byPriority } from '../manifest/columns/row-priority.js';
 import { KnownIds } from './known-ids.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
-import { readRows, SelectRows } from './select-rows.js';
+import { readRows } from './read-rows.js';
 import type { Run } from '../context/run.js';
+import { SelectRows } from '../manifest/rows/row-selection.js';
 import { stopCauses } from '../stop/stop-causes.js';
 import { rowFactsOf, type Task } from '../row/task.js';
 

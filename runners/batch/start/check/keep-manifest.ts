@@ -11,7 +11,7 @@ import type { Row } from '../../manifest/manifest-row.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import { foldCase } from '../../artifacts/artifact-name.js';
 import { PricedBytes } from '../../tasks/priced-bytes.js';
-import { readRows } from '../../tasks/select-rows.js';
+import { readRows } from '../../tasks/read-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { saveKeptCheck } from './kept-check.js';
 import { SpooledChunks, HashList } from './spooled-chunks.js';

@@ -16,7 +16,7 @@ import type { KeptTally } from '../../row/totals.js';
 import { takenByValue } from '../../row/value-costs.js';
 import { ValueCaps } from '../../ledger/value-caps.js';
 import { ValueSurvey } from '../money/value-survey.js';
-import { SelectRows } from '../../tasks/select-rows.js';
+import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { requestHash } from '../../manifest/request-hash.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RowSelection } from '../../../../runners/batch/manifest/rows/row-selection.js';
-import { SelectRows } from '../../../../runners/batch/tasks/select-rows.js';
+import { SelectRows } from '../../../../runners/batch/manifest/rows/row-selection.js';
 
 describe('SelectRows', () => {
   it('takes so many', () => {
