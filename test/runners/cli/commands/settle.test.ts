@@ -56,6 +56,30 @@ describe('millrace settle', () => {
     expect((await work.lines('day.jsonl')).at(-1)).toMatchObject(entry);
   });
 
+  it.each(['--job', '--not-sent'])(
+    'reserves the row once in that ledger where it takes %s back',
+    async (way) => {
+      losesReplies = true;
+      const money = ['--yes', '--assume-price', '0.01', '--max-cost-per-day', '1', '--ledger', 'day.jsonl'];
+      expect((await work.call('run', 'rows.jsonl', ...money, '--out', 'shared')).code).toBe(6);
+      const jobId = work.emulator.bill().at(-1)!.id;
+      const before = (await work.lines('day.jsonl')).length;
+      const settled = await work.call('settle', 'shared', 'j0', way, ...(way === '--job' ? [jobId] : []));
+      expect(settled.code).toBe(0);
+      expect((await work.call('settle', 'shared', 'j0', '--undo')).code).toBe(0);
+      const entries = (await work.lines('day.jsonl')).slice(before).map(({ k, amount }) => [k, amount]);
+      const isFreed = way === '--not-sent';
+      expect(entries).toEqual(
+        isFreed
+          ? [
+              ['release', undefined],
+              ['reserve', 10_000],
+            ]
+          : [],
+      );
+    },
+  );
+
   it('writes down what was paid for nothing', async () => {
     const { code, stdout } = await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875');
     expect({ code, stdout }).toEqual({
