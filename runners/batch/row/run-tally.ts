@@ -70,7 +70,7 @@ export class RunTally {
   }
 
   private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
-    if (source !== 'unknown') this.rows.delete(id);
+    if (source !== 'unknown' && row.status !== 'unknown') this.rows.delete(id);
     // The state before is already known.
     if (row.status === 'expired' && this.askedAgain.delete(id)) return;
     row.end = row.status as EndStatus;
