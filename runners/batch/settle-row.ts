@@ -109,7 +109,7 @@ async function write(folder: OpenFolder, { records, toDo, ...settled }: Settled)
   if (records.length === 0) return;
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
   folder.toDo += toDo;
-  if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled.id, settled.settlement);
+  if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled, records);
 }
 
 /**
@@ -205,15 +205,16 @@ function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlem
 /** Ends what the run reserved for the row in the shared ledger. A job that was found is polled first. */
 async function bookDay(
   { disk, out, scheduler, journal }: OpenFolder,
-  id: string,
-  settlement: Settlement,
+  { id, settlement }: RowSettlement,
+  records: Written['records'],
 ): Promise<void> {
-  const { ledgerFile: path } = journal.journal.recovered;
+  const { ledgerFile: path, rows } = journal.journal.recovered;
   if (path === undefined || 'jobId' in settlement) return;
+  // A job that is taken back was still reserved.
+  if ('undo' in settlement && rows.get(id)?.status !== 'open') return;
   const shared = await openSharedLedger({ disk, out, path, now: () => scheduler.now(), capUsd: undefined });
   if ('undo' in settlement) {
-    const { outcome } = (await journal.journal.find(id)) ?? {};
-    await shared.reserve(id, outcome?.cost ?? 0);
+    for (const record of records) if (record.k === 'outcome') await shared.reserve(id, record.cost ?? 0);
     return;
   }
   if (!(await shared.outstanding()).some((reserved) => reserved.id === id)) return;

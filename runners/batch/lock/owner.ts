@@ -110,7 +110,8 @@ export async function whoHolds(disk: Disk, folder: string): Promise<Owner | unde
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    // One that has ended, and that its parent has not asked for yet, as in a container without an init, still has its number.
+    return !/^\d+ \(.*\) [ZX] /s.test(textOf(`/proc/${pid}/stat`));
   } catch (error) {
     // The process exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';

@@ -25,7 +25,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   const status = state?.status ?? 'open';
   switch (status) {
     case 'open':
-      return state?.isReplaced(row.hash) === true ? undefined : begin(row, rules);
+      return state?.isReplaced(row.hash) === true ? undefined : begin(row, rules, state);
     case 'completed':
       return isRedone(row, state, rules) ? { what: 'send', reopen: 'redo' } : undefined;
     default:
@@ -33,7 +33,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   }
 }
 
-function begin(row: Row, rules: ManifestRules): TaskSpec {
+function begin(row: Row, rules: ManifestRules, opened?: RowState): TaskSpec {
   const { prior, jobId } = row;
   if (rules.mustHold?.(row.id, row.row) === true && !rules.retry.has('unknown'))
     return { what: 'hold', code: 'unknown' };
@@ -41,7 +41,9 @@ function begin(row: Row, rules: ManifestRules): TaskSpec {
   if (prior === undefined || prior.paid === 'no') return { what: 'send' };
   if (prior.code === 'download' && prior.imageUrl !== undefined)
     return { what: 'fetch', imageUrl: prior.imageUrl };
-  const isWanted = rules.retry.has(prior.code) && !isTakenFromJournal(prior.code);
+  // A person has decided on it, or an earlier start was told to send it.
+  const isOpened = opened !== undefined && opened.attempts === 0;
+  const isWanted = isOpened || (rules.retry.has(prior.code) && !isTakenFromJournal(prior.code));
   return isWanted ? { what: 'send' } : { what: 'hold', code: prior.code };
 }
 

@@ -70,7 +70,7 @@ export class RunTally {
   }
 
   private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
-    if (source !== 'unknown') this.rows.delete(id);
+    if (source !== 'unknown' && row.status !== 'unknown') this.rows.delete(id);
     // The row had ended as expired before, so it is not counted for this start.
     if (row.status === 'expired' && this.askedAgain.delete(id)) return;
     row.end = row.status as EndStatus;

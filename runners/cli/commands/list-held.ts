@@ -1,5 +1,5 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { peekJournal } from '../../batch/internal.js';
+import { peekJournal, type RowRecords } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -17,9 +17,10 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
-  const ways = { one: [first.id, ...attemptWords(first)], settle: settleIn(name) };
+  const polled = held.find(({ canBePolled }) => canBePolled);
+  const ways = { one: wordsOf(first), settle: settleIn(name), ...(polled && { polled: wordsOf(polled) }) };
   return [
-    `${name}: ${countOf(held.length, 'purchase')} in doubt, up to ${formatMoney(sum)}`,
+    `${name}: ${countOf(held.length, 'purchase')} in doubt, ${sum === 0 ? 'of no known price' : `up to ${formatMoney(sum)}`}`,
     ...held.slice(0, shown).map((purchase) => `  ${lineOf(purchase)}`),
     ...(held.length > shown ? [`  … and ${countOf(held.length - shown, 'more', 'more')}`] : []),
     ...(command?.isRehearsal === true
@@ -40,19 +41,25 @@ interface Ways {
   /** The words that name the first row. */
   readonly one: readonly string[];
   readonly settle: (...words: string[]) => string;
+  /** The words that name the first row that can go on with its job. */
+  readonly polled?: readonly string[];
 }
 
 function settleIn(folder: string): Ways['settle'] {
   return (...words) => shellWords('millrace', 'settle', folder, ...words);
 }
 
-function waysToSettle({ one, settle }: Ways, asked: string): string[] {
+function waysToSettle({ one, settle, polled }: Ways, asked: string): string[] {
   return [
     'Look each of them up in your account at the service. Several ids can be named at once, with --not-sent and --paid.',
     '  it is not there:',
     `    ${settle(...one, '--not-sent')}`,
-    '  it is there, and its result is wanted (put its job id for ID):',
-    `    ${settle(...one)} --job ID${asked}`,
+    ...(polled
+      ? [
+          '  it is there, and its result is wanted (put its job id for ID):',
+          `    ${settle(...polled)} --job ID${asked}`,
+        ]
+      : []),
     '  it is there, and its result is given up (put what it cost for USD):',
     `    ${settle(...one)} --paid USD`,
     '  by a billing export, a CSV with a line for each charge:',
@@ -105,9 +112,14 @@ interface HeldPurchase extends Purchase {
   readonly isEarlier: boolean;
   /** When its request was sent, ms since the epoch. */
   readonly sentAt: number | undefined;
+  /** Its row can still go on with the job. */
+  readonly canBePolled: boolean;
 }
 
-/** The lines of costs.csv that are `unknown`, if the state of their row lets a person settle them. */
+/**
+ * The lines of costs.csv that are `unknown`, if the state of their row lets a person settle them; then rows that have none, since
+ * another run sent them.
+ */
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
   const unknown: Purchase[] = [];
@@ -121,10 +133,29 @@ async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
     const isEarlier =
       row !== undefined &&
       (row.status === 'open' || (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt);
+    const canBePolled = !isEarlier || (row.status === 'open' && row.attempts === purchase.attempt);
     if (isEarlier || row?.status === 'unknown')
-      held.push({ ...purchase, isEarlier, sentAt: sentTimes.get(purchase) });
+      held.push({ ...purchase, isEarlier, sentAt: sentTimes.get(purchase), canBePolled });
   }
+  const listed = new Set(held.map(({ id }) => id));
+  for await (const row of journal?.rowsIn(['unknown']) ?? [])
+    if (!listed.has(row.id)) held.push(sentElsewhere(row));
   return held;
+}
+
+function sentElsewhere({ id, attempts, outcome }: RowRecords): HeldPurchase {
+  return {
+    ...{
+      id,
+      row: 0,
+      attempt: attempts,
+      jobId: '',
+      resolution: '',
+      cost: outcome?.cost ?? 0,
+      source: 'unknown',
+    },
+    ...{ at: outcome?.at ?? NaN, isEarlier: false, sentAt: undefined, canBePolled: false },
+  };
 }
 
 function lineOf({ id, attempt, isEarlier, cost, sentAt }: HeldPurchase): string {
@@ -140,6 +171,6 @@ function timeText(at: number): string {
   return `${day}, ${date.toLocaleTimeString('en-GB')}`;
 }
 
-function attemptWords({ isEarlier, attempt }: HeldPurchase): string[] {
-  return isEarlier ? ['--attempt', String(attempt)] : [];
+function wordsOf({ id, isEarlier, attempt }: HeldPurchase): string[] {
+  return isEarlier ? [id, '--attempt', String(attempt)] : [id];
 }

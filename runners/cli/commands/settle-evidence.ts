@@ -142,10 +142,9 @@ export async function proposedSettlements(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
     const charges = one.charges.map(nameOfCharge).join(' ');
-    if (one.charges.length === 0 && one.isBeyond) {
-      const text = `${nameOf(one.purchase)}: the statement ends before its request left, so that it says nothing of it: not settled; take a newer statement`;
-      beyond.push({ text, command: undefined });
-    } else if (one.charges.length > 1 || rivals.length > 0)
+    const blind = one.charges.length === 0 ? whyBlind(one) : undefined;
+    if (blind !== undefined) beyond.push({ text: `${nameOf(one.purchase)}: ${blind}`, command: undefined });
+    else if (one.charges.length > 1 || rivals.length > 0)
       open.set(charges, [...(open.get(charges) ?? []), { ...one, isLatest }]);
     else rows.push(proposal({ ...one, isLatest }));
   }
@@ -154,6 +153,15 @@ export async function proposedSettlements(
     rows,
     open: [...[...open.values()].map((alike) => ambiguous(name, alike, { held, byHand })), ...beyond],
   };
+}
+
+/** Why a charge that is missing proves nothing. */
+function whyBlind({ isBeyond, isForeign }: Held): string | undefined {
+  if (isBeyond)
+    return 'the statement ends before its request left, so that it says nothing of it: not settled; take a newer statement';
+  return isForeign
+    ? 'the statement has none of the jobs that the run paid for, so that it says nothing of it: not settled; look whether it is of this account, and which column has the job ids (--job-column)'
+    : undefined;
 }
 
 const namesShown = 5;

@@ -57,13 +57,15 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
 }
 
 function suspicion(
-  { charges, isBeyond, isEarlier, purchase: { attempt } }: Reconciliation['held'][number],
+  { charges, isBeyond, isForeign, isEarlier, purchase: { attempt } }: Reconciliation['held'][number],
   held: Reconciliation['held'],
 ): string {
   const [first, second] = charges;
   const which = isEarlier ? `--attempt ${attempt} ` : '';
   if (first === undefined && isBeyond)
     return 'the statement ends before its request left: a newer one may have its charge';
+  if (first === undefined && isForeign)
+    return 'the statement has none of the jobs that the run paid for, and so shows nothing of it: is it of this account?';
   if (first === undefined)
     return `no charge looks like it; it was most likely not bought (settle it with ${which}--not-sent)`;
   const rivals = held.filter((other) => other.charges.includes(first)).length - 1;

@@ -18,7 +18,7 @@ export interface Charge {
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` when it is empty, or a line has no amount in USD, `statement-columns` when a
+ * @throws {MillraceError} `statement` when it is empty, a line has no amount in USD, or most are below zero, `statement-columns` when a
  *   column is missing
  */
 export async function readCharges(
@@ -52,6 +52,9 @@ export async function readCharges(
     });
   }
   if (columns === undefined) throw new MillraceError('statement', `${path} holds no charges`);
+  const ofJobs = [...charges.values()].filter(({ jobId }) => jobId !== '');
+  if (ofJobs.filter(({ amount }) => amount < 0).length > ofJobs.filter(({ amount }) => amount > 0).length)
+    throw negative(path, columns.amount);
   return charges;
 }
 
@@ -59,6 +62,14 @@ function noAmount(path: string, line: number, column: string, cell: string): Mil
   if (foreign.test(cell)) return otherCurrency(path, line, column, cell);
   const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is not an amount`;
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
+}
+
+/** A charge that is not seen as one makes a row that was paid look as if it had never been sent. */
+function negative(path: string, column: string): MillraceError {
+  return new MillraceError(
+    'statement',
+    `${path}, column "${column}": most amounts are below zero, as in a list of refunds, or of movements of a balance: charges are expected above zero`,
+  );
 }
 
 /** Euros that are read as dollars would settle rows at a wrong price. */
@@ -72,19 +83,38 @@ function otherCurrency(path: string, line: number, column: string, cell: string)
 /** A currency beside the digits: `1.50 EUR`, `€ 1.50`, `CHF1`; not the exponent of `1e-3`. */
 const foreign = /(?!\$)\p{Sc}|^\s*[a-z]{3}\s*[-(\d]|\d\)?\s*[a-z]{3}\s*$/iu;
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** Zones differ from UTC by at most 14 hours. */
 const zoneSlackMs = 14 * hourMs;
-const daySlackMs = 24 * hourMs + zoneSlackMs;
+const daySlackMs = dayMs + zoneSlackMs;
+
+type TimeOfCharge = Required<Pick<Charge, 'at' | 'slackMs'>>;
 
 /** Also reads seconds or milliseconds since the epoch. A time without a zone, and a day, may be far from the real time. */
-function timeOf(cell: string): Required<Pick<Charge, 'at' | 'slackMs'>> | undefined {
+function timeOf(cell: string): TimeOfCharge | undefined {
   const text = cell.trim();
-  if (/^\d{10}(?:\.\d+)?$/.test(text)) return { at: Number(text) * 1000, slackMs: 0 };
-  if (/^\d{13}$/.test(text)) return { at: Number(text), slackMs: 0 };
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) return undefined;
-  if (/(?:z|utc|gmt|[+-]\d\d:?\d\d)$/i.test(text)) return { at, slackMs: 0 };
-  return { at, slackMs: /\d:\d/.test(text) ? zoneSlackMs : daySlackMs };
+  if (/^\d{10}(?:\.\d+)?$/.test(text)) return exactTime(Number(text) * 1000);
+  if (/^\d{13}$/.test(text)) return exactTime(Number(text));
+  const readings = readingsOf(text).filter((at) => !Number.isNaN(at));
+  const at = Math.min(...readings);
+  if (at === Infinity) return undefined;
+  const apart = Math.max(...readings) - at;
+  // An export by days may write them as midnight.
+  if (!/\d:\d/.test(text) || /(?<![\d:])0?0:00(?::00)?(?![:\d]|\.\d*[1-9])/.test(text))
+    return { at, slackMs: apart + daySlackMs };
+  return apart === 0 && /:.*(?:z|utc|gmt|[+-]\d\d:?\d\d)$/i.test(text)
+    ? { at, slackMs: 0 }
+    : { at, slackMs: apart + zoneSlackMs };
+}
+
+function exactTime(at: number): TimeOfCharge {
+  return { at, slackMs: at % dayMs === 0 ? daySlackMs : 0 };
+}
+
+/** `5/11/2026` may be in May or in November. */
+function readingsOf(text: string): number[] {
+  const swapped = text.replace(/^(\d{1,2})([./-])(\d{1,2})(?=\2\d{4}(?!\d))/, '$3$2$1');
+  return [text, swapped].map((one) => Date.parse(one.replace(/^(\d{1,2})[.-](\d{1,2})[.-]/, '$1/$2/')));
 }
 
 /**

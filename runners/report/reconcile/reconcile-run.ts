@@ -40,6 +40,8 @@ export interface HeldPurchase {
   readonly sentAt?: number;
   /** The export ends before its request was sent: a missing charge proves nothing. */
   readonly isBeyond: boolean;
+  /** The export has none of the run's known jobs that cost something, as one of another account: a missing charge proves nothing. */
+  readonly isForeign: boolean;
 }
 
 export interface ReconcileOptions {
@@ -114,7 +116,8 @@ function conclude(
   const onlyInRun = sure.filter((one) => one.cost > 0 && !chargeOf.has(one.jobId) && !isPaired.has(one));
   const attempts = new Map<string, number>();
   for (const { id, attempt } of purchases) attempts.set(id, Math.max(attempt, attempts.get(id) ?? 0));
-  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until });
+  const isForeign = surePairs.length === 0 && sure.some(({ jobId, cost }) => jobId !== '' && cost > 0);
+  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until, isForeign });
   const suspected = new Set(held.flatMap(({ charges }) => charges));
   return {
     totals: {
@@ -166,6 +169,7 @@ interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
   readonly unbooked: readonly Charge[];
   /** The latest attempt of each row. */
   readonly attempts: ReadonlyMap<string, number>;
+  readonly isForeign: boolean;
 }
 
 /**
@@ -175,7 +179,7 @@ interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
  */
 function suspectCharges(
   unknown: readonly Purchase[],
-  { chargeOf, unbooked, attempts, sentTimes, until }: Suspicion,
+  { chargeOf, unbooked, attempts, sentTimes, until, isForeign }: Suspicion,
 ): HeldPurchase[] {
   return unknown.map((purchase) => {
     const sentAt = sentTimes.get(purchase);
@@ -183,6 +187,7 @@ function suspectCharges(
       purchase,
       isEarlier: purchase.attempt < (attempts.get(purchase.id) ?? 0),
       isBeyond: (sentAt ?? purchase.at) > until,
+      isForeign,
       ...(sentAt !== undefined && { sentAt }),
     };
     const own = chargeOf.get(purchase.jobId);

@@ -94,14 +94,16 @@ export class DayMoney implements SharedMoney {
  */
 export async function reconcileDay(
   shared: DayLedger,
-  journal: Pick<Journal, 'recovered' | 'find'>,
+  journal: Pick<Journal, 'recovered' | 'find' | 'records'>,
 ): Promise<void> {
   const { recovered } = journal;
-  for (const { id } of await shared.outstanding()) {
+  const outstanding = await shared.outstanding();
+  const open = new Map<string, number>();
+  for (const { id } of outstanding) {
     const status = recovered.rows.get(id)?.status ?? 'open';
     if (status === 'sent' || status === 'accepted') continue;
     if (status === 'open') {
-      await shared.release(id);
+      open.set(id, (open.get(id) ?? 0) + 1);
       continue;
     }
     const found = await journal.find(id);
@@ -111,6 +113,30 @@ export async function reconcileDay(
     if (end === undefined || end.source === 'unknown' || end.cost === null) continue;
     await shared.settle(id, end.cost);
   }
+  const held = await heldPurchases(journal, open);
+  for (const [id, reserved] of open)
+    for (let left = reserved - (held.get(id) ?? 0); left > 0; left--) await shared.release(id);
+}
+
+/** How many purchases may have been made of each of these rows that are to be sent again. */
+async function heldPurchases(
+  journal: Pick<Journal, 'recovered' | 'records'>,
+  rows: ReadonlyMap<string, unknown>,
+): Promise<ReadonlyMap<string, number>> {
+  const held = new Map<string, number>();
+  // The journal is read where one of them was sent before.
+  if (![...rows.keys()].some((id) => (journal.recovered.rows.get(id)?.attempts ?? 0) > 0)) return held;
+  const doubted = new Set<string>();
+  const add = (id: string, purchases: 1 | -1) => held.set(id, (held.get(id) ?? 0) + purchases);
+  for await (const record of journal.records()) {
+    if (!('id' in record) || !rows.has(record.id)) continue;
+    const { k, id } = record;
+    if (k === 'reopen' && record.to === 'buy' && record.why !== 'settle' && doubted.has(id)) add(id, 1);
+    if (k === 'freed' && record.source === 'none') add(id, -1);
+    if (k === 'outcome' && record.source === 'unknown') doubted.add(id);
+    else if (k !== 'freed') doubted.delete(id);
+  }
+  return held;
 }
 
 /** Opens the ledger that runs share, if the run uses it, and reconciles what earlier starts left there. */

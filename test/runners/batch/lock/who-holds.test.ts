@@ -1,7 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { thisHost, whoHolds } from '../../../../runners/batch/lock/owner.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
+import { skipTest } from '../../../support/skip-test.js';
+import { until } from '../../../support/until.js';
 
 const folder = '/out/run';
 
@@ -36,5 +40,19 @@ describe('whoHolds', () => {
   it('names a process of another host, of which it cannot know', async () => {
     const elsewhere = { ...owner, pid: 1, host: { name: 'weir', inContainer: false } };
     expect(await whoHolds(diskWith(elsewhere), folder)).toMatchObject({ host: { name: 'weir' } });
+  });
+
+  it('names nobody where the process has ended and its parent has not asked for it', async (context) => {
+    if (process.platform !== 'linux')
+      skipTest(context, 'processes that nobody asks for are seen on Linux alone');
+    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], { stdio: 'pipe' });
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line.toString());
+      await until(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+      expect(await whoHolds(diskWith({ ...owner, pid }), folder)).toBeUndefined();
+    } finally {
+      parent.kill('SIGKILL');
+    }
   });
 });

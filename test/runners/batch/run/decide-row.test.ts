@@ -34,6 +34,15 @@ describe('decideRow', () => {
     expect(decideRow(rowWith(), state('open'), rules())).toEqual({ what: 'send' });
   });
 
+  it('sends a row that failed in another run once it was opened here: a person has decided that it never arrived', () => {
+    const row = rowWith({ prior: { code: 'unknown', paid: 'maybe' } });
+    expect(decideRow(row, undefined, rules())).toEqual({ what: 'hold', code: 'unknown' });
+    expect(decideRow(row, state('open'), rules())).toEqual({ what: 'send' });
+    const sent = new RowStates();
+    sent.set('a', { status: 'open', attempts: 1 });
+    expect(decideRow(row, sent.get('a'), rules())).toEqual({ what: 'hold', code: 'unknown' });
+  });
+
   it.each(['sent', 'accepted', 'replied'] as const)('leaves what is %s to the journal', (status) => {
     expect(decideRow(rowWith(), state(status), rules(['all']))).toBeUndefined();
   });

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
-import type { DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+import { openDayLedger, type DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
+import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { reconcileDay } from '../../../../runners/batch/start/money/day-money.js';
+import { edit } from '../../../support/manifest-rows.js';
+import { paperRun } from '../../../support/paper-run.js';
 
 type Found = { status: string; attempts: number; reply?: object; outcome?: object };
 
@@ -30,4 +33,24 @@ it('ends what the journal knows the end of, frees what was never sent, and keeps
   } as unknown as Journal;
   await reconcileDay(shared, journal);
   expect(done).toEqual([['replied', 7], ['completed', 9], ['failed', 0], ['never']]);
+});
+
+it('keeps what may have been bought of a row that is to be sent again, and was not', async () => {
+  const run = paperRun();
+  const shared = () =>
+    openDayLedger({
+      ...{ disk: run.disk, path: '/state/ledger.jsonl', capUsd: 5, run: '/job/out' },
+      exclusively: (work) => work(),
+      now: () => run.scheduler.now(),
+    });
+  const start = (choices?: Partial<RunBatchOptions>) =>
+    run.start({ dayLedger: () => Promise.resolve(shared()), ...choices });
+  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');
+  run.manifest([edit('a'), edit('b')]);
+  await start();
+  run.service.behave = () => ({ status: 401, body: {} });
+  expect((await start({ retry: ['unknown'], maxCostUsd: 0.2 })).exitCode).toBe(3);
+  expect((await start({ maxCostUsd: null })).exitCode).toBe(4);
+  expect((await start()).exitCode).toBe(4);
+  expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
 });

@@ -56,6 +56,52 @@ describe('millrace settle', () => {
     expect((await work.lines('day.jsonl')).at(-1)).toMatchObject(entry);
   });
 
+  it.each(['--job', '--not-sent'])(
+    'reserves the row once in that ledger where it takes %s back',
+    async (way) => {
+      losesReplies = true;
+      const money = ['--yes', '--assume-price', '0.01', '--max-cost-per-day', '1', '--ledger', 'day.jsonl'];
+      expect((await work.call('run', 'rows.jsonl', ...money, '--out', 'shared')).code).toBe(6);
+      const jobId = work.emulator.bill().at(-1)!.id;
+      const before = (await work.lines('day.jsonl')).length;
+      const settled = await work.call('settle', 'shared', 'j0', way, ...(way === '--job' ? [jobId] : []));
+      expect(settled.code).toBe(0);
+      expect((await work.call('settle', 'shared', 'j0', '--undo')).code).toBe(0);
+      const entries = (await work.lines('day.jsonl')).slice(before).map(({ k, amount }) => [k, amount]);
+      const isFreed = way === '--not-sent';
+      expect(entries).toEqual(
+        isFreed
+          ? [
+              ['release', undefined],
+              ['reserve', 10_000],
+            ]
+          : [],
+      );
+    },
+  );
+
+  it('lists a row that another run has sent, and lets the next start send it where it never arrived', async () => {
+    const again = ['run', 'rows.out/failures.jsonl', '--yes'];
+    const failed = await work.call(...again);
+    expect(failed.code).toBe(6);
+    expect(failed.stdout + failed.stderr).toContain('nobody knows yet ("j0")');
+    const list = (await work.call('settle', 'rows.out/failures.out')).stdout;
+    expect(list).toMatch(/1 purchase in doubt, of no known price\n {2}j0 +no known price\n/);
+    expect(list).not.toContain('--job');
+    expect((await work.call('settle', 'rows.out/failures.out', 'j0', '--not-sent')).code).toBe(0);
+    expect((await work.call(...again)).code).toBe(0);
+    expect(work.emulator.bill()).toHaveLength(2);
+  });
+
+  it('proposes no job for an attempt whose row was bought again since', async () => {
+    losesReplies = true;
+    expect((await work.call('run', 'rows.jsonl', '--retry', 'unknown')).code).toBe(6);
+    const list = (await work.call('settle', 'rows.out')).stdout;
+    expect(list).toMatch(/j0, attempt 1 .*\n {2}j0 /);
+    expect(list).toContain('millrace settle rows.out j0 --attempt 1 --not-sent');
+    expect(list).toContain('millrace settle rows.out j0 --job ID');
+  });
+
   it('writes down what was paid for nothing', async () => {
     const { code, stdout } = await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875');
     expect({ code, stdout }).toEqual({

@@ -135,9 +135,41 @@ describe('reconcile', () => {
   it.each([
     ['2026-11-20 02:30', 'a time without a zone'],
     ['2026-11-21', 'a day'],
+    ['2026-11-20T00:00:00Z', 'a day, written as its midnight'],
+    ['2026-11-20 00:00:00.000+00:00', 'the same'],
+    ['1795132800', 'the same in seconds'],
+    ['20/11/2026 12:00', 'the day in front'],
+    ['11-20-2026', 'the month in front'],
+    ['20.11.2026', 'a day in German'],
   ])('takes %s for a time that may be of any zone', async (time) => {
     const found = await held(['job,cost,time', `lost,0.0875,${time}`]);
     expect(found.held.map(({ charges }) => charges.length)).toEqual([1]);
+  });
+
+  it('takes 5/11/2026 for a day in May or in November, and the earlier one for the end of the statement', async () => {
+    const purchases = [
+      `a,1,1,job-a,e,1k,0.0875,reported,2026-11-05T10:00:00Z`,
+      `d,4,1,,e,1k,0.0875,unknown,2026-11-05T10:00:00Z`,
+    ];
+    const lines = ['job,cost,time', 'job-a,0.0875,05/11/2026', 'lost,0.0875,05/11/2026'];
+    const found = await held([...lines, 'later,0.5,12/11/2026'], [head, ...purchases]);
+    expect(found.held.map(({ charges }) => charges.map(({ jobId }) => jobId))).toEqual([['lost']]);
+    const without = await held(lines.slice(0, 2), [head, ...purchases]);
+    expect(without.held).toMatchObject([{ isBeyond: true, charges: [] }]);
+  });
+
+  it('concludes nothing from a statement that has none of the jobs that the run paid for', async () => {
+    const found = await held(['job,cost', 'other,0.5', 'another,0.5']);
+    expect(found.held).toMatchObject([{ isForeign: true, charges: [] }]);
+    expect(describeReconciliation(found).join('\n')).toContain('is it of this account?');
+  });
+
+  it('refuses a statement whose amounts are below zero: its charges would not be seen as such', async () => {
+    const lines = ['job,cost', 'job-a,-0.0875', 'job-b,-0.13', 'lost,-0.0875', ',50'];
+    await expect(held(lines)).rejects.toMatchObject({
+      code: 'statement',
+      message: expect.stringContaining('column "cost": most amounts are below zero'),
+    });
   });
 
   it('takes a charge of somewhat another price for one that may be of the held row', async () => {
