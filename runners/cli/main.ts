@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { fstatSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, writeSync } from 'node:fs';
 import { keepMemorySmall, makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
@@ -65,6 +65,17 @@ void runCli(process.argv.slice(2), {
 function endWith(code: number): void {
   process.off('exit', reportUnfinished);
   process.exitCode = code;
+  if (code === 129) process.on('exit', leaveTerminal);
+}
+
+/** Node sets the modes of its terminal back before it exits, and aborts where the terminal is gone. */
+function leaveTerminal(): void {
+  for (const stream of [0, 1, 2])
+    try {
+      closeSync(stream);
+    } catch {
+      // It is closed already.
+    }
 }
 
 /** Nothing that node waits for is left, but the command has not ended: that is never success. */

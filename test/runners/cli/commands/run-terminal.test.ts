@@ -22,9 +22,19 @@ describe('millrace run on a terminal', () => {
     await work.remove();
   });
 
-  const open = (args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal => {
+  const open = (
+    args: readonly string[],
+    cols: number,
+    env: Record<string, string> = {},
+    script?: string,
+  ): Terminal => {
     const service = { MILLRACE_API_KEY: key, MILLRACE_BASE_URL: emulator.baseUrl };
-    return openTerminal(args, { cwd: work.folder, cols, env: { ...service, ...env } });
+    return openTerminal(args, {
+      cwd: work.folder,
+      cols,
+      env: { ...service, ...env },
+      ...(script && { script }),
+    });
   };
 
   const jobs = (count: number, sleepMs: number) =>
@@ -223,6 +233,16 @@ describe('millrace run on a terminal', () => {
     terminal.process.write('\u0003');
     expect(await terminal.ended).toBe(130);
     expect(emulator.bill()).toEqual([]);
+  });
+
+  it('ends with 129 when its terminal closes, and does not abort', async () => {
+    await work.write('rows.jsonl', jobs(12, 300));
+    const script = `trap 'kill -HUP $!' HUP; "$@" & wait; wait $!; echo $? > code`;
+    const terminal = open(['run', 'rows.jsonl'], 80, {}, script);
+    await until(() => terminal.output().includes('in flight ('));
+    (terminal.process as unknown as { destroy(): void }).destroy();
+    await until(() => work.json('code').then(Boolean, () => false));
+    expect(await work.json('code')).toBe(129);
   });
 
   it('writes the same run into a file without a control character, and few lines', async () => {
