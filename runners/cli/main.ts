@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { fstatSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { keepMemorySmall, makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
@@ -27,6 +28,7 @@ const surviving = new Set<NodeJS.WriteStream>();
 // Without `await`: the build makes this file CommonJS, which node starts sooner.
 process.exitCode = 70;
 process.on('exit', reportUnfinished);
+process.on('exit', leaveTerminal);
 void runCli(process.argv.slice(2), {
   // Streams are opened on first use: `--help` uses none of them, and opening them takes 2 % of its time.
   get stdin() {
@@ -65,6 +67,16 @@ void runCli(process.argv.slice(2), {
 function endWith(code: number): void {
   process.off('exit', reportUnfinished);
   process.exitCode = code;
+}
+
+/** Node sets the modes of its terminal back before it exits, and aborts where the terminal is gone, unless it is closed. */
+function leaveTerminal(): void {
+  for (const stream of [0, 1, 2])
+    try {
+      if (fstatSync(stream).isCharacterDevice() && !isatty(stream)) closeSync(stream);
+    } catch {
+      // It is closed already.
+    }
 }
 
 /** Nothing that node waits for is left, but the command has not ended: that is never success. */

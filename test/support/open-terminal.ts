@@ -17,17 +17,23 @@ export interface TerminalOptions {
   /** 0: a terminal that says that it has no columns. @defaultValue 80 */
   readonly cols?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** What a shell does with the command, as "$@". */
+  readonly script?: string;
 }
 
 /** Starts the command line as a person does. Nothing of the environment of the tests gets into it. */
-export function openTerminal(args: readonly string[], { cwd, cols = 80, env }: TerminalOptions): Terminal {
+export function openTerminal(
+  args: readonly string[],
+  { cwd, cols = 80, env, script }: TerminalOptions,
+): Terminal {
   const screen = openScreen(cols || 80);
   let output = '';
   // node-pty makes no terminal without a size: `stty` takes it away.
-  const [file, ...given] =
-    cols === 0
-      ? ['/bin/sh', '-c', 'stty rows 0 cols 0; exec "$@"', 'sh', globalThis.process.execPath, mainFile]
-      : [globalThis.process.execPath, mainFile];
+  const asked = cols === 0 ? 'stty rows 0 cols 0; exec "$@"' : script;
+  const [file, ...given] = [
+    ...(asked === undefined ? [] : ['/bin/sh', '-c', asked, 'sh']),
+    ...[globalThis.process.execPath, mainFile],
+  ] as const;
   const process = spawn(file, [...given, ...args], {
     cols: cols || 80,
     rows: 30,

@@ -20,7 +20,8 @@ export async function ask(
   const interrupted = new AbortController();
   const gone = new AbortController();
   dialogue.on('SIGINT', () => interrupted.abort());
-  dialogue.on('close', () => gone.abort());
+  // A terminal that closes cannot be read any more; its signal comes at the same time, and says more.
+  for (const end of ['close', 'error']) dialogue.on(end, () => setImmediate(() => gone.abort()));
   const signal = AbortSignal.any([
     interrupted.signal,
     gone.signal,

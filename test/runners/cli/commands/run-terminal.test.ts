@@ -22,9 +22,19 @@ describe('millrace run on a terminal', () => {
     await work.remove();
   });
 
-  const open = (args: readonly string[], cols: number, env: Record<string, string> = {}): Terminal => {
+  const open = (
+    args: readonly string[],
+    cols: number,
+    env: Record<string, string> = {},
+    script?: string,
+  ): Terminal => {
     const service = { MILLRACE_API_KEY: key, MILLRACE_BASE_URL: emulator.baseUrl };
-    return openTerminal(args, { cwd: work.folder, cols, env: { ...service, ...env } });
+    return openTerminal(args, {
+      cwd: work.folder,
+      cols,
+      env: { ...service, ...env },
+      ...(script && { script }),
+    });
   };
 
   const jobs = (count: number, sleepMs: number) =>
@@ -223,6 +233,21 @@ describe('millrace run on a terminal', () => {
     terminal.process.write('\u0003');
     expect(await terminal.ended).toBe(130);
     expect(emulator.bill()).toEqual([]);
+  });
+
+  it.each([
+    ['while it runs', 12, 'in flight (', [129]],
+    // The shell hands the signal on, mostly after the end of the input.
+    ['at the question', 200, '[y/N]', [2, 129]],
+  ])('ends in order when its terminal closes %s, and does not abort', async (_, rows, seen, codes) => {
+    await (rows > 100 ? work.write('rows.csv', edits(rows)) : work.write('rows.jsonl', jobs(rows, 300)));
+    const command = rows > 100 ? ['rows.csv', '--endpoint', 'image-edit'] : ['rows.jsonl'];
+    const script = `trap 'kill -HUP $!' HUP; "$@" < /dev/tty & wait; wait $!; echo $? > code`;
+    const terminal = open(['run', ...command], 80, {}, script);
+    await until(() => terminal.output().includes(seen));
+    (terminal.process as unknown as { destroy(): void }).destroy();
+    await until(() => work.json('code').then(Boolean, () => false));
+    expect(codes).toContain(await work.json('code'));
   });
 
   it('writes the same run into a file without a control character, and few lines', async () => {
