@@ -31,6 +31,7 @@ const insteadOf = {
   pieces: 'work items',
   doubt: 'unknown, held',
   doubts: 'unknowns',
+  doubted: 'unknown, held',
 };
 const partsOf = (name) =>
   name

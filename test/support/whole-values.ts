@@ -65,7 +65,7 @@ export function aheadWith(more: Partial<Ahead> = {}): Ahead {
       ended: 0,
       toSend: 0,
       retried: 0,
-      doubted: 0,
+      retriedUnknown: 0,
       redone: 0,
       doubled: 0,
       toPoll: 0,

@@ -35,10 +35,10 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
   ];
 }
 
-function againParts({ retried, doubted, redone }: Ahead): (string | false)[] {
+function againParts({ retried, retriedUnknown, redone }: Ahead): (string | false)[] {
   return [
-    retried > doubted && `${formatCount(retried - doubted)} failed before`,
-    doubted > 0 && `${formatCount(doubted)} in doubt, which may charge twice`,
+    retried > retriedUnknown && `${formatCount(retried - retriedUnknown)} failed before`,
+    retriedUnknown > 0 && `${formatCount(retriedUnknown)} in doubt, which may charge twice`,
     redone > 0 && `${formatCount(redone)} bought before`,
   ];
 }

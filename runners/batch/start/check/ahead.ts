@@ -20,7 +20,7 @@ export interface Ahead {
   /** The part of `toSend` that failed before. */
   readonly retried: number;
   /** The part of `retried` that was unknown: sending these rows may charge twice. */
-  readonly doubted: number;
+  readonly retriedUnknown: number;
   /** The part of `toSend` that completed before and has changed since. */
   readonly redone: number;
   /** Rows sent again because of `onUnknown: 'retry'` though they may have been accepted; not part of `toSend`. */

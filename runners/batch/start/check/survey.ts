@@ -53,7 +53,7 @@ export class StartSurvey {
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
     ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ doubted: 0, doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
+    ...{ retriedUnknown: 0, doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
@@ -186,7 +186,7 @@ export class StartSurvey {
     this.count.toSend++;
     this.sending.add(row);
     if (task.reopen === 'retry') this.count.retried++;
-    if (state?.status === 'unknown') this.count.doubted++;
+    if (state?.status === 'unknown') this.count.retriedUnknown++;
     if (task.reopen === 'redo') this.seeRedone(row, state);
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);

@@ -126,15 +126,15 @@ async function heldPurchases(
   const held = new Map<string, number>();
   // The journal is read where one of them was sent before.
   if (![...rows.keys()].some((id) => (journal.recovered.rows.get(id)?.attempts ?? 0) > 0)) return held;
-  const doubted = new Set<string>();
+  const unknownRows = new Set<string>();
   const add = (id: string, purchases: 1 | -1) => held.set(id, (held.get(id) ?? 0) + purchases);
   for await (const record of journal.records()) {
     if (!('id' in record) || !rows.has(record.id)) continue;
     const { k, id } = record;
-    if (k === 'reopen' && record.to === 'buy' && record.why !== 'settle' && doubted.has(id)) add(id, 1);
+    if (k === 'reopen' && record.to === 'buy' && record.why !== 'settle' && unknownRows.has(id)) add(id, 1);
     if (k === 'freed' && record.source === 'none') add(id, -1);
-    if (k === 'outcome' && record.source === 'unknown') doubted.add(id);
-    else if (k !== 'freed') doubted.delete(id);
+    if (k === 'outcome' && record.source === 'unknown') unknownRows.add(id);
+    else if (k !== 'freed') unknownRows.delete(id);
   }
   return held;
 }

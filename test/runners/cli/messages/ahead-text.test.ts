@@ -38,7 +38,7 @@ describe('aheadText', () => {
       rows: 968,
       toSend: 40,
       retried: 5,
-      doubted: 3,
+      retriedUnknown: 3,
       redone: 1,
       toPoll: 3,
       toDownload: 1,

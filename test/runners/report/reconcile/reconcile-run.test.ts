@@ -128,8 +128,8 @@ describe('reconcile', () => {
       'journal.jsonl': `${JSON.stringify({ n: 1, k: 'intent', at: sentAt, id: 'd', attempt: 1 })}\n`,
       'statement.csv': `job,cost,time\nlost,0.0875,${new Date(sentAt).toISOString()}\nlater,0.5,${at}\n`,
     });
-    const { held: doubted } = await reconcileRun(folder, join(folder, 'statement.csv'));
-    expect(doubted).toMatchObject([{ sentAt, isBeyond: false, charges: [{ jobId: 'lost' }] }]);
+    const { held } = await reconcileRun(folder, join(folder, 'statement.csv'));
+    expect(held).toMatchObject([{ sentAt, isBeyond: false, charges: [{ jobId: 'lost' }] }]);
   });
 
   it.each([
