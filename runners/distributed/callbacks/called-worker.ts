@@ -8,7 +8,7 @@ import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { CallbackAddress, CallbackPort } from '../../batch/context/callback-port.js';
 import { handOver, readSecrets } from './handed-callbacks.js';
 
-/** Calls that name an unknown run have the runs read anew this often at most. */
+/** Minimum time between two reads of the list of runs, when callbacks name a run that this process does not know. */
 const readEveryMs = 1_000;
 
 interface Parts {
@@ -16,21 +16,21 @@ interface Parts {
   readonly scheduler: SchedulerLike;
 }
 
-/** The port of a worker: it takes the callbacks of all runs of its database, whichever process has their rows. */
+/** The callback port of a worker. It accepts callbacks for all runs of its database, whichever process has their rows. */
 export class CalledWorker {
-  /** By the names that runs have in addresses. */
+  /** By the name of the run in callback addresses. */
   private readonly served = new Map<string, CalledRows>();
   private readonly others = new Map<string, CalledRows>();
   private readAt = -Infinity;
 
   constructor(private readonly parts: Parts) {}
 
-  /** Takes the calls that come to this port. */
+  /** Handles the callbacks that arrive at this port. */
   takeFrom(port: Pick<CallbackPort, 'pass'>): void {
     port.pass((request, response) => void this.take(request, response));
   }
 
-  /** This worker has rows of the run from now on, until the returned function is called. */
+  /** Registers this worker as one that has rows of the run, until the returned function is called. */
   serve(run: string, rows: CalledRows): () => void {
     this.served.set(run, rows);
     return () => {
@@ -69,7 +69,7 @@ export class CalledWorker {
   }
 }
 
-/** Hands callbacks on to the process that has their row. Where the database is away the service is to try again. */
+/** Passes callbacks on to the process that has their row. While the database is away, the service is asked to try again. */
 export function handOnTo(pool: Pick<Pool, 'query'>, run: number) {
   return (callback: OrphanCallback): Observable<CallbackResult> =>
     defer(() => handOver(pool, run, callback)).pipe(catchError(() => EMPTY));

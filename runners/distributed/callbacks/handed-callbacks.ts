@@ -11,16 +11,16 @@ type On = Pick<Transaction, 'query'>;
 
 /** A callback that waits for the process that has its row. */
 export interface HandedCallback extends NamedPost {
-  /** Of all that it says: a replay has the same. */
+  /** A hash of the whole callback: a replay has the same. */
   readonly digest: string;
 }
 
-/** Keeps what signs the addresses of a run's rows, for all processes that take callbacks. */
+/** Stores the secret that signs a run's callback addresses, for all processes that receive callbacks. */
 export async function keepSecret(on: On, run: number, secret: CallbackSecret): Promise<void> {
   await on.query('update millrace.runs set webhooks = $2 where run = $1', [run, JSON.stringify(secret)]);
 }
 
-/** All runs that have had callbacks. */
+/** The secrets of all runs that ever had callbacks. */
 export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly number: number })[]> {
   const { rows } = await on.query<{ number: number; webhooks: string }>(
     'select run as number, webhooks from millrace.runs where webhooks is not null',
@@ -29,8 +29,8 @@ export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly 
 }
 
 /**
- * Keeps a genuine callback in the database for the process that has its row or will have it, and wakes that. Once it has resolved to
- * `noted`, the callback is durable.
+ * Stores a genuine callback in the database for the process that has its row or will have it, and wakes that process.
+ * The callback is durable once this resolves to `noted`.
  */
 export async function handOver(
   pool: Pick<Pool, 'query'>,
@@ -44,7 +44,10 @@ export async function handOver(
   return 'noted';
 }
 
-/** Keeps which job the POST of a row has made: also where its answer came when the worker had been taken for dead, without a body. */
+/**
+ * Stores which job the POST of a row created, without a body. Also used when the answer arrived after the worker was
+ * declared dead.
+ */
 export async function keepNamed(
   on: Pick<Pool, 'query'>,
   run: number,
@@ -62,7 +65,7 @@ export async function keepNamed(
   );
 }
 
-/** The callbacks that wait, without their bodies: of these rows, or of all. */
+/** The stored callbacks without their bodies: those of the given rows, or all. */
 export async function readHanded(on: On, run: number, rows?: readonly string[]): Promise<HandedCallback[]> {
   const { rows: found } = await on.query<Stored>(
     `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
@@ -81,7 +84,7 @@ interface Stored {
   readonly jobId: string;
 }
 
-/** What a callback said; `undefined`: somebody has taken it in. */
+/** The body of a stored callback; `undefined` if a process has taken it in already. */
 export async function readBody(on: On, run: number, digest: string): Promise<string | undefined> {
   const { rows } = await on.query<{ body: string }>(
     'select body from millrace.callbacks where run = $1 and digest = $2',
@@ -90,7 +93,7 @@ export async function readBody(on: On, run: number, digest: string): Promise<str
   return rows[0]?.body;
 }
 
-/** They are taken in, or mean nothing any more. */
+/** Deletes stored callbacks that were taken in, or that have no meaning any more. */
 export async function dropHanded(on: On, run: number, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return;
   await on.query('delete from millrace.callbacks where run = $1 and digest = any($2::uuid[])', [

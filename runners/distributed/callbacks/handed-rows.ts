@@ -7,15 +7,18 @@ import type { RowInFlight } from '../../batch/row/row-in-flight.js';
 
 interface Parts {
   readonly pool: Pool;
-  /** Its number in the database, and its name in addresses. */
+  /** The number of the run in the database, and its name in callback addresses. */
   readonly run: number;
   readonly name: string;
   readonly receiver: Pick<WebhookReceiver, 'deliver'>;
-  /** Called with a callback that nobody takes in now: it stays in the database. */
+  /** Called with a callback that cannot be taken in now: it stays in the database. */
   readonly left: (callback: HandedCallback) => void;
 }
 
-/** Takes in callbacks about rows of this worker that came to other processes. One is gone from the database once what follows is durable. */
+/**
+ * Takes in callbacks about this worker's rows that arrived at other processes. A callback is deleted from the database
+ * once its effect is durable.
+ */
 export class HandedRows {
   private wanted = new Set<string>();
   private readonly taking = new Set<string>();
@@ -23,7 +26,7 @@ export class HandedRows {
 
   constructor(private readonly parts: Parts) {}
 
-  /** There may be callbacks about these rows. */
+  /** Looks for stored callbacks about these rows. */
   look(rows: Iterable<string>): void {
     for (const row of rows) this.wanted.add(row);
     if (this.wanted.size > 0) this.looking ??= this.work();
@@ -34,11 +37,11 @@ export class HandedRows {
     while (this.wanted.size > 0) {
       const rows = [...this.wanted];
       this.wanted = new Set();
-      // What is missed while the database is away is found by the next look.
+      // If the database is away, the next look finds them.
       const found = await readHanded(pool, run, rows).catch(() => []);
       for (const handed of found) void this.take(handed).catch(() => undefined);
     }
-    // At once: what is wanted from here on begins anew.
+    // Cleared without an await in between: a request from here on starts a new look.
     this.looking = undefined;
   }
 
@@ -62,8 +65,9 @@ export class HandedRows {
 type Post = Pick<NamedPost, 'row' | 'attempt'>;
 
 /**
- * Rows of this worker that wait to be sent again. Where a callback says that the latest POST of one was accepted after all, it is not
- * sent, and leaves the worker: the collector reads the callback in the database and has the job asked for.
+ * Rows of this worker that wait to be sent again. If a callback shows that the latest POST of a row was accepted after
+ * all, the row is not sent and leaves the worker: the collector reads the callback in the database and has the job
+ * polled.
  */
 export class RowsSentAgain {
   private readonly waiting = new Map<string, RowInFlight>();
@@ -73,7 +77,7 @@ export class RowsSentAgain {
   /** @param keep makes it durable in the database which job a POST has made */
   constructor(private readonly keep: (post: NamedPost) => Promise<void>) {}
 
-  /** Emits once a callback has named the job of the row's latest POST, while the row waits to be sent again. */
+  /** Emits when a callback names the job of the row's latest POST while the row waits to be sent again. */
   found(row: RowInFlight): Observable<unknown> {
     const { id } = row;
     return defer(() => {
@@ -87,19 +91,19 @@ export class RowsSentAgain {
     });
   }
 
-  /** A callback waits in the database that names the job of this POST. */
+  /** Call this when a stored callback names the job of this POST. */
   named(post: Post): void {
     this.named$.next(post);
   }
 
-  /** A request that was refused has made a job all the same. Once that is durable, its row is not sent again. */
+  /** Call this when a refused request has created a job after all. Once that is durable, the row is not sent again. */
   async contradicted(post: NamedPost): Promise<void> {
     if (!this.isWaitingFor(post)) return;
     await this.keep(post);
     this.named(post);
   }
 
-  /** Whether the row has left for such a callback. True once. */
+  /** Whether the row has left because of such a callback. Returns true only once. */
   takeLeft(id: string): boolean {
     return this.left.delete(id);
   }

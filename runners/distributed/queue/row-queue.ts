@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { DatabaseError } from '../database/database-error.js';
 import type { Transaction } from '../database/transaction.js';
 
-/** Where a row waits: to be sent, or to be polled, as its job is known. */
+/** The queue of a row: `send`, or `poll` if its job is known. */
 export type Place = 'send' | 'poll';
 export const places: readonly Place[] = ['poll', 'send'];
 
@@ -16,7 +16,10 @@ export const queueSchema = 'millrace_queue';
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;
   put(on: Transaction, run: number, place: Place, items: readonly QueuedRow[]): Promise<void>;
-  /** The names of at most `most` rows, those of the highest priority first, and of these the oldest. They are not dealt again. */
+  /**
+   * Removes at most `most` rows from the queue and returns their names: the highest priority first, and of the same
+   * priority the oldest.
+   */
   deal(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
   remove(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
   close(): Promise<void>;
@@ -27,12 +30,12 @@ export interface QueuedRow {
   readonly priority: number;
 }
 
-/** What runs the statements of pg-boss. */
+/** The object that runs pg-boss' statements. */
 interface Executor {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** What is used of pg-boss, in the form that its version 12 has. */
+/** The part of pg-boss that is used, as version 12 has it. */
 interface Boss {
   on(event: 'error', listener: (error: Error) => void): unknown;
   start(): Promise<unknown>;
@@ -44,24 +47,24 @@ interface Boss {
 }
 
 interface BossModule {
-  /** Of version 12. */
+  /** The export of version 12. */
   readonly PgBoss?: new (options: object) => Boss;
-  /** Of version 10, whose `insert` has the queue's name in each job. */
+  /** The export of version 10, whose `insert` takes the queue's name in each job. */
   readonly default?: new (
     options: object,
   ) => Omit<Boss, 'insert'> & { insert(jobs: readonly object[], options: object): Promise<unknown> };
 }
 
 /**
- * Opens the queues on the connections of this pool. pg-boss opens no connection then, runs no timer, and deletes nothing and gives
- * nothing up by itself. Creates its schema if it is missing.
+ * Opens the queues on the connections of this pool and creates their schema if it is missing. Used like this, pg-boss
+ * opens no connection, runs no timer, and neither deletes jobs nor fails them by itself.
  *
  * @throws {DatabaseError} where another version of pg-boss has made the queues
  */
 export async function openQueue(pool: Pool): Promise<RowQueue> {
   const module = (await import('pg-boss')) as unknown as BossModule;
   const boss = createBoss(module, executing(pool));
-  // Each call rejects with its own error as well.
+  // Errors are handled where the calls reject.
   boss.on('error', () => undefined);
   await refuseOtherQueue(pool, module.PgBoss === undefined ? 10 : 12);
   await boss.start();
@@ -79,7 +82,7 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
     },
     async deal(on, run, place, most) {
       if (most < 1) return [];
-      // A row waits for nothing: the clock of a database may be set back.
+      // No row has a start time, and the clock of a database may be set back.
       const options = { batchSize: Math.floor(most), ignoreStartAfter: true, db: executing(on) };
       const items = (await boss.fetch(queueOf(run, place), options)).map(({ id }) => id);
       if (items.length > 0) on.withCommit(boss.deleteJob(queueOf(run, place), items, { db: executing(on) }));
@@ -118,13 +121,16 @@ function executing(on: Pick<Transaction, 'query'>): Executor {
   return { executeSql: (text, values) => on.query(text, values) };
 }
 
-/** The schema versions that each pg-boss makes. */
+/** The schema versions that each version of pg-boss creates. */
 const schemas: Readonly<Record<10 | 12, { readonly from: number; readonly to: number }>> = {
   10: { from: 21, to: 24 },
   12: { from: 25, to: 999 },
 };
 
-/** pg-boss would bring the queues up to its own version, and workers with the older one would misread them. */
+/**
+ * Refuses queues of another version of pg-boss: pg-boss would migrate them to its own version, and workers with the
+ * older version would misread them.
+ */
 async function refuseOtherQueue(pool: Pool, version: 10 | 12): Promise<void> {
   const { rows: found } = await pool.query<{ there: boolean }>(
     `select to_regclass('${queueSchema}.version') is not null as there`,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { inTransaction, type Transaction } from '../database/transaction.js';
 
-/** The job of a row: from the answer to its POST, or named by the manifest. */
+/** The job of a row, from the answer to its POST or from the manifest. */
 export interface RowJob {
   /** The row's key. */
   readonly key: string;
@@ -11,8 +11,8 @@ export interface RowJob {
 }
 
 /**
- * Claims jobs for rows, in the transaction that writes them. Returns the jobs that another row has, or that the same row has
- * from an earlier POST, each with the key of that row.
+ * Claims jobs for rows, in the transaction that writes them. Returns the jobs that belong to another row, or to an
+ * earlier POST of the same row, each with the key of that row.
  */
 export async function claimJobs(
   on: Transaction,
@@ -35,7 +35,7 @@ export async function claimJobs(
   return others.length === 0 ? new Map() : ownersOf(on, run, others);
 }
 
-/** Claims a job for a row. Returns the key of another row that has it. */
+/** Claims a job for a row. Returns the key of the row that has the job if it is another one. */
 export async function claimJob(pool: Pool, run: number, job: RowJob): Promise<string | undefined> {
   const owner = (await inTransaction(pool, (on) => claimJobs(on, run, [job]))).get(job);
   return owner === job.key ? undefined : owner;

@@ -22,48 +22,49 @@ import {
 import { stopRun } from './runs.js';
 import { noteGroup, noteHunger, SeatLost, type Hunger, type Seat } from './seats.js';
 
-/** What a worker writes in one transaction. */
+/** Everything that a worker writes in one transaction. */
 export interface Group {
   readonly records: readonly NewRecord[];
-  /** A row has failed with them: the run may have to stop. */
+  /** A row has failed in this group, so the run may have to stop. */
   readonly hasFailed: boolean;
-  /** Rows that leave the database. */
+  /** Rows to delete from the database. */
   readonly ended: readonly RowPlace[];
-  /** Rows whose purchase has ended, and that stay. */
+  /** Rows whose purchase has ended but that stay in the database. */
   readonly freed: readonly string[];
-  /** Jobs that rows claim. */
+  /** Jobs to claim for rows. */
   readonly jobs: readonly RowJob[];
   readonly claim: Claim | undefined;
 }
 
-/** A group that is drawn when its turn comes: what arrives while others write goes with it. */
+/** A group whose content is taken when its turn comes, so that records that arrive while other workers write go with it. */
 export interface NextGroup {
-  /** Of the groups of this worker for the run, from 1. */
+  /** The number of the group among those of this worker for the run, from 1. */
   readonly number: number;
-  /** Each call returns the same: where the connection broke, the same group is written again. */
+  /** Returns the group; every call returns the same one, because it is written again if the connection breaks. */
   readonly draw: () => Group;
   /**
-   * Takes in which of its jobs other rows have, with the ids of those rows, before that is committed. Returns the records that follow
-   * from it: they are written with the group.
+   * Called before the commit with the jobs of the group that belong to other rows, and the ids of those rows. Returns
+   * further records that are written with the group.
    */
   readonly answer: (owners: ReadonlyMap<RowJob, string>) => Promise<readonly NewRecord[]>;
 }
 
-/** What has become of a group. */
+/** The result of writing a group. */
 export interface Committed {
-  /** The number before that of its first record. */
+  /** The number before that of the group's first record. */
   readonly after: number;
   readonly claimed: readonly TableRow[];
-  /** How many rows were left because their values are full. */
+  /** How many rows were skipped because the caps of their values are reached. */
   readonly left: number;
-  /** How many rows no worker has. */
+  /** How many rows of the run no worker has. */
   readonly waiting: number;
-  /** No other worker is at the run. */
+  /** No other worker works on the run. */
   readonly isAlone: boolean;
 }
 
 /**
- * Writes a group, and gives the worker new rows in the same transaction. The same group may be written again where the connection broke.
+ * Writes a group and gives the worker new rows in the same transaction. It can be called again with the same group after
+ * a broken connection.
  *
  * @throws {SeatLost} the worker was taken for dead: nothing is written
  * @throws {RunGone}
@@ -71,7 +72,7 @@ export interface Committed {
 export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup): Promise<Committed> {
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
-    // While the ledger is locked all other workers wait: what does not need an answer does not wait for one.
+    // All other workers wait while the ledger is locked, so independent statements are sent together.
     const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.number)]);
     const group = next.draw();
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
@@ -80,10 +81,10 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const after = ledger.seq;
     await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
     const [, dealt, accepted] = await Promise.all([
-      // First: their slots are free for the rows that are dealt.
+      // First, because the slots of these rows are free for the rows that are dealt.
       endRows(rows, ended),
       claim === undefined ? [] : dealRows(rows, claim),
-      // A job is in the books with its claim: a row that was answered with it waits for one commit, not for two.
+      // The claim of a job and the record that names it are one commit, so that a row does not wait for two.
       jobs.length === 0 ? [] : claimJobs(on, run, jobs).then(next.answer),
       reserveForRows(rows, freed, 0),
     ]);
@@ -92,7 +93,8 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
     if (isUnfit) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     on.withCommit(saveLedger(on, run, ledger));
-    // The collector's next look finds all else: a notification would wake the connections of all listeners.
+    // For everything else the collector's next look is soon enough: a notification would wake the connections of all
+    // listeners.
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
@@ -100,7 +102,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
   });
 }
 
-/** Notes what the worker would take more. Returns whether others that would can, by what has changed. */
+/** Notes whether the worker would take more rows. Returns true if another worker that would take more can have rows now. */
 function leavesRoom(
   { on, ledger }: RowsChange,
   seat: Seat,
@@ -113,7 +115,7 @@ function leavesRoom(
   const is = claim === undefined ? was : hungerOf(ledger, claim, claimed);
   if (is.isHungry !== was.isHungry || is.isStarved !== was.isStarved) on.withCommit(noteHunger(on, seat, is));
   if (waiting === 0 || inFlight >= concurrency) return false;
-  // One with its share takes the slots of its own rows, with its next group: nobody has to wake it.
+  // A worker that has its share takes the slots of its own rows with its next group, so it need not be woken.
   return (
     (ended.length > 0 && starved.some(isOther)) || (was.isHungry && !is.isHungry && hungry.some(isOther))
   );
@@ -125,7 +127,7 @@ function hungerOf(ledger: RunLedger, claim: Claim, claimed: readonly TableRow[])
   return { isHungry, isStarved: isHungry && shareOf(ledger, claim) > sends };
 }
 
-/** The group was committed: what it did is read back. Its jobs were answered before. */
+/** The group was committed before: reads back what it did. Its jobs were answered then. */
 async function recovered(
   { on, run, ledger }: RowsChange,
   { worker }: Seat,
@@ -136,14 +138,15 @@ async function recovered(
   return { after, claimed, left: 0, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
 }
 
-/** A row, and what is to be reserved for it; `null`: no price is known. */
+/** A row and the price to reserve for it; `null` if no price is known. */
 export interface RowPrice {
   readonly item: string;
   readonly price: MicroDollars | null;
 }
 
 /**
- * Reserves more for a row than its worker has taken it with. What does not fit under the cap stops the run.
+ * Raises the reservation of a row above what its worker took it with. A price that does not fit under the cap stops the
+ * run.
  *
  * @throws {SeatLost} the worker was taken for dead
  */

@@ -9,10 +9,10 @@ export interface Turns {
   readonly everyMs: number;
 }
 
-/** Takes so many turns of a run's rate, behind those that other workers have taken. */
+/** Takes this many turns of a run's rate, after the turns that other workers have taken. */
 export async function takeTurns({ pool }: RunDatabase, run: number, turns: number): Promise<Turns> {
   const { rows } = await pool.query<{ inMs: number; everyMs: number }>(
-    // Where the database's clock was set back, so are the turns that were taken.
+    // If the database's clock was set back, the turns already taken move back with it.
     `with before as (select run, rate, clock_timestamp() as now,
          greatest(next_at - greatest(taken_at - clock_timestamp(), interval '0'), clock_timestamp()) as first
        from millrace.gates where run = $1 for update)
@@ -23,14 +23,14 @@ export async function takeTurns({ pool }: RunDatabase, run: number, turns: numbe
   return rows[0] ?? { inMs: 0, everyMs: 0 };
 }
 
-/** No pause is longer: the database's clock was set back. */
+/** No pause lasts this long, so the database's clock was set back. */
 const isNoPause = `paused_until > clock_timestamp() + interval '10 minutes'`;
 
-/** How long requests of a run are still paused, in SQL. */
+/** SQL for the ms that requests of a run are still paused. */
 export const pausedMs = `case when ${isNoPause} then 0
   else greatest(extract(epoch from paused_until - clock_timestamp())::float8 * 1000, 0) end as "pausedMs"`;
 
-/** Pauses all workers of a run. A pause during another one can only make it longer. */
+/** Pauses all workers of a run. A pause during another one can only extend it. */
 export async function pauseRun({ pool }: RunDatabase, run: number, forMs: number): Promise<void> {
   const { rowCount } = await pool.query(
     `update millrace.gates set paused_until = clock_timestamp() + $2::float8 * interval '1 ms'

@@ -6,8 +6,8 @@ import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from '.
 import { stopRun } from './runs.js';
 
 /**
- * Takes a run over for a start: earlier ones change nothing more. Its workers are asked to give its rows back; what is on the wire
- * is awaited. Returns the number by which the start is known from now on.
+ * Takes a run over for a start, so that earlier starts can change nothing more. Its workers are asked to give the rows
+ * back; requests on the wire are awaited. Returns the number of the new start.
  */
 export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   const leaves = ['open', 'accepted', 'replied'] as const;
@@ -23,7 +23,7 @@ export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   });
 }
 
-/** How many workers have a seat at a run, and how many rows they have. */
+/** How many workers have a seat at the run, and how many rows they have. */
 export async function countSeats(
   { pool }: RunDatabase,
   run: number,
@@ -37,8 +37,8 @@ export async function countSeats(
 }
 
 /**
- * Takes the rows out of the database that no worker has: what is known of them lies in the journal of the folder. Returns how many
- * rows workers have.
+ * Deletes the rows that no worker has: everything known about them is in the folder's journal. Returns how many rows
+ * workers still have.
  *
  * @throws {RunTaken}
  */
@@ -59,7 +59,7 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
       const items = rows.flatMap((row) => (row.place === place ? [row.item] : []));
       await queue.remove(on, run, place, items);
     }
-    // Counted anew: somebody may have deleted rows by hand.
+    // Counted again, because a person may have deleted rows by hand.
     const counts = await countRows(on, run);
     await saveLedger(on, run, { ...ledger, waiting: 0, toPoll: 0, ...counts });
     return counts.inFlight;
@@ -77,7 +77,7 @@ async function countRows(on: Transaction, run: number): Promise<Counts> {
   return rows[0] ?? { inFlight: 0, polled: 0, reserved: 0 };
 }
 
-/** Whether the counts of a run are those of its rows. They are not where somebody has deleted rows by hand. */
+/** Whether the counts of a run match its rows. They do not after a person has deleted rows by hand. */
 export async function isCountedRight({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
   const { rows } = await pool.query<{ right: boolean }>(
     `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) as right

@@ -5,19 +5,19 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import type { Transaction } from '../database/transaction.js';
 import type { RunLedger } from './run-ledger.js';
 
-/** A record on its way into the table. */
+/** A record to be written to the table. */
 export interface NewRecord {
   /** The row's name in the queue. */
   readonly item: string;
   /** As JSON. */
   readonly text: string;
-  /** The row leaves the database with it. */
+  /** The last record of its row: the row is deleted with it. */
   readonly isLast: boolean;
-  /** What it adds to the books of the run. */
+  /** The money that it adds to the run's sums. */
   readonly booked: Booked;
 }
 
-/** A record of the table. */
+/** A record as it is in the table. */
 export interface StoredRecord {
   /** From 1, without gaps, in the order of the commits. */
   readonly seq: number;
@@ -26,7 +26,7 @@ export interface StoredRecord {
   readonly record: RowRecord;
 }
 
-/** Adds records behind the last one, and what they book. */
+/** Appends records, and adds their money to the ledger. */
 export async function insertRecords(
   on: Transaction,
   run: number,
@@ -55,7 +55,7 @@ export async function insertRecords(
   );
 }
 
-/** The next records behind number `after`, in their order. */
+/** The next records after number `after`, in their order. */
 export async function readRecordsAfter(
   on: Pick<Pool, 'query'>,
   run: number,
@@ -70,7 +70,7 @@ export async function readRecordsAfter(
   return rows.map(storedRecord);
 }
 
-/** The records of these rows behind number `after`. */
+/** The records of these rows after number `after`. */
 export async function recordsOfItems(
   on: Transaction,
   run: number,

@@ -14,8 +14,8 @@ import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
 
 /**
- * Takes a worker's seat at a run away, and gives its rows back: others go on with them by what their records say. A request without
- * an answer ends as `unknown`. Nothing happens where the worker has no seat, or `isDue` says no.
+ * Takes a worker's seat at a run away and releases its rows: other workers continue them from their records. A request
+ * without an answer ends as `unknown`. Does nothing if the worker has no seat, or if `isDue` returns false.
  */
 export async function releaseSeat(
   { pool, queue }: RunDatabase,
@@ -53,7 +53,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
     }
-    // The next worker reserves what is sent.
+    // The next worker makes its own reservation for rows that are sent.
     if (left.goesOn !== undefined)
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
@@ -65,7 +65,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   await addRows(rows, again);
 }
 
-/** What was written of rows since they were taken, by item. */
+/** The records of rows that were written since the rows were taken, by item. */
 async function recordsOfRows(
   on: Transaction,
   run: number,
@@ -79,8 +79,8 @@ async function recordsOfRows(
 }
 
 /**
- * Whether a /runsync of this worker has no answer although its time has been over for so long. Its intent is `unknown` then: the
- * worker has ended it by itself, and could not write that.
+ * Whether a /runsync of this worker has no answer, although its time ended more than `forMs` ago. Its intent is
+ * `unknown` then: the worker ended it by itself and could not write that.
  */
 export async function hasOverdueRow(on: Transaction, { run, worker }: Seat, forMs: number): Promise<boolean> {
   const held = await rowsOfWorker(on, run, worker);
@@ -94,7 +94,7 @@ export async function hasOverdueRow(on: Transaction, { run, worker }: Seat, forM
   return false;
 }
 
-/** The jobs of requests without an answer that a callback has named, by the items of their rows. */
+/** The jobs that callbacks have named for requests without an answer, by the items of their rows. */
 async function namedByCallbacks(
   { on, run }: RowsChange,
   written: ReadonlyMap<string, readonly RowRecord[]>,
@@ -121,7 +121,7 @@ async function namedByCallbacks(
   return named;
 }
 
-/** A run that stops sends nothing again. */
+/** A run that is stopping sends no row again. */
 async function readRules({ on, run, ledger }: { on: Transaction; run: number; ledger: RunLedger }) {
   const { now, terms } = await readTerms(on, run);
   return {

@@ -8,18 +8,18 @@ import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '
 import type { RunDatabase } from './run-ledger.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
-/** A row on its way, as it lies in the table. */
+/** A row of a start that has not ended, as it is in the table. */
 export interface TableRow {
   /** Its name in the queue. */
   readonly item: string;
   readonly task: RowTask;
-  /** Its part of the budget. */
+  /** The price reserved for it. */
   readonly reserved: MicroDollars;
-  /** Its records have higher numbers. */
+  /** The number of the last record before it was added: its own records have higher numbers. */
   readonly since: number;
 }
 
-/** A transaction that changes the rows of a run, and the ledger that it has locked. */
+/** A transaction that changes the rows of a run, with the run's ledger, which it has locked. */
 export interface RowsChange {
   readonly on: Transaction;
   readonly queue: RowQueue;
@@ -27,7 +27,10 @@ export interface RowsChange {
   readonly ledger: RunLedger;
 }
 
-/** A new name for the row at this place of a batch: rows are dealt in the order of their names, so as they came. */
+/**
+ * A new name for the row at this place of a batch. Rows are dealt in the order of their names, which is the order in
+ * which they were added.
+ */
 export function itemAt(place: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const count = place.toString(16).padStart(4, '0');
@@ -72,17 +75,17 @@ function queued({ item, task }: Pick<TableRow, 'item' | 'task'>): QueuedRow {
   return { item, priority: task.row.priority ?? 0 };
 }
 
-/** A row that a worker has, and what it was taken for. */
+/** A row that a worker has, and the queue that it was taken from. */
 export interface RowPlace {
   /** Its name in the queue. */
   readonly item: string;
   readonly place: Place;
 }
 
-/** Deletes rows that a worker has, whose slots are free at once, and frees their part of the budget. */
+/** Deletes rows that a worker has, and releases their reservations. Their slots are free at once. */
 export async function endRows({ on, run, ledger }: RowsChange, ended: readonly RowPlace[]): Promise<void> {
   if (ended.length === 0) return;
-  // Before anything is waited for: rows are dealt meanwhile.
+  // Before the first await, because rows are dealt in the meantime.
   ledger.inFlight -= ended.length;
   ledger.polled -= ended.filter(({ place }) => place === 'poll').length;
   const { rows } = await on.query<{ item: string; reserved: number }>(
@@ -95,7 +98,7 @@ export async function endRows({ on, run, ledger }: RowsChange, ended: readonly R
   }
 }
 
-/** Changes the part of the budget that rows have. */
+/** Changes the reservations of rows. */
 export async function reserveForRows(
   { on, run, ledger }: RowsChange,
   items: readonly string[],
@@ -114,20 +117,20 @@ export async function reserveForRows(
   }
 }
 
-/** What a worker takes. */
+/** A worker's request for rows. */
 export interface Claim {
   readonly worker: string;
   /** The start whose terms the worker has. */
   readonly start: number;
-  /** How many rows the worker has. */
+  /** How many rows the worker has already. */
   readonly has: number;
-  /** At most this many rows of each place. */
+  /** The maximum number of rows from each queue. */
   readonly most: Readonly<Record<Place, number>>;
-  /** What a row that is sent is expected to cost; `null`: it is not known. */
+  /** The expected price of a row that is sent; `null` if it is not known. */
   readonly priceOf: (task: RowTask) => MicroDollars | null;
 }
 
-/** Deals rows that wait, as many as a worker may have: `takeRows` gives them to it. */
+/** Takes waiting rows from the queues, as many as the worker may have. `takeRows` assigns them to it. */
 export async function dealRows(rows: RowsChange, claim: Claim): Promise<readonly TableRow[]> {
   const { ledger } = rows;
   if (ledger.start !== claim.start || ledger.isStopped || ledger.waiting === 0) return [];
@@ -142,8 +145,9 @@ async function deal({ on, queue, run }: RowsChange, place: Place, most: number):
 }
 
 /**
- * Gives rows to a worker, and reserves their prices, both or neither. The first row that does not fit under the cap stays, with
- * all behind it, and is returned as `unfit`. Rows that do not fit under the cap of their value leave the database: `left` counts them.
+ * Assigns rows to a worker and reserves their prices, both or neither. The first row that does not fit under the cap
+ * stays in the queue with all rows after it, and `isUnfit` is true. Rows that do not fit under the cap of their value
+ * leave the database and are counted in `left`.
  */
 export async function takeRows(
   { on, queue, run, ledger }: RowsChange,
@@ -180,7 +184,7 @@ export async function takeRows(
   return { claimed, isUnfit: stay.length > 0, left: full.length };
 }
 
-/** Whether so much more fits under the cap of the run; the value of the row whose cap it does not fit under. */
+/** Whether this much more fits under the cap of the run, or else the value whose cap it does not fit under. */
 export type Granted = boolean | CappedValue;
 
 export function fitsUnderCaps(ledger: RunLedger, item: string, more: MicroDollars | null): Granted {
@@ -199,13 +203,13 @@ async function dropRows(on: Transaction, run: number, items: readonly string[]):
   await on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, items]);
 }
 
-/** How many rows more the worker may have: nobody takes more than an equal share while others would take more. */
+/** How many more rows the worker may have. While other workers would take more, none gets more than an equal share. */
 export function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
   if (hungry.every((one) => one === worker)) return Infinity;
   return Math.max(Math.ceil(concurrency / seats) - has, 0);
 }
 
-/** Jobs that are polled from the beginning hold no slot, but one slot is left beside them. */
+/** Rows that are polled take slots like the others, but at least one row is sent beside them. */
 function roomFor({ concurrency, inFlight, polled }: RunLedger, morePolled: number): number {
   return Math.max(concurrency - inFlight - morePolled, inFlight - polled < 1 ? 1 : 0);
 }
@@ -248,7 +252,10 @@ async function rowsWhere(
     });
 }
 
-/** Frees the space of rows that have left for those that come: of itself PostgreSQL looks once a minute, and later in small tables. */
+/**
+ * Frees the space of deleted rows for new ones: PostgreSQL's own vacuum runs once a minute at most, and later in small
+ * tables.
+ */
 export async function vacuumRows({ pool }: Pick<RunDatabase, 'pool'>): Promise<void> {
   await pool.query(`vacuum (truncate false) millrace.rows, ${queueSchema}.job`);
 }

@@ -12,7 +12,10 @@ export interface RunDatabase {
   readonly queue: RowQueue;
 }
 
-/** The budget and the counts of a run, and the number of its last record, as a transaction changes them. Money in millionths of a dollar. */
+/**
+ * The budget and the counts of a run, and the number of its last record, as a transaction changes them. Money in
+ * micro-dollars.
+ */
 export interface RunLedger {
   /** How many batches of rows this start has fed. */
   readonly fed: number;
@@ -23,23 +26,23 @@ export interface RunLedger {
   unknown: MicroDollars;
   /** Rows that no worker has. */
   waiting: number;
-  /** Of these, the ones whose job is polled. */
+  /** Those of them whose job is polled. */
   toPoll: number;
   /** Rows that workers have. */
   inFlight: number;
-  /** Of these, the ones that were only polled from the beginning. */
+  /** Those of them that were polled from the beginning. */
   polled: number;
   readonly concurrency: number;
-  /** How many workers are at it, those of them that would take more rows than there was room for … */
+  /** How many workers work on the run, those of them that would take more rows than there was room for … */
   readonly seats: number;
   readonly hungry: readonly string[];
   /** … and those of them that have less than their share. */
   readonly starved: readonly string[];
-  /** The start that the run is at. */
+  /** The number of the current start. */
   readonly start: number;
-  /** The run is to take no more rows. */
+  /** No more rows are taken. */
   readonly isStopped: boolean;
-  /** The caps of values, and what is taken for each. */
+  /** The caps of values, and the money taken for each. */
   readonly values: ValueLedger;
 }
 
@@ -52,7 +55,10 @@ export class RunGone extends MillraceError {
   }
 }
 
-/** Another start has the run: a copy of its folder was started, or this process stood still while another one took its place. */
+/**
+ * Another start has the run: a copy of its folder was started, or this process was suspended while another one took its
+ * place.
+ */
 export class RunTaken extends MillraceError {
   static override readonly name: string = 'RunTaken';
 
@@ -64,12 +70,15 @@ export class RunTaken extends MillraceError {
   }
 }
 
-/** Only the latest start of a run changes its rows. @throws {RunTaken} */
+/** Only the latest start of a run may change its rows. @throws {RunTaken} */
 export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): void {
   if (ledger.start !== start) throw new RunTaken();
 }
 
-/** Locks a run's ledger until the transaction ends, which saves it then. Any transaction that locks more locks this first. */
+/**
+ * Locks a run's ledger until the transaction ends. The transaction saves the ledger before its commit. A transaction
+ * that takes further locks takes this one first.
+ */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
       in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped",
@@ -78,7 +87,8 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
       array(select worker::text from millrace.seats where seats.run = $1 and is_starved) as starved
     from millrace.ledgers join millrace.runs using (run) where run = $1`;
   type Stored = Omit<RunLedger, 'values'> & { readonly valueCaps: string | null };
-  // A statement of its own: one that waits for the lock reads all but the locked row as it was before the wait.
+  // Two statements, because a statement that waits for a lock reads everything but the locked row as it was before the
+  // wait.
   const [, read] = await Promise.all([
     on.query('select from millrace.ledgers where run = $1 for update', [run]),
     on.query<Stored>(text, [run]),
@@ -92,7 +102,7 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
 
 export async function saveLedger(on: Transaction, run: number, ledger: RunLedger): Promise<void> {
   const { seq, fed, reserved, spent, unknown, waiting, toPoll, inFlight, polled } = ledger;
-  // Both are sent at once.
+  // Both are sent together.
   await Promise.all([
     on.query(
       `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9,
@@ -104,7 +114,7 @@ export async function saveLedger(on: Transaction, run: number, ledger: RunLedger
   ]);
 }
 
-/** The money of a ledger, as rules about money take it. */
+/** The money of a ledger in the form that the rules about money take. */
 export function moneyIn({ cap, spent, reserved, unknown }: RunLedger): LedgerSnapshot {
   return { spent, reserved, unknown, drift: 0, unpriced: 0, ...(cap !== null && { cap }) };
 }

@@ -5,7 +5,7 @@ import type { RunDatabase } from './run-ledger.js';
 import { RunGone } from './run-ledger.js';
 import { deadAfterMs } from './worker-record.js';
 
-/** Where a run stands. Money in millionths of a dollar. */
+/** The state of a run. Money in micro-dollars. */
 export interface RunState {
   /** The number of its latest start. */
   readonly start: number;
@@ -20,19 +20,19 @@ export interface RunState {
   readonly unknown: MicroDollars;
   readonly cap?: MicroDollars;
   readonly stop?: StopCause;
-  /** Endpoints that the service does not know, with what it said. */
+  /** Endpoints that the service does not know, with its message. */
   readonly blocked: Readonly<Record<string, string>>;
-  /** Ms during which no request is sent. */
+  /** Ms until requests are sent again. */
   readonly pausedMs: number;
-  /** Workers at work on it with a recent heartbeat. */
+  /** Workers of the run with a recent heartbeat. */
   readonly workers: number;
-  /** Values whose caps had no room for a row, and how many rows were left for each. */
+  /** Values whose caps had no room for a row, and how many rows were skipped for each. */
   readonly full: readonly FullPlace[];
-  /** Why workers have given their rows of this start back. */
+  /** Why workers gave their rows of this start back. */
   readonly troubles: readonly StopCause[];
 }
 
-/** A value that is full, by the place of its column among those that have caps. */
+/** A value whose cap is reached, by the place of its column among those with caps. */
 export interface FullPlace {
   readonly place: number;
   readonly value: string;

@@ -2,39 +2,45 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
 import type { PriceList } from '../../batch/ledger/price-list.js';
 
-/** What each worker of a run has to keep to. The collector writes it at each start. Durations in ms. It never has the API key. */
+/**
+ * The settings of a run that each worker obeys. The collector writes them at each start. Durations in ms. They never
+ * contain the API key.
+ */
 export interface RunTerms {
-  /** A worker serves only runs whose hosts it was given itself. */
+  /** A worker serves only runs against the hosts that it was given itself. */
   readonly identity: RunIdentity;
-  /** Rows in flight, over all workers together; `auto`: each worker finds out how many the service takes, up to 100 together. */
+  /**
+   * Rows in flight, over all workers together. With `auto`, each worker finds out how many the service accepts, up to
+   * 100 together.
+   */
   readonly concurrency: number | 'auto';
   /** Requests a second to the service, over all workers together. Absent: no limit. */
   readonly rate?: number;
-  /** One row, from when this start takes its job up to its end. */
+  /** The timeout of one row, from the time this start takes its job up until its end. */
   readonly timeoutMs: number;
   readonly runsyncTimeoutMs: number;
-  /** The same by endpoint id, where it is another. */
+  /** Other timeouts by endpoint id. */
   readonly executionTimeoutsMs: Readonly<Record<string, number>>;
-  /** Extra tries of what is safe to try again. */
+  /** Extra tries of requests that are safe to repeat. */
   readonly retries: number;
   readonly onUnknown: 'hold' | 'retry';
-  /** What one status call is worth, in ms of lag. */
+  /** The price of one status call, as ms of lag. */
   readonly pollCostMs: number;
-  /** Rows that go to /run wait at the service behind all jobs that do not say so. */
+  /** Rows sent to /run have low priority at the service: they wait behind all other jobs. */
   readonly lowPriority?: boolean;
-  /** Where the service calls back about rows that go to /run. Absent: it does not. */
+  /** The address for the service's callbacks about rows sent to /run. Absent: no callbacks. */
   readonly webhookUrl?: string;
-  /** Pictures are saved: by workers that share the folder, or else by the collector. */
+  /** Pictures are saved, by workers that share the folder or else by the collector. */
   readonly download: boolean;
-  /** Paths into outputs whose files are saved as well. Absent: none. */
+  /** Paths into outputs whose files are saved too. Absent: none. */
   readonly saveOutput?: readonly string[];
-  /** Reserved, spent and unknown money never go beyond it. Absent: no cap. */
+  /** The cap: reserved, spent and unknown money together never exceed it. Absent: no cap. */
   readonly cap?: MicroDollars;
-  /** What no value of a column may cost more than, in USD. Absent: no such cap. */
+  /** The cap for each value of a column, in USD. Absent: no such cap. */
   readonly capsByUsd?: Readonly<Record<string, number>>;
-  /** A reported price that exceeds the book's by more than this many per cent stops the run. */
+  /** A reported price that is this many percent above the price book's stops the run. */
   readonly maxPriceDriftPercent?: number;
-  /** How many rows have no known price, and what they may cost together: a worker stops the run at the first price that is above. */
+  /** How many rows have no known price, and what they may cost together. The first price above that stops the run. */
   readonly unagreed?: { readonly rows: number; readonly mostUsd: number };
   readonly prices: PriceTerms;
   /** The queue endpoints of this start's rows, and whether rows go to routes. */
@@ -45,13 +51,13 @@ export interface RunTerms {
 /** A price book as plain values. */
 export interface PriceTerms extends Omit<PriceList, 'endpoints'> {
   readonly endpoints: readonly (readonly [id: string, price: EndpointTerms])[];
-  /** The price where the book has none. */
+  /** The price of rows that the book has none for. */
   readonly assumed?: MicroDollars;
 }
 
 type EndpointTerms = PriceList['endpoints'] extends ReadonlyMap<string, infer Price> ? Price : never;
 
-/** The compiler asks for each. */
+/** Complete: the compiler requires each name. */
 const known: Readonly<Record<keyof RunTerms, true>> = {
   ...{
     identity: true,
@@ -68,8 +74,8 @@ const known: Readonly<Record<keyof RunTerms, true>> = {
 };
 
 /**
- * Why a worker leaves a run to others: the key goes only to the hosts that it was given, and one that passed over what it does not know
- * would do rows otherwise than was asked for.
+ * Why a worker leaves a run to others: the key goes only to the hosts that it was given, and a worker that ignores terms
+ * that it does not know would run rows differently than asked.
  */
 export function whyForeign(
   terms: RunTerms,
@@ -85,10 +91,10 @@ export function whyForeign(
   return `is of a newer millrace and asks for what this worker does not know (${unknown.join(', ')})`;
 }
 
-/** With `auto`. */
+/** The limit of `auto`. */
 const mostFound = 100;
 
-/** How many rows all workers together have in flight at most. */
+/** The maximum number of rows in flight, over all workers together. */
 export function mostInFlight({ concurrency }: Pick<RunTerms, 'concurrency'>): number {
   return concurrency === 'auto' ? mostFound : concurrency;
 }

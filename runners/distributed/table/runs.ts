@@ -10,32 +10,32 @@ import { resetValueLedger } from './value-ledger.js';
 import { lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';
 
-/** A start of a run: the latest one of its number is the one that changes its rows. */
+/** A start of a run. Only the latest one may change the run's rows. */
 export interface RunStart {
   readonly run: number;
-  /** From 0, for a run that was just made. */
+  /** Its number: 0 for a run that was just created. */
   readonly start: number;
 }
 
-/** What a run has spent and holds before a start, and how far its folder is. */
+/** The money of a run before a start, and the position of its folder. */
 export interface StartBefore {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
-  /** The two together, by column and value. @defaultValue nothing */
+  /** Spent and unknown money together, by column and value. @defaultValue nothing @defaultValue nothing */
   readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
-  /** The folder has all records up to this one. */
+  /** The folder has all records up to this number. */
   readonly collected: number;
 }
 
-/** The number of the run with this key; `undefined`: there is none. */
+/** The number of the run with this key; `undefined` if there is none. */
 export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ run: number }>('select run from millrace.runs where key = $1', [key]);
   return rows[0]?.run;
 }
 
-/** Makes a run, if there is none with this key. */
+/** Creates a run unless there is one with this key. */
 export async function makeRun({ pool, queue }: RunDatabase, key: string): Promise<number> {
-  // Whole or not at all: a start finds a run by its key, and expects its ledger.
+  // One statement, because a start that finds a run by its key expects its ledger.
   const { rows } = await pool.query<{ run: number }>(
     `with made as (insert into millrace.runs (key, terms) values ($1, '{}')
          on conflict (key) do update set key = excluded.key returning run),
@@ -50,7 +50,7 @@ export async function makeRun({ pool, queue }: RunDatabase, key: string): Promis
 }
 
 /**
- * Begins the start of this number, none of whose rows is on its way: workers may take rows from now on.
+ * Begins the start of this number, which has no rows in the database yet: workers may take its rows from now on.
  *
  * @throws {RunTaken} another start has taken the run over
  */
@@ -81,7 +81,7 @@ export function beginStart(
   });
 }
 
-/** Stops a run. Of several causes the most important one stays; what any of them leaves undone is left. */
+/** Stops a run. Of several causes the most important one is kept. */
 export async function stopRun(on: Transaction, run: number, cause: StopCause): Promise<void> {
   const { rows } = await on.query<{ stop: string | null }>(
     'select stop from millrace.runs where run = $1 for update',
@@ -105,7 +105,7 @@ export function stopStart({ pool }: RunDatabase, { run, start }: RunStart, cause
   });
 }
 
-/** Notes an endpoint that the service does not know, with what it said. */
+/** Notes an endpoint that the service does not know, with the service's message. */
 export function noteBlocked(
   { pool }: RunDatabase,
   run: number,
@@ -124,7 +124,7 @@ export function noteBlocked(
   });
 }
 
-/** Prices that were reported and are higher than those of the terms: workers reserve them from now on. */
+/** Stores reported prices that are higher than those of the terms: workers reserve them from now on. */
 export async function notePrices(
   { pool }: RunDatabase,
   run: number,
@@ -134,26 +134,26 @@ export async function notePrices(
   await wakeWorkers(pool, run, 'orders');
 }
 
-/** A run as its workers see it. */
+/** The part of a run that workers read. */
 export interface RunOrders {
   readonly run: number;
   readonly start: number;
   readonly terms: RunTerms;
   readonly stop: StopCause | undefined;
   readonly prices: readonly ReportedPrice[];
-  /** Ms during which no request is sent. */
+  /** Ms until requests are sent again. */
   readonly pausedMs: number;
   /** Rows that no worker has. */
   readonly waiting: number;
-  /** What signs the addresses of rows that are called back; `undefined`: no start had callbacks. */
+  /** The secret that signs callback addresses; `undefined` if no start had callbacks. */
   readonly webhooks: CallbackSecret | undefined;
-  /** Callbacks wait for the processes that have their rows. */
+  /** Stored callbacks wait for the processes that have their rows. */
   readonly areCalled: boolean;
   /** The database's clock, in ms since the epoch: the clocks of machines differ. */
   readonly now: number;
 }
 
-/** The runs with rows that no worker has, or of these numbers. */
+/** The runs with rows that no worker has, and those of the given numbers. */
 export async function readOrders({ pool }: RunDatabase, runs: readonly number[]): Promise<RunOrders[]> {
   const { rows } = await pool.query<Stored>(
     `select run, start, terms, stop, prices, waiting, webhooks,

@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Transaction } from '../database/transaction.js';
 
-/** A worker's place at a run: as long as it has it, it may write. */
+/** A worker's place at a run. The worker may write as long as it has the seat. */
 export interface Seat {
   readonly run: number;
   readonly worker: string;
 }
 
-/** The worker was taken for dead, or the run has gone: it may write nothing more. */
+/** The worker was declared dead, or the run was deleted: the worker may write nothing more. */
 export class SeatLost extends MillraceError {
   static override readonly name: string = 'SeatLost';
 
@@ -23,11 +23,11 @@ export async function takeSeat(on: Pick<Transaction, 'query'>, { run, worker }: 
   ]);
 }
 
-/** What a worker's last claim has left. */
+/** What the worker's last claim left it with. */
 export interface Hunger {
   /** It would take more rows than there was room for … */
   readonly isHungry: boolean;
-  /** … and has less than its share: it waits for a slot of others. */
+  /** … and has less than its share: it waits for a slot of another worker. */
   readonly isStarved: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function noteHunger(
   ]);
 }
 
-/** Returns false where the worker has none. */
+/** Returns false if the worker has no seat. */
 export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<boolean> {
   const { rowCount } = await on.query('delete from millrace.seats where run = $1 and worker = $2', [
     run,
@@ -54,8 +54,8 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
 }
 
 /**
- * Notes that the group of records of this number is written by this transaction, which has locked the ledger. Returns the number
- * before its first record where it was committed before: a connection broke, and did not say so.
+ * Notes that this transaction, which has locked the ledger, writes the group of this number. If the group was already
+ * committed, because a connection broke before its answer, returns the number before its first record.
  *
  * @throws {SeatLost}
  */

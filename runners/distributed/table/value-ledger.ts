@@ -3,7 +3,7 @@ import { ValueCaps, type CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
 
-/** What a transaction changes for one value. */
+/** The changes of a transaction for one value. */
 interface Change {
   readonly place: number;
   readonly value: string;
@@ -12,15 +12,15 @@ interface Change {
 }
 
 /**
- * What is reserved, spent and unknown for each value of the columns that have caps, as a transaction changes it that has locked the
- * run's ledger. A run without such caps asks nothing.
+ * Reserved, spent and unknown money for each value of the columns with caps, changed by a transaction that has locked
+ * the run's ledger. A run without such caps sends no query.
  */
 export class ValueLedger {
   private readonly caps: ValueCaps;
   private readonly changes = new Map<string, Change>();
-  /** What stands in the table, and what this transaction has added. */
+  /** The sums in the table plus what this transaction has added. */
   private readonly taken = new Map<string, MicroDollars>();
-  /** The values of rows, by their names in the queue. */
+  /** The values of rows, by the rows' names in the queue. */
   private readonly rows = new Map<string, readonly string[]>();
 
   /** @param capsUsd by column; `undefined`: there is none */
@@ -36,12 +36,12 @@ export class ValueLedger {
     return this.capsUsd !== undefined;
   }
 
-  /** Takes in which values rows have. */
+  /** Notes the values of rows. */
   note(rows: readonly { readonly item: string; readonly task: RowTask }[]): void {
     if (this.isUsed) for (const { item, task } of rows) this.rows.set(item, this.caps.valuesOf(task.row));
   }
 
-  /** Reads which values rows of the table have. */
+  /** Reads the values of rows from the table. */
   async read(items: readonly string[]): Promise<void> {
     if (!this.isUsed || items.length === 0) return;
     const { rows } = await this.on.query<{ item: string; task: string }>(
@@ -51,7 +51,7 @@ export class ValueLedger {
     this.note(rows.map(({ item, task }) => ({ item, task: JSON.parse(task) as RowTask })));
   }
 
-  /** Reads what is taken for the values of these rows, before `full` is asked about them. */
+  /** Reads the money taken for the values of these rows. Call it before `full`. */
   async look(items: readonly string[]): Promise<void> {
     const wanted = new Map<string, readonly [place: number, value: string]>();
     for (const item of items)
@@ -74,7 +74,7 @@ export class ValueLedger {
     }
   }
 
-  /** The first value of the row whose cap leaves no room for the price; the row is left for it. */
+  /** The first value of the row whose cap has no room for the price; counts the row as skipped for it. */
   full(item: string, price: MicroDollars | null): CappedValue | undefined {
     const takenFor = (place: number, value: string) => this.taken.get(nameOf(place, value)) ?? 0;
     const full = this.isUsed ? this.caps.full(this.rows.get(item) ?? [], price, takenFor) : undefined;
@@ -83,7 +83,7 @@ export class ValueLedger {
     return full;
   }
 
-  /** Adds to what is taken for the values of a row. */
+  /** Adds money to the values of a row. */
   add(item: string, amount: MicroDollars): void {
     if (amount === 0) return;
     for (const [place, value] of (this.rows.get(item) ?? []).entries()) {
@@ -94,12 +94,12 @@ export class ValueLedger {
     }
   }
 
-  /** What was taken for a value of the column at this place before the start. */
+  /** Sets the money that was taken before the start, for a value of the column at this place. */
   begin(place: number, value: string, amount: MicroDollars): void {
     this.changeOf(place, value).taken += amount;
   }
 
-  /** Writes what the transaction has changed. */
+  /** Writes the changes of the transaction. */
   async save(): Promise<void> {
     const changes = [...this.changes.values()].filter(({ taken, refused }) => taken !== 0 || refused > 0);
     if (changes.length === 0) return;
@@ -131,7 +131,7 @@ function nameOf(place: number, value: string): string {
   return `${place} ${value}`;
 }
 
-/** The caps of a start, and what was taken for their values before it, in place of those of the start before. */
+/** Replaces the caps and sums of the previous start by those of this one. */
 export async function resetValueLedger(
   on: Transaction,
   run: number,

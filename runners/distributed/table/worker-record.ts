@@ -8,14 +8,17 @@ import type { Seat } from './seats.js';
 export const heartbeatMs = 5_000;
 /** A worker that has missed two heartbeats is reported as silent. */
 export const silentAfterMs = 2 * heartbeatMs + 2_000;
-/** A worker without a heartbeat for this long is taken for dead. */
+/** A worker without a heartbeat for this long is declared dead. */
 export const deadAfterMs = 40_000;
-/** A silent worker whose /runsync has been over for this long is taken for dead already: a live one would have written the answer. */
+/**
+ * A silent worker is declared dead earlier if one of its /runsync requests ended this long ago: a live worker would have
+ * written the answer.
+ */
 const overdueMs = 10_000;
-/** How often each process of a run releases what dead workers have. */
+/** How often each process of a run releases the rows of dead workers. */
 export const sweepMs = 5_000;
 
-/** What a worker has in hand, over all runs. */
+/** The current work of a worker, over all runs. */
 export interface WorkerDoes {
   /** Rows that it has sent, or is about to send. */
   readonly sends: number;
@@ -34,7 +37,7 @@ export interface WorkerState {
   /** Ms since its last heartbeat. */
   readonly seenMsAgo: number;
   readonly does: WorkerDoes;
-  /** Rows that only it can go on with until it is taken for dead. */
+  /** Rows that no other worker can continue until this one is declared dead. */
   readonly rows: number;
 }
 
@@ -64,7 +67,7 @@ function seconds(ms: number): string {
   return `${Math.round(ms / 1_000)} s`;
 }
 
-/** The heartbeat of a worker: it is alive, and this is what it does. */
+/** Writes the heartbeat of a worker with its current work. */
 export async function noteWorker(
   on: Pick<Transaction, 'query'>,
   { worker, host, pid, does }: WorkerFacts,
@@ -76,7 +79,7 @@ export async function noteWorker(
   );
 }
 
-/** The worker has left, and has nothing any more. Those that died a day ago are forgotten as well. */
+/** Deletes the record of a worker that has left and has no rows. Also deletes those of workers that died a day ago. */
 export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: string): Promise<void> {
   await on.query(
     `delete from millrace.workers where worker = $1 or seen_at < clock_timestamp() - interval '1 day'`,
@@ -84,7 +87,7 @@ export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: strin
   );
 }
 
-/** Why a worker has given its rows of a run back. */
+/** Notes why a worker gave its rows of a run back. */
 export async function noteTrouble(
   { pool }: RunDatabase,
   { run, worker }: { readonly run: number; readonly worker: string },
@@ -100,7 +103,7 @@ export async function noteTrouble(
 const isSilent = `not exists (select from millrace.workers w where w.worker = s.worker
   and seen_at > clock_timestamp() - $1::float8 * interval '1 ms')`;
 
-/** Releases what dead workers have. Each worker and each collector does it now and then. */
+/** Releases the rows of dead workers. Every worker and collector calls this regularly. */
 export async function sweep(database: RunDatabase): Promise<void> {
   const { pool } = database;
   const { rows } = await pool.query<Seat>(
@@ -110,7 +113,7 @@ export async function sweep(database: RunDatabase): Promise<void> {
   for (const seat of rows) await releaseSeat(database, seat, (on) => isDead(on, seat));
 }
 
-/** A worker may have come back, or have written what it waited for, while the lock of its run was waited for. */
+/** Checked again under the lock: the worker may have come back, or have written its answer, while the lock was awaited. */
 async function isDead(on: Transaction, seat: Seat): Promise<boolean> {
   const isSilentFor = async (ms: number): Promise<boolean> => {
     const found = await on.query(`select from (select $2::uuid as worker) s where ${isSilent}`, [
@@ -127,8 +130,8 @@ async function isDead(on: Transaction, seat: Seat): Promise<boolean> {
 export const graceMs = 15_000;
 
 /**
- * Whether the heartbeats of workers say anything: while the database is away no worker can send one, and where its clock is set
- * forward all of them are old.
+ * Decides whether the age of heartbeats can be trusted: while the database is away no worker can send one, and when its
+ * clock is set forward all of them look old.
  */
 export class SteadyDatabase {
   private steadySince = -Infinity;
@@ -139,7 +142,7 @@ export class SteadyDatabase {
     private readonly now: () => number,
   ) {}
 
-  /** An answer that takes long counts as one that does not come. */
+  /** A slow answer counts as none. */
   async look(): Promise<void> {
     const lookedAt = this.now();
     const before = this.ahead;
@@ -152,15 +155,16 @@ export class SteadyDatabase {
     if (!isSteady || this.now() - lookedAt > graceMs / 3) this.steadySince = this.now();
   }
 
-  /** The database and its clock have been there for so long. */
+  /** The database has answered, and its clock was steady, for this long. */
   isSteadyFor(ms: number): boolean {
     return this.now() - this.steadySince >= ms;
   }
 }
 
 /**
- * A sweep for every few seconds. While the database is away no worker can send a heartbeat, and where its clock is set forward all
- * heartbeats are old: none is taken for dead until the database has been back, and its clock steady, for a while.
+ * A sweep to be called every few seconds. While the database is away no worker can send a heartbeat, and when its clock
+ * is set forward all heartbeats look old: no worker is declared dead until the database has been back, with a steady
+ * clock, for a while.
  */
 export function createSweeper(database: RunDatabase, now: () => number): () => Promise<void> {
   const steady = new SteadyDatabase(database, now);

@@ -9,19 +9,19 @@ import type { Booked } from '../../batch/row/row-after.js';
 import { headOf, type RowRecord } from '../../batch/row/record-head.js';
 import { isEnd, nextStatus } from '../../batch/row/row-status.js';
 
-/** A job that a row claims. */
+/** A claim of a job that waits for its answer. */
 export interface AskedJob {
   readonly job: RowJob;
   readonly resolve: (owner: string | undefined) => void;
   readonly reject: (error: unknown) => void;
-  /** The answer that the row was given. Its group may have to be written again. */
+  /** The answer that the row received. The group may have to be written again, with the same answer. */
   answer?: { readonly owner: string | undefined };
 }
 
-/** A group, and whom it is about. */
+/** A group, with the rows and records that it is about. */
 export interface Drawn {
   readonly batch: readonly WaitingRecord[];
-  /** What the answers to its jobs have led to. */
+  /** Records that followed from the answers to its jobs. */
   readonly accepted: WaitingRecord[];
   readonly jobs: readonly AskedJob[];
   /** Rows that leave without a record. */
@@ -36,23 +36,23 @@ interface GroupOptions {
   readonly claim: (rows: number) => Claim | undefined;
 }
 
-/** What a worker writes with its next group. */
+/** Collects what a worker writes with its next group. */
 export class GroupInWaiting {
-  /** Rows may wait, and slots may be free. */
+  /** Rows may be waiting in the queue, and slots may be free. */
   mayClaim = true;
   private records: WaitingRecord[] = [];
   private jobs: AskedJob[] = [];
   private readonly left = new Set<HeldRow>();
   /** Rows with a record or a job that waits. */
   private readonly asking = new Set<string>();
-  /** Rows that have left since the last claim. */
+  /** How many rows have left since the last claim. */
   private unclaimed = 0;
-  /** The last group took no rows, as few slots were free. */
+  /** The last group made no claim, because only a few slots were free. */
   private isPassedOver = false;
 
   constructor(private readonly options: GroupOptions) {}
 
-  /** How many rows have something that waits. */
+  /** How many rows have a record or a job that waits. */
   get rows(): number {
     return this.asking.size;
   }
@@ -71,7 +71,7 @@ export class GroupInWaiting {
     this.left.add(row);
   }
 
-  /** Whether there is something to write, or to be had, for a worker with so many rows. */
+  /** Whether there is something to write or to claim, for a worker that has this many rows. */
   isDue(held: number): boolean {
     const { records, jobs, left, mayClaim } = this;
     return (
@@ -98,13 +98,13 @@ export class GroupInWaiting {
     return { batch, accepted: [], jobs, left, leaving, freed, group };
   }
 
-  /** Adds the records that follow from the answers to the group's jobs: they book nothing, and no row leaves with them. */
+  /** Adds the records that follow from the answers to the group's jobs. They book no money, and no row leaves with them. */
   drawAccepted({ accepted, jobs }: Drawn): readonly NewRecord[] {
     const rows = new Set(jobs.map(({ job }) => job.key));
     const stay: WaitingRecord[] = [];
     for (const one of this.records) {
       const { record, row, booked } = one;
-      // Of each row the next record alone: they stay in their order.
+      // Only the next record of each row, because records stay in order.
       const isNext = rows.delete(row.id) && record.k === 'accepted' && booked.spent + booked.unknown === 0;
       (isNext ? accepted : stay).push(one);
       if (isNext) this.asking.delete(row.id);
@@ -113,13 +113,13 @@ export class GroupInWaiting {
     return accepted.map((one) => newRecord(one, false));
   }
 
-  /** The group could not be written: all but its records waits again. */
+  /** The group could not be written: everything but its records waits again. */
   putBack({ left, jobs }: Drawn): void {
     for (const row of left) this.left.add(row);
     this.jobs.unshift(...jobs);
   }
 
-  /** Takes in what has become of a claim. */
+  /** Updates `mayClaim` from the result of a group. */
   claimed(wasMade: boolean, { claimed, waiting, left }: Committed): void {
     if (waiting === 0) this.mayClaim = false;
     else if (wasMade) this.mayClaim = claimed.length + left > 0;
@@ -133,9 +133,9 @@ export class GroupInWaiting {
     return this.jobs.splice(0);
   }
 
-  /** A claim costs as much as ten records: where a few slots are free, one group goes before it. */
+  /** A claim costs as much as ten records, so when only a few slots are free, one group is written without it first. */
   private claimFor(stay: number, leaving: number): Claim | undefined {
-    // A slot becomes free.
+    // A slot becomes free with each row that leaves.
     this.mayClaim ||= leaving > 0;
     this.unclaimed += leaving;
     const isFew = this.unclaimed > 0 && 2 * this.unclaimed < stay;
@@ -153,11 +153,11 @@ function newRecord({ row: { item }, text, booked }: WaitingRecord, isLast: boole
 /** A row that a worker has. */
 export interface HeldRow extends RowPlace {
   readonly id: string;
-  /** Of its last POST. */
+  /** The number of its last POST. */
   attempt: number;
-  /** Its part of the budget; `undefined`: its purchase has ended, and another one has to ask. */
+  /** The price reserved for it; `undefined` once its purchase has ended: a further purchase has to reserve again. */
   reserved: MicroDollars | undefined;
-  /** Booked by records that the table refused: those that take their places book it. */
+  /** Money booked by records that the table refused; the records that replace them book it. */
   owed?: Booked | undefined;
 }
 
@@ -166,7 +166,7 @@ export interface WaitingRecord {
   readonly record: RowRecord;
   readonly row: HeldRow;
   readonly text: string;
-  /** What it adds to the books of the run. */
+  /** The money that it adds to the run's sums. */
   readonly booked: Booked;
   readonly done: AsyncSubject<number>;
 }
@@ -185,8 +185,8 @@ export function plus(one: Booked, other: Booked = { spent: 0, unknown: 0 }): Boo
 }
 
 /**
- * What the last records of the rows in a group lead to: the records that are the last of their rows, the rows that leave the
- * database with them, and those whose purchase has ended and that stay.
+ * What follows from the last record of each row in a group: the records that are the last of their rows, the rows that
+ * leave the database with them, and those whose purchase has ended but that stay.
  */
 export function endsOf(batch: readonly WaitingRecord[], savesPictures: boolean) {
   const lastOf = new Map(batch.map((one) => [one.row, one] as const));

@@ -34,7 +34,7 @@ import { resolveWorkerOptions, type WorkerSettings, type WorkerOptions } from '.
 
 export type { WorkerEvent, WorkerOptions } from './worker-options.js';
 
-/** What is there is looked at this often even where no notification says so. */
+/** How often the worker looks for runs when no notification arrives. */
 const lookMs = 5_000;
 
 /**
@@ -49,7 +49,7 @@ export async function runWorker(options: WorkerOptions): Promise<StopCause | und
 
 interface Serving {
   readonly served: ServedRun;
-  /** Its name at the run's seat. */
+  /** The worker's name in the seat. */
   readonly worker: string;
   readonly done: Promise<void>;
 }
@@ -106,7 +106,7 @@ class Worker {
     return this.trouble;
   }
 
-  /** The port is open before any row is taken. */
+  /** The port is opened before any row is taken. */
   private async listen(): Promise<CallbackPort | undefined> {
     const { webhooks } = this.settings;
     if (webhooks === undefined) return undefined;
@@ -124,7 +124,7 @@ class Worker {
     this.looks.next();
   }
 
-  /** Seats that it took before it was taken for dead at another run are alive as long as it is. */
+  /** Seats that it took before it was declared dead at another run stay alive as long as it is alive. */
   private async heartbeat(): Promise<void> {
     const serving = [...this.serving.values()];
     for (const worker of new Set([this.id, ...serving.map((one) => one.worker)])) {
@@ -140,7 +140,7 @@ class Worker {
     }
   }
 
-  /** What a notification says: `RUN rows`, `RUN orders` or `RUN called "ROW"`. */
+  /** Handles a notification: `RUN rows`, `RUN orders` or `RUN called "ROW"`. */
   private woken(payload: string): void {
     const [run, why, ...row] = payload.split(' ');
     const known = this.serving.get(Number(run));
@@ -150,7 +150,7 @@ class Worker {
     else this.looks.next();
   }
 
-  /** Searches for runs, and works on each of them. */
+  /** Finds runs and works on each of them. */
   private async serve(): Promise<void> {
     while (this.orders === 0) {
       const woken = firstValueFrom(merge(this.looks, timer(lookMs, this.settings.scheduler)));
@@ -197,13 +197,13 @@ class Worker {
       await this.link
         .insist(() => noteTrouble(this.settings.database, seat, end.cause))
         .catch(() => undefined);
-      // It would be refused again.
+      // A new attempt would be refused again.
       if (this.orders === 0) this.stopOrdered();
     }
     if (end.why !== 'lost') return;
     const message = `it was taken for dead: what it did for run ${seat.run} goes on elsewhere`;
     this.settings.notify({ type: 'lost', message });
-    // Its rows are others' now. It goes on as a worker that has just come: one, whichever runs it has lost.
+    // Other workers have its rows now. It continues under a new id, as one new worker, whichever runs it has lost.
     if (seat.worker === this.id) this.id = randomUUID();
     await this.link.look(() => this.heartbeat());
   }
@@ -217,7 +217,7 @@ class Worker {
     return why === undefined;
   }
 
-  /** Does this work now and then, until the worker has left. */
+  /** Repeats the work at this period until the worker leaves. */
   private every(periodMs: number, work: () => Promise<void>): Promise<void> {
     const { scheduler, notify } = this.settings;
     const note = (error: unknown): void => {

@@ -26,25 +26,25 @@ import { workerContext, WorkerStops } from './worker-context.js';
 import { sharedGate, WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
 
-/** Jobs of earlier starts are polled at once, up to so many. */
+/** How many jobs of earlier starts are polled at once. */
 const mostPolled = 1_000;
-/** Of rows that have ended so many are known, as their callbacks may be on the way. */
+/** How many ended rows are remembered, because their callbacks may still arrive. */
 const mostEnded = 1_000;
-/** Rows that are taken at once: all workers wait for the transaction. */
+/** How many rows are taken at once: all workers wait for the transaction. */
 const mostTaken = 1_000;
 
 /** How a worker's part in a run ended. */
 export type ServedEnd =
-  /** No row is left for it, the run stops, or the worker leaves. */
+  /** No row is left for this worker, the run stops, or the worker leaves. */
   | { readonly why: 'over' }
-  /** It was taken for dead. */
+  /** The worker was declared dead. */
   | { readonly why: 'lost' }
-  /** The service does not take it, or its machine fails: it can work on nothing. */
+  /** The service refuses this worker, or its machine fails: it can work on no run. */
   | { readonly why: 'trouble'; readonly cause: StopCause };
 
-/** One start of a run, as one worker does its part of it: takes rows, buys them as a local run does, and gives them back. */
+/** One worker's part of one start of a run: takes rows, buys them as a local run does, and gives them back. */
 export class ServedRun {
-  /** Emits for each request that is sent, and for each row that leaves the worker ended. */
+  /** Emits for each request that is sent, and for each row that has ended at this worker. */
   readonly progress = new Subject<'submitted' | 'ended'>();
   private readonly events = new Subject<RunEvent>();
   private readonly stops = new WorkerStops({
@@ -56,7 +56,7 @@ export class ServedRun {
   private readonly gate: WorkerGate;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
-  /** Absent where the service does not call back. */
+  /** Absent if the run has no callbacks. */
   private readonly called: CalledRows | undefined;
   private readonly handed: HandedRows | undefined;
   private readonly sentAgain: RowsSentAgain;
@@ -76,7 +76,7 @@ export class ServedRun {
     const { terms, webhooks } = orders;
     const { random } = settings;
     const { pool } = settings.database;
-    // Clocks of machines differ: times are the database's.
+    // Uses the database's clock, because the clocks of machines differ.
     const scheduler = clockAhead(settings.scheduler, orders.now - settings.scheduler.now());
     const shared = sharedGate(settings.database, { run: seat.run, isRated: terms.rate !== undefined }, link);
     this.gate = new WorkerGate(shared, { scheduler, random });
@@ -169,7 +169,7 @@ export class ServedRun {
     return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
   }
 
-  /** Takes in what the database says of the run; `undefined`: it is over. */
+  /** Takes in the orders of the database; `undefined` means that the run is over. */
   note(orders: RunOrders | undefined): void {
     if (orders === undefined || orders.start !== this.orders.start) {
       this.stops.order(stopCauses.interrupted('graceful', 0));
@@ -183,23 +183,23 @@ export class ServedRun {
     else if (orders.waiting > 0) this.journal.wake();
   }
 
-  /** Rows may wait. */
+  /** Rows may be waiting in the queue. */
   wake(): void {
     this.journal.wake();
   }
 
-  /** A callback waits for the process that has this row; `undefined`: its name was too long. */
+  /** A stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
     if (row === undefined) this.handed?.look(this.rows.keys());
     else if (this.rows.has(row) || this.ended.delete(row)) this.handed?.look([row]);
   }
 
-  /** Takes no more rows; what is on the wire is awaited, unless it is `now`. */
+  /** Takes no more rows. Requests on the wire are awaited, unless `how` is `now`. */
   leave(how: 'graceful' | 'now'): void {
     this.stops.order(stopCauses.interrupted(how, 0));
   }
 
-  /** No row is left for this worker, but for those that a group on its way brings: their prices are reserved. */
+  /** No row is left for this worker except those that a group on its way brings: their prices are already reserved. */
   finish(): void {
     this.isFinished = true;
     void this.journal.written().then(() => this.tasks.close());
@@ -230,7 +230,10 @@ export class ServedRun {
     if (again.length > 0) void this.beginAgain(again).catch(() => undefined);
   }
 
-  /** A callback may have named the job of a row's latest POST while no worker had the row: then it is not sent, and the collector goes on with it. */
+  /**
+   * While no worker had the row, a callback may have named the job of its latest POST. Then the row is not sent, and the
+   * collector continues it.
+   */
   private async beginAgain(tasks: readonly RowTask[]): Promise<void> {
     const ids = tasks.map(({ row }) => row.id);
     const { pool } = this.settings.database;
@@ -253,7 +256,7 @@ export class ServedRun {
     const { blocked } = this.context.service;
     if (row === undefined || !blocked.has(row)) return;
     const { message } = blocked;
-    // Before the row leaves: the run may be over with it.
+    // Before the row leaves, because the run may be over with it.
     const noted = this.link.insist(() =>
       noteBlocked(this.settings.database, this.seat.run, row.endpoint, message),
     );
@@ -272,7 +275,7 @@ export class ServedRun {
     this.drop(event.id);
   }
 
-  /** The row has left this worker. Its callback still says that callbacks come. */
+  /** The row has left this worker. Its callbacks are still recognised. */
   private drop(id: string): void {
     this.rows.delete(id);
     if (this.handed === undefined) return;
@@ -281,7 +284,7 @@ export class ServedRun {
     if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
   }
 
-  /** What is not of the run but of this worker ends its part alone. */
+  /** A cause that concerns this worker, and not the run, ends only this worker's part. */
   private judged(cause: StopCause): StopCause {
     if (cause.exitCode === 3) {
       const { run, start } = this.orders;

@@ -34,42 +34,47 @@ import {
 } from './group-in-waiting.js';
 
 export interface TableJournalOptions {
-  /** `commitGroup` for one seat. It repeats what fails because the database is away: the same group may come again. */
+  /** `commitGroup` for one seat. Retries while the database is away, so the same group may be written again. */
   readonly commit: (next: NextGroup) => Promise<Committed>;
   /** `reserveMore` for one seat. */
   readonly reserve: (row: RowPrice) => Promise<Granted>;
   readonly scheduler: SchedulerLike;
-  /** A picture of a paid row is saved by this worker; else the row leaves it with its reply. */
+  /** This worker saves the pictures of paid rows; otherwise the row leaves it with its reply. */
   readonly savesPictures: boolean;
-  /** What the worker takes with the next group, when it has this many rows; `undefined`: nothing. Asked for each group while rows wait. */
+  /**
+   * The claim of the next group for a worker that has this many rows; `undefined` for none. Called for each group while
+   * rows wait.
+   */
   readonly claim: (rows: number) => Claim | undefined;
   readonly onClaimed: (rows: readonly TableRow[]) => void;
-  /** Nothing can be written any more. */
+  /** Called when the journal cannot be written any more. */
   readonly onFailed: () => void;
-  /** A record that names a job came when the worker had been taken for dead. */
+  /** Called with a record that names a job and came after the worker was declared dead. */
   readonly onLate: (late: NamedPost) => void;
 }
 
-/** What comes at once is written together … */
+/** Records that arrive together are written together … */
 const gatherMs = 2;
 /**
- * … and what waits waits this long for more, unless half of the worker's rows have something: commits are what workers share. Where the
- * last group had something of nearly all rows, they go in step: then all of them are waited for …
+ * … and a group waits this long for more, unless half of the worker's rows have something: all workers share the
+ * commits. If the last group had something of nearly all rows, the rows move in step, and the group waits for all of
+ * them …
  */
 const patienceMs = { alone: 12, shared: 25, inStep: 40 };
 const nearlyAll = 3 / 4;
-/** … and where they take longer, it waits as long as the last one took, up to this. */
+/** … and if commits take longer, the group waits as long as the last commit took, up to this. */
 const mostPatienceMs = 250;
 
 /**
- * The journal of a worker, in a table that all workers of a run write to. What waits is written in one transaction, which gives the
- * worker new rows as well; what arrives meanwhile goes with the next one. It recovers nothing: each row brings what is known of it.
+ * The journal of a worker, in a table that all workers of a run write to. Records that wait are written in one
+ * transaction, which also gives the worker new rows; records that arrive meanwhile go with the next one. It recovers
+ * nothing: each row that is taken brings what is known about it.
  */
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
-  /** No other worker is at the run. */
+  /** No other worker works on the run. */
   private isAlone = false;
-  /** Others are, and the last group had something of nearly all rows. */
+  /** Other workers do, and the last group had something of nearly all rows. */
   private isInStep = false;
   private commitMs = 0;
   private groups = 0;
@@ -88,7 +93,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return this.held.size;
   }
 
-  /** The worker was taken for dead, or the run has gone. */
+  /** The worker was declared dead, or the run was deleted. */
   get isLost(): boolean {
     const { cause } = this.failure ?? {};
     return cause instanceof SeatLost || cause instanceof RunGone;
@@ -102,7 +107,10 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     });
   }
 
-  /** Claims a job for the row whose POST was answered with it; resolves to the row that has it, if there is one. */
+  /**
+   * Claims a job for the row whose POST was answered with it. Resolves to the key of the row that has the job already,
+   * or to `undefined`.
+   */
   claimJob({ endpoint, jobId, key }: AnsweredId): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       this.waiting.ask({ job: { endpoint, jobId, key }, resolve, reject });
@@ -110,7 +118,10 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     });
   }
 
-  /** Reserves a price for a row, unless so much is reserved. A row that the cap of its value has no room for leaves. */
+  /**
+   * Reserves a price for a row, unless as much is reserved already. A row that does not fit under the cap of its value
+   * leaves.
+   */
   async reserve(id: string, price: MicroDollars | null): Promise<Granted> {
     const row = this.held.get(id);
     if (row === undefined || (row.reserved !== undefined && (price ?? 0) <= row.reserved)) return true;
@@ -124,27 +135,27 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     }
   }
 
-  /** The row is not done in this start: the service does not know its endpoint, or the cap of a value has no room for it. */
+  /** The row is skipped in this start: the service does not know its endpoint, or the cap of a value has no room for it. */
   leave(id: string): void {
     const row = this.held.get(id);
     if (row !== undefined) this.waiting.leave(row);
     this.flush();
   }
 
-  /** Rows may wait. */
+  /** Rows may be waiting in the queue. */
   wake(): void {
     this.waiting.mayClaim = true;
     this.flush();
   }
 
-  /** Waits for what is queued. */
+  /** Waits until all queued records are written. */
   async written(): Promise<void> {
     await this.running;
   }
 
-  /** The same, and later appends error. */
+  /** The same; later appends fail. */
   async close(): Promise<void> {
-    // Between finding it so and the refusal nothing may be awaited.
+    // No await is allowed between this check and the refusal.
     while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
   }
@@ -181,7 +192,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       await this.gathered();
       await this.commit();
     }
-    // At once: what is queued from here on begins anew.
+    // Cleared without an await in between: a record queued from here on starts a new drain.
     this.running = undefined;
   }
 
@@ -199,7 +210,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return this.waiting.rows >= (this.isInStep ? 1 : 1 / 2) * this.rows;
   }
 
-  /** Writes these records, or those that wait when the table is locked for them. */
+  /** Writes the given records, or those that wait once the table is locked. */
   private async commit(batch?: readonly WaitingRecord[]): Promise<void> {
     const { options, waiting } = this;
     const begunAt = options.scheduler.now();
@@ -223,7 +234,10 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return waiting.draw(rows, batch);
   }
 
-  /** Rows whose jobs are known write that at once. A group that is written again must have the same answers. */
+  /**
+   * Answers the claims, so that the rows write their jobs in the same group. A group that is written again must get the
+   * same answers.
+   */
   private async answered(
     drawn: Drawn | undefined,
     owners: ReadonlyMap<RowJob, string>,
@@ -236,7 +250,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       asked.answer = { owner };
       asked.resolve(owner);
     }
-    // The rows go on with their answers first.
+    // Lets the rows react to their answers first.
     await Promise.resolve();
     return drawn === undefined ? [] : this.waiting.drawAccepted(drawn);
   }
@@ -262,7 +276,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     if (fresh.length > 0) this.options.onClaimed(fresh);
   }
 
-  /** One record that the table refuses keeps no other from it. */
+  /** A record that the table refuses must not keep the others from it. */
   private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     const rows = new Set(batch.map(({ row }) => row));
     const isOver = [SeatLost, RunGone, JournalError].some((kind) => error instanceof kind) || isAway(error);
@@ -272,7 +286,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       await this.commit(batch.filter(({ row }) => half.has(row)));
       return this.commit(batch.filter(({ row }) => !half.has(row)));
     }
-    // The books forget a row that has ended: what comes in place of its records is booked anew.
+    // `RowsBooked` forgets a row that has ended, so the records that replace these are booked again.
     const isForgotten = batch.some(({ record }) => record.k === 'outcome' && record.source !== 'unknown');
     for (const { done, record, row, booked } of batch) {
       if (!isForgotten) row.owed = plus(booked, row.owed);

@@ -42,7 +42,10 @@ interface Parts {
   readonly sentAgain: RowsSentAgain;
 }
 
-/** What rows need of a run whose folder is elsewhere: its terms, this worker's own service, and the journal in the table. */
+/**
+ * The context of rows of a run whose folder is elsewhere: the run's terms, this worker's own service, and the journal in
+ * the table.
+ */
 export function workerContext(parts: Parts): PurchaseContext {
   const { terms, settings, scheduler, journal, stops, events, called, sentAgain } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
@@ -100,7 +103,7 @@ function serviceOf(parts: Parts, log: RunLog) {
   return openService(options, places, { schedule: called?.poll(schedule) ?? schedule, log, events, stops });
 }
 
-/** The database decides what fits under the caps: what a row has reserved lies there, with the row. */
+/** The database decides what fits under the caps: the reservation of a row is stored with the row. */
 function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): RunMoney {
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
@@ -119,13 +122,13 @@ function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): Ru
         return granted === true;
       },
       whyFull: (id) => full.get(id),
-      // The database has stopped the run already, with all of its money in the message.
+      // The database has already stopped the run, with all of its money in the message.
       whyStop: () => stopCauses.capReached(ledger.snapshot()),
     },
   };
 }
 
-/** Rows of this worker whose job is not in the table yet are among so many. */
+/** Rows of this worker whose job is not in the table yet are among this many recent ones. */
 const mostRecent = 10_000;
 
 function jobIdsIn(journal: TableJournal): RowJobIds {
@@ -138,19 +141,19 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
     },
     keep: (job) => {
       recent.keep(job);
-      // A job that the manifest names: no POST of another worker is answered with its id either.
+      // For a job that the manifest names: no POST of another worker may be answered with its id either.
       void journal.claimJob(job).catch(() => undefined);
     },
   };
 }
 
 interface Stopping {
-  /** What a cause that arises here leads to. */
+  /** Decides what follows from a cause that arises at this worker. */
   readonly judge: (cause: StopCause) => StopCause;
   readonly stopping: () => void;
 }
 
-/** Stops of a worker's part in a run: causes that arise here are judged first, orders are obeyed as they are. */
+/** Stops a worker's part of a run. Causes that arise at this worker are judged first; orders are obeyed directly. */
 export class WorkerStops extends Stops {
   constructor(private readonly parts: Stopping) {
     super();

@@ -16,7 +16,7 @@ import type { DatabaseLink } from '../database/database-link.js';
 import { pauseRun, takeTurns, type Turns } from '../table/gates.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 
-/** The gate of a run that its workers share. */
+/** The part of a run's gate that its workers share. */
 export interface SharedGate {
   /** Pauses all workers. */
   pause(forMs: number): void;
@@ -30,9 +30,9 @@ interface WorkerGateOptions {
 }
 
 /**
- * The gate of a run for the requests of one worker. Each worker finds the pauses and rates of endpoints out, as a local run
- * does. A given rate is shared: the worker takes turns for all requests that wait. When all endpoints that this worker calls
- * refuse, the pause holds for all workers.
+ * The gate for one worker's requests of a run. Each worker finds out the pauses and rates of endpoints by itself, as a
+ * local run does. A given rate is shared: the worker takes turns for all requests that wait. When all endpoints that
+ * this worker calls refuse, all workers pause.
  */
 export class WorkerGate implements Gate {
   private readonly own: EndpointGate;
@@ -83,18 +83,21 @@ export class WorkerGate implements Gate {
 }
 
 /**
- * A worker takes turns for this many ms ahead: a poll waits for those of other workers, and the turns of a worker that dies are lost.
- * Where the database answers late, for some answers' time.
+ * A worker takes turns for this many ms ahead, or for the time of a few answers of the database if that is longer. Fewer
+ * is better: a poll waits for the turns of other workers, and the turns of a worker that dies are lost.
  */
 const ahead = { leastMs: 250, mostMs: 1_000, answers: 4 };
-/** A turn that is spent later than this is none any more: a process that stood still sends no burst. */
+/** A turn expires this long after its time, so that a suspended process sends no burst. */
 const latenessMs = 200;
 
-/** Requests that wait for a turn of the rate. Polls go before submissions. Further turns are taken while the last ones are spent. */
+/**
+ * Requests that wait for a turn of the rate. Polls go before submissions. Further turns are taken while the last ones
+ * are used.
+ */
 class TurnQueue {
   private readonly polls = new Set<Subscriber<never>>();
   private readonly submits = new Set<Subscriber<never>>();
-  /** When the turns are that were taken, the next one first. */
+  /** The times of the turns that were taken, the next one first. */
   private readonly turns: number[] = [];
   private everyMs = ahead.leastMs;
   private aheadMs = ahead.leastMs;
@@ -138,7 +141,7 @@ class TurnQueue {
 
   private taken(turns: number, { inMs, everyMs }: Turns): void {
     this.everyMs = everyMs;
-    // Answers take their time: two turns are never closer to each other than they were given.
+    // Database answers take different times: two turns must never be closer together than they were given.
     const first = Math.max(this.scheduler.now() + inMs, this.lastAt + everyMs);
     for (let turn = 0; turn < turns; turn++) this.turns.push(first + turn * everyMs);
     this.lastAt = this.turns.at(-1) ?? -Infinity;
@@ -160,7 +163,7 @@ class TurnQueue {
   }
 }
 
-/** What workers share of a run's gate, in its database. */
+/** The shared part of a run's gate, in its database. */
 export function sharedGate(
   database: RunDatabase,
   { run, isRated }: { readonly run: number; readonly isRated: boolean },

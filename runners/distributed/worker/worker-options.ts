@@ -32,7 +32,7 @@ export interface WorkerOptions {
   };
   /** Rows in flight at most, for each run. @defaultValue as many as the run has */
   readonly slots?: number;
-  /** The first value ends the worker once what is on the wire is done, the second one at once. */
+  /** The first value ends the worker after the requests on the wire are done, the second one at once. */
   readonly stop?: Observable<unknown>;
   /** End when no run has work left. @defaultValue false */
   readonly once?: boolean;
@@ -55,14 +55,14 @@ export type WorkerEvent =
   | { readonly type: 'run'; readonly run: number }
   /** The worker cannot work on this run; `message` has the reason. */
   | { readonly type: 'foreign'; readonly run: number; readonly message: string }
-  /** The worker was taken for dead, and goes on with other rows. */
+  /** The worker was declared dead, and continues with other rows. */
   | { readonly type: 'lost'; readonly message: string }
   | { readonly type: 'away'; readonly message: string }
   | { readonly type: 'back' }
   | { readonly type: 'fault'; readonly message: string }
   | { readonly type: 'progress'; readonly submitted: number; readonly ended: number };
 
-/** The concurrency of a run is the bound. */
+/** The run's concurrency is the actual bound. */
 const mostSlots = 1_000_000;
 
 /** A worker's options with their defaults. */
