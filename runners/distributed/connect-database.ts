@@ -20,13 +20,13 @@ export interface ConnectedDatabase extends RunDatabase {
   /** Its address for messages and files, without the password. */
   readonly shown: string;
   readonly isEmbedded: boolean;
-  /** For a person: others may read what goes over the connection. Absent where it uses TLS, or stays on this machine. */
+  /** A warning for the user: others may read the connection's traffic. Absent if it uses TLS or stays on this machine. */
   readonly warning?: string;
   /** Closes all connections. The last process to close an embedded database stops it. */
   close(): Promise<void>;
 }
 
-/** Between two attempts to start an embedded database that has ended. */
+/** The time between two attempts to start an embedded database that has ended. */
 const againMs = 1_000;
 
 /**

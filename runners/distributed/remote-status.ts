@@ -6,13 +6,13 @@ import { readState, type RunState } from './table/run-state.js';
 import { findRun } from './table/runs.js';
 import { describeSilence, readWorkers, type WorkerState } from './table/worker-record.js';
 
-/** Where a run stands in its database, and its workers. */
+/** The state of a run in its database, and its workers. */
 export type RemoteStatus =
   | {
       readonly database: string;
       readonly state: RunState;
       readonly workers: readonly (WorkerState & {
-        /** How long it has been silent, and when its rows go on. */
+        /** How long it has been silent, and when other workers get its rows. */
         readonly silence?: string;
       })[];
     }

@@ -16,9 +16,9 @@ interface Home {
   readonly database: RunDatabase;
   readonly run: number;
   readonly scheduler: SchedulerLike;
-  /** Called once where workers take their time. */
+  /** Called once if workers are slow to give rows back. */
   readonly warn: (message: string) => void;
-  /** Emits when the person who started this will not wait any more. */
+  /** Emits when the user stops the command. */
   readonly stop: Observable<unknown>;
 }
 
@@ -26,8 +26,8 @@ const lookMs = 250;
 const patienceMs = 3_000;
 
 /**
- * Takes a run over: asks its rows back from its workers, and waits until they have given them back or are taken for dead. From then
- * on all that is known of the run lies in its records. Returns the number of this start.
+ * Takes a run over: asks its workers for the rows, and waits until they have given them back or are declared dead. From
+ * then on everything known about the run is in its records. Returns the number of this start.
  *
  * @throws {DatabaseError} `database-away` where `stop` emits first
  */
@@ -70,15 +70,15 @@ interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
   readonly out: string;
   readonly start: number;
   readonly keeper: NoteKeeper;
-  /** Whether a journal that has lost records is mended. */
+  /** Repairs a journal that has lost records. */
   readonly repair: boolean;
-  /** Opens the journal: it knows the rows by the records that it was opened with. */
+  /** Opens the journal, which knows the rows from the records at that time. */
   readonly open: () => Promise<Journal>;
 }
 
 /**
- * Opens a folder's journal with all records of its run, once no worker has rows of it, and takes the rows out of the database. Jobs
- * that were named of held rows are looked for in a journal that has all records.
+ * Opens a folder's journal with all records of its run once no worker has rows of it, and deletes the rows from the
+ * database. Only then are jobs that were named for held rows looked up, in a journal that has all records.
  *
  * @throws {JournalError} `journal-broken` where the journal has lost records
  */
@@ -100,8 +100,8 @@ export async function bringHome(bringing: Bringing): Promise<Journal> {
 }
 
 /**
- * A row that is held as unknown is polled where its job has been named: by a callback, or by an answer that came when its worker had
- * been taken for dead. What means nothing any more is dropped; all else waits for the process that has its row.
+ * Records that make held rows be polled whose job is known: from a callback, or from an answer that arrived after its
+ * worker was declared dead. Names without a meaning are deleted; all others wait for the process that has their row.
  */
 async function namedRecords({ database, run }: Bringing, journal: Journal, at: number): Promise<RowRecord[]> {
   const { pool } = database;

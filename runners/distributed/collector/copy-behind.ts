@@ -9,11 +9,11 @@ import { HashIndex } from '../../batch/journal/rows/hash-index.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 
-/** How far a folder's journal has the records of its run in a database. */
+/** How many records of the run in the database a folder's journal has. */
 export interface Copied {
   /** All records of the database up to this number are in the journal … */
   readonly collected: number;
-  /** … and that one stands behind so many of the journal's records. */
+  /** … and the last of them comes after this many of the journal's records. */
   readonly among: number;
 }
 
@@ -22,16 +22,16 @@ interface Copying {
   readonly database: Pick<RunDatabase, 'pool'>;
   readonly run: number;
   readonly scheduler: SchedulerLike;
-  /** Whether a journal that has lost records is mended. */
+  /** Repairs a journal that has lost records. */
   readonly repair: boolean;
 }
 
 const pageRecords = 1_000;
 
 /**
- * Appends the records of a database that the journal does not have. They are copied word for word and in their order, so the journal
- * has all of them up to the last one that is found in it. `noted` is how far it was: the process may have died between copy and note.
- * `isOther`: its records do not stand where they did.
+ * Appends the records of a database that the journal does not have. They are copied word for word and in order, so the
+ * journal has all records up to the last one that is found in it. The search starts at the noted position, because the
+ * process may have died between copying and noting. With `isOther`, the positions of the journal's records have changed.
  *
  * @throws {JournalError} `journal-broken` where it lacks records that it had, and is not to be mended
  */
@@ -54,7 +54,7 @@ export async function copyBehind(
   return { copied, collected, among, isOther: found === undefined };
 }
 
-/** What was lost with them of starts without the database is not known: rows that such a start may have sent are held. */
+/** Records of starts without the database may have been lost too: rows that such a start may have sent are held. */
 async function noteLost(
   { out, repair, scheduler }: Copying,
   journal: Journal,
@@ -75,7 +75,7 @@ interface Found extends Copied {
 
 const nothing: Found = { collected: 0, among: 0, lastRow: 0 };
 
-/** The last record of the database that the journal has; `undefined` where it lacks the one that is noted. */
+/** The last record of the database that the journal has; `undefined` if the journal lacks the noted one. */
 async function findLast(
   copying: Copying,
   journal: Journal,
@@ -85,7 +85,7 @@ async function findLast(
   for await (const record of journal.records(among)) known.add(hashOf(record));
   let last: Copied | undefined = collected === 0 ? nothing : undefined;
   let lastRow = 0;
-  // From the noted one on.
+  // Starts with the noted record.
   for await (const page of pagesBehind(copying, Math.max(collected - 1, 0)))
     for (const { seq, record } of page) {
       const place = known.find(hashOf(record));
@@ -105,7 +105,7 @@ async function* pagesBehind({ database, run }: Copying, after: number): AsyncGen
   }
 }
 
-/** Of what the record says, wherever it stands. */
+/** A hash of the record's content, independent of its position. */
 function hashOf(record: JournalRecord): { high: number; low: number } {
   const digest = createHash('sha256').update(encodeRecord(0, record)).digest();
   return { high: digest.readUInt32LE(0), low: digest.readUInt32LE(4) };

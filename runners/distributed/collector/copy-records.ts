@@ -8,35 +8,35 @@ import type { StoredRecord } from '../table/records.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
 
-/** A purchase of a row that is on its way. */
+/** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
   readonly reply?: ReplyRecord;
 }
 
 /**
- * Copies the records of workers into the folder's journal, in their order and word for word, and does what follows from them as if
- * the rows had been bought here: money is booked, lines are written, rows are reported.
+ * Copies the records of workers into the folder's journal, word for word and in order, and does what follows from them
+ * as if the rows had been bought here: books money, writes lines, reports rows.
  */
 export class RecordCopier {
   private readonly purchases = new Map<string, Purchase>();
-  /** An outcome whose row is sent again: the record of that follows. */
+  /** An outcome whose row is sent again: the next record says so. */
   private double: OutcomeRecord | undefined;
 
   constructor(
     private readonly run: Run,
-    /** The purchases of rows that are polled: they were booked by earlier starts. */
+    /** The purchases of rows that are polled, which earlier starts booked. */
     private readonly bought: ReadonlyMap<string, IntentRecord>,
     /** Called with a row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
   ) {}
 
-  /** Resolves when they are durable, and lines are written. */
+  /** Resolves when the records are durable and the lines are written. */
   async copy(page: readonly StoredRecord[]): Promise<void> {
     const copying: Promise<unknown>[] = [];
     const again = new Set<string>();
     for (const { record, isLast } of page) {
-      // The purchase before is booked first.
+      // The previous purchase must be booked first.
       if (record.k === 'intent' && again.has(record.id)) await Promise.all(copying.splice(0));
       if (record.k === 'reopen') again.add(record.id);
       const copied = this.copied(record, isLast);
@@ -45,14 +45,14 @@ export class RecordCopier {
     await Promise.all(copying);
   }
 
-  /** Rows that are paid, and that a worker had to leave before their picture was saved. */
+  /** Paid rows that a worker had to leave before their picture was saved. */
   unsaved(): Unsaved[] {
     return [...this.purchases.values()].flatMap(({ intent, reply }) =>
       reply === undefined ? [] : [unsavedRow(intent, reply)],
     );
   }
 
-  /** Subscribing appends. */
+  /** The record is appended on subscription. */
   private copied(record: RowRecord, isLast: boolean): Observable<unknown> | undefined {
     const { journal } = this.run;
     switch (record.k) {
@@ -79,7 +79,7 @@ export class RecordCopier {
 
   private begin(intent: IntentRecord): void {
     const { id, price } = intent;
-    // A row that was refused before keeps what is reserved for it.
+    // A row that was refused before keeps its reservation.
     const { ledger, watch } = this.run.money;
     if (!this.purchases.has(id)) ledger.reserve(id, price, intent);
     watch?.look(intent);
@@ -119,7 +119,7 @@ export class RecordCopier {
     const row = intent?.row ?? (outcome.status === 'failed' ? outcome.row?.row : undefined) ?? 0;
     return endRow(this.run, {
       ...{ row, intent, reply, records: [outcome, ...more] },
-      // What was bought is booked with the reply, where there is one.
+      // Without a reply, the outcome books the purchase.
       ...(intent !== undefined && reply === undefined && { bought: { facts: intent, cost: booked } }),
     });
   }

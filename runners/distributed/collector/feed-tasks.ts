@@ -16,12 +16,12 @@ import type { RemoteRun } from './remote-run.js';
 
 /** Rows fed in one transaction. */
 const batchRows = 500;
-/** The least number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
+/** The minimum number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
 
 /**
- * Feeds the tasks of this start to the workers, as many as they need for the moment. Tasks that need no worker go to `here`.
- * Ends when all are fed, or the run stops.
+ * Feeds the tasks of this start to the workers, as many as they need at the time. Tasks that need no worker go to
+ * `here`. Ends when all are fed, or the run stops.
  */
 export async function feedTasks(
   run: Run,
@@ -30,7 +30,7 @@ export async function feedTasks(
   here: TaskFeed,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
-  // The addresses of uploaded pictures do not live for ever.
+  // The addresses of uploaded pictures expire.
   const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
   const feed = async () => {
@@ -50,12 +50,12 @@ export async function feedTasks(
   }
   await feed();
   if (unpaid === undefined) return;
-  // The rows before it were paid for: workers take them, as a local run has sent them.
+  // The rows before it are paid for: they go to workers, as a local run would have sent them.
   while (remote.state.open > 0 && !run.stops.isStopping) await remote.nextLook();
   run.stops.stop(unpaid);
 }
 
-/** A cap that other runs share is asked here: the workers hold the run's own. */
+/** Checks the cap that runs share. The cap of the run itself is checked in the database. */
 async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined> {
   const { shared, prices } = run.money;
   if (shared === undefined || task.what === 'poll' || isRead(task.row)) return undefined;
@@ -63,7 +63,10 @@ async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined
   return (await shared.reserve(task.row.id, price)) ? undefined : shared.whyStop(price);
 }
 
-/** Pictures of this machine are uploaded now: workers cannot read them. `undefined`: one cannot be had, and the row is not sent. */
+/**
+ * Uploads pictures of this machine now, because workers cannot read them. `undefined` if one is missing: the row is not
+ * sent then.
+ */
 async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefined> {
   const { host } = run.pictures;
   if (task.what === 'poll' || host === undefined) return task;
@@ -88,7 +91,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
       refuseTaken(ledger, start);
-      // The connection broke, and did not say that they were added: workers may have ended them since.
+      // They were added before a connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
       await addRows({ on, queue: database.queue, run, ledger }, rows);
       await saveLedger(on, run, { ...ledger, fed: number });
@@ -98,7 +101,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
   remote.addOpen(rows.length);
 }
 
-/** A job that was bought before keeps its price. */
+/** A job that was bought earlier keeps its price. */
 function reservedFor(task: RowTask): MicroDollars {
   if (task.what === 'send' || task.intent === undefined || isFree({ intent: task.intent })) return 0;
   return task.intent.price ?? 0;

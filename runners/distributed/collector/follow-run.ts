@@ -14,20 +14,23 @@ import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
 const pageRecords = 1_000;
-/** Looks are at least so far apart. */
+/** The minimum time between two looks at the database. */
 const apartMs = 50;
-/** While records come they are so far apart, and each finds those of many commits: a notification for each would wake all who listen … */
+/**
+ * The time between looks while records arrive. Each look finds the records of many commits, because a notification for
+ * each commit would wake all listeners …
+ */
 const busyMs = 200;
-/** … and further apart while no record comes. A failure, and the last end, are notified. */
+/** … and the time between looks while none arrive. Failures and the last end are notified. */
 const idleMs = 1_000;
-/** How often the note says how far the journal is, and the space of rows that have left is freed. */
+/** How often the position of the journal is noted and the space of deleted rows is freed. */
 const noteMs = 2_000;
 /** After this time without a record, the rows are counted. */
 const standstillMs = 20_000;
-/** Another worker has this time to take a seat after the last one was refused. */
+/** How long another worker may take to get a seat after the last one was refused. */
 const refusedMs = 3_000;
 
-/** What following a run needs beside it. */
+/** The parts that following a run needs. */
 export interface Following extends NoteKeeper {
   readonly run: Run;
   readonly remote: RemoteRun;
@@ -39,8 +42,8 @@ export interface Following extends NoteKeeper {
 }
 
 /**
- * Copies the records of workers until no more can come: all rows have ended, or the run stops and no worker has one. Rows whose
- * picture no worker saves go to `save`, at most as many as the pool of pictures holds.
+ * Copies the records of workers until no more can come: all rows have ended, or the run stops and no worker has a row.
+ * Rows whose picture no worker saves go to `save`, at most as many as the picture pool holds.
  */
 export async function followRun(following: Following): Promise<void> {
   const { run, remote, note, keepNote, isFed } = following;
@@ -58,7 +61,7 @@ export async function followRun(following: Following): Promise<void> {
   let { collected, among } = note();
   let notedAt = scheduler.now();
   for (;;) {
-    // Read in this order: each record that the state counts is on a page.
+    // In this order, so that every record that the state counts is on a page.
     const wasFed = isFed();
     const state = await remote.look();
     obey(run, state);
@@ -75,7 +78,7 @@ export async function followRun(following: Following): Promise<void> {
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
       await keepNote({ collected, among });
-      // It costs space alone where it fails.
+      // A failure costs only space.
       await vacuumRows(remote.database).catch(() => undefined);
     }
     if (isOver) break;
@@ -84,19 +87,19 @@ export async function followRun(following: Following): Promise<void> {
   for (const row of copier.unsaved()) save(row);
 }
 
-/** An outcome whose row is sent again is copied together with the record of that, which is the next one. */
+/** An outcome whose row is sent again is copied together with the next record, which says so. */
 async function nextPage({ ask, database, run }: RemoteRun, after: number): Promise<StoredRecord[]> {
   const page = await ask(() => readRecordsAfter(database.pool, run, after, pageRecords));
   const last = page.at(-1);
   return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }
 
-/** A run that stops waits for what workers have on the wire. Until the database knows of the stop they take more. */
+/** A run that stops waits for the workers' requests on the wire. Until the stop is in the database, workers take more rows. */
 function hasEnded({ open, inFlight, stop }: RunState, wasFed: boolean): boolean {
   return inFlight === 0 && (stop !== undefined || (wasFed && open === 0));
 }
 
-/** Rows that a worker would have taken, and that the cap of a value had no room for. */
+/** Reports rows that were skipped because the cap of a value had no room. */
 function noteFull({ run, columns }: Following, { full }: RunState): void {
   for (const { place, value, taken } of full) {
     const [column = '', capUsd = 0] = columns[place] ?? [];
@@ -110,7 +113,7 @@ function obey({ stops, service }: Run, { stop, blocked }: RunState): void {
   if (stop !== undefined && !stops.isStopping) stops.stop(stop);
 }
 
-/** The run stops where the service took none of its workers. */
+/** Stops the run if the service has refused all of its workers. */
 function stopIfRefused(
   { run: { stops, options } }: Following,
   { troubles, workers }: RunState,
@@ -133,7 +136,7 @@ async function pause({ run: { stops, options }, remote }: Following, forMs: numb
   await woken;
 }
 
-/** Rows that were deleted by hand never end: where nothing moves, the rows are counted. */
+/** Rows that a person deleted by hand never end, so the rows are counted when nothing changes for a while. */
 class Standstill {
   private seq = -1;
   private since = -Infinity;
@@ -156,7 +159,7 @@ class Standstill {
   }
 }
 
-/** Passes prices on to the workers that were reported and are higher than those they were given. */
+/** Passes reported prices on to the workers if they are higher than those the workers have. */
 class HigherPrices {
   private known = 0;
 

@@ -16,8 +16,8 @@ import type { RemoteRun } from './remote-run.js';
 const batchJobs = 1_000;
 
 /**
- * Names the jobs of a journal to the workers of its run, behind its record number `after`: an answer with the id of one of them may
- * be the answer to another request. The jobs that workers have are known already; these are of starts without the database.
+ * Writes the jobs of a journal to the database, from its record number `after` on: an answer with one of these ids may
+ * be the answer to another request. The jobs of workers are known already; these are of starts without the database.
  *
  * @returns how many records of the journal are done
  */
@@ -47,8 +47,8 @@ export async function nameJobs(
 }
 
 /**
- * Takes in the callbacks that no worker has taken in, once no worker has a row. One that names the job of a held row stays in the
- * database until that is asked for. All others are dropped where no row is left that they could be about.
+ * Handles the callbacks that no worker has taken in, once no worker has a row. A callback that names the job of a held
+ * row stays in the database until that job is polled. All others are deleted if no row is left that they could be about.
  */
 export async function nameCalled(
   { callbacks, journal, stops, toDo }: Run,
@@ -67,14 +67,17 @@ export async function nameCalled(
   await ask(() => dropHanded(pool, run, over));
 }
 
-/** Rows that were to be sent again, and whose jobs callbacks have named: they are asked for, by workers. A run that stops leaves that to the next start. */
+/**
+ * Tasks to poll the jobs that callbacks named for rows that were to be sent again. A run that stops leaves them to the
+ * next start.
+ */
 export async function foundTasks({ callbacks, journal, money, options, stops }: Run): Promise<RowTask[]> {
   if (callbacks === undefined || stops.isStopping) return [];
   const tasks: RowTask[] = [];
   for (const { again, jobId } of callbacks.takeLeft()) {
     const { records, task } = goingOnWith(again, { jobId, at: options.scheduler.now() });
     for (const record of records) await lastValueFrom(journal.append(record));
-    // What a refused request has reserved in this start is that of the job.
+    // The refused request's reservation is used for the job.
     money.ledger.release(again.id);
     money.ledger.reserve(again.id, again.intent.price, again.intent);
     tasks.push(task);
@@ -82,7 +85,7 @@ export async function foundTasks({ callbacks, journal, money, options, stops }: 
   return tasks;
 }
 
-/** The endpoints of rows that are read. */
+/** The endpoints of the rows that are read. */
 class Endpoints {
   private readonly known = new Map<string, string>();
 

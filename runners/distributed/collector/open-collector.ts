@@ -19,12 +19,12 @@ import {
   type DatabaseOfRun,
 } from './run-note.js';
 
-/** A run's folder and its database, opened together: no row of the run is on its way, and the journal has all that is known. */
+/** A run's folder and its database, opened together: no worker has a row of the run, and the journal has all records. */
 export interface Collector extends NoteKeeper {
   /** Closing it closes the database connection as well. */
   readonly journal: Journal;
   readonly database: ConnectedDatabase;
-  /** The number of this start in the database; 0: the database does not know the run yet. */
+  /** The number of this start in the database; 0 if the database does not know the run yet. */
   readonly start: number;
 }
 
@@ -57,10 +57,10 @@ export async function openCollector(
     const first = await noteOf(found, database, read);
     const run = await findRun(database, first.key);
     if (first.isOpen && run === undefined) throw notThere(out, first, database.shown);
-    // The journal has all that another database knew.
+    // The journal already has all records of the other database.
     const known = first.isBegun && run === undefined ? newRunNote(database) : first;
     const keeper = keepingNote(disk, out, known, database);
-    // Before the journal says which run this is: it must not be taken for one whose note is lost.
+    // Before the journal names the run, so that the note can not be taken for a lost one.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
     const journal =
@@ -77,7 +77,7 @@ export async function openCollector(
   }
 }
 
-/** A folder whose note is lost has the run that its journal names: another one would buy all of its rows again. */
+/** If the note of a folder is lost, the run is the one that its journal names: a new run would buy all rows again. */
 async function noteOf(
   found: RunNote | undefined,
   database: ConnectedDatabase,
@@ -89,7 +89,7 @@ async function noteOf(
   return newRunNote(database, journal.recovered.database);
 }
 
-/** The journal of the run; it notes with each start which run of which database it is, and closes the database as well. */
+/** The journal of the run. It notes with each start which run of which database it is, and closes the database too. */
 function journalOf(journal: Journal, connected: ConnectedDatabase, database: DatabaseOfStart): Journal {
   const noted = (record: JournalRecord): JournalRecord =>
     record.k === 'start' ? { ...record, settings: { ...record.settings, database } } : record;
@@ -111,8 +111,8 @@ function notThere(out: string, note: RunNote, shown: string): MillraceError {
 }
 
 /**
- * Opens the journal of a run whose rows may be on their way: they are asked back first, and the records of workers are copied. A
- * folder that has all of them needs no database: `undefined`.
+ * Opens the journal of a run whose rows workers may have: the rows are asked back first, and the records of workers are
+ * copied. Returns `undefined` if the folder has all records, so that no database is needed.
  *
  * @throws {DatabaseError} `database-away`; nothing has been changed then
  */

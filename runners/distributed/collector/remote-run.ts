@@ -6,7 +6,11 @@ import { RunTaken } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
 import type { RunStart } from '../table/runs.js';
 
-/** Asks the database, again and again while it is away. @throws {DatabaseError} `database-away` once the run stops */
+/**
+ * Sends a query to the database and repeats it while the database is away.
+ *
+ * @throws {DatabaseError} `database-away` once the run stops
+ */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 
 /** The run in the database, as the collector last saw it. */
@@ -42,7 +46,7 @@ export class RemoteRun {
     this.latest = { ...this.latest, open: this.latest.open + rows };
   }
 
-  /** Reads where the run stands, and emits it to the display. @throws {RunTaken} */
+  /** Reads the state of the run and emits it to the display. @throws {RunTaken} */
   async look(): Promise<RunState> {
     this.latest = await this.ask(() => readState(this.database, this.run));
     if (this.latest.start !== this.start) throw new RunTaken();

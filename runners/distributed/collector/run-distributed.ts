@@ -20,9 +20,9 @@ import type { Ask } from './remote-run.js';
 import { workElsewhere } from './work-elsewhere.js';
 
 export interface DistributedOptions {
-  /** Connects to the database, called once the manifest is checked and the folder is locked. */
+  /** Connects to the database. Called once the manifest is checked and the folder is locked. */
   readonly connect: () => Promise<ConnectedDatabase>;
-  /** The command that starts a worker, for the warning that rows wait and none is there. */
+  /** The command that starts a worker, for the warning that rows wait without a worker. */
   readonly workerCommand?: string;
 }
 
@@ -42,7 +42,7 @@ export function runDistributed(
 ): RunStream {
   const { concurrency = usualConcurrency, rate, webhooks } = obeyable(options);
   const terms = { concurrency, ...(rate !== undefined && { rate }) };
-  // Of what happens before the run is open.
+  // Warnings from before the run is open.
   const warnings = new Subject<RunEvent>();
   const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
   let collector: Collector | undefined;
@@ -69,7 +69,7 @@ export function runDistributed(
   return new RunStream(merge(warnings, events), () => undefined);
 }
 
-/** A question that the run's stop cuts short fails as a database that is away. */
+/** A query that is cut short by the run's stop fails like one to a database that is away. */
 function askUntilBack({ stops, options, events }: Run): Ask {
   const warn = (message: string) => events.next({ type: 'warning', code: 'database', message });
   const { scheduler, random } = options;

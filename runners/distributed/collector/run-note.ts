@@ -16,11 +16,14 @@ const noteSchema = elsewhereSchema.extend({
   isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
-  /** All records of the database up to this one are in the journal … */
+  /** All records of the database up to this number are in the journal … */
   collected: z.number(),
-  /** … and that one stands behind so many of its records. In notes of before it stands among them. @defaultValue 0 */
+  /**
+   * … and the last of them comes after this many of its records. Notes of older versions have 0, and the record may be
+   * anywhere. @defaultValue 0 @defaultValue 0
+   */
   among: z.number().default(0),
-  /** The database knows the jobs of so many of the journal's first records. @defaultValue 0 */
+  /** The jobs of this many of the journal's first records are in the database. @defaultValue 0 @defaultValue 0 */
   named: z.number().default(0),
 });
 
@@ -33,8 +36,8 @@ export function readRunNote(disk: Disk, out: string): Promise<RunNote | undefine
 }
 
 /**
- * The note of a run that no database knows yet, or of one whose own note is lost, by its journal: all of the database's records are
- * compared with the journal's.
+ * The note of a run that no database knows yet, or whose own note is lost. All records of the database are compared with
+ * those of the journal then.
  */
 export function newRunNote(
   { shown, isEmbedded }: { shown: string; isEmbedded: boolean },
@@ -67,7 +70,7 @@ export function keepingNote(
   };
 }
 
-/** The database of a run's folder. A note has no password: that comes from PGPASSWORD or ~/.pgpass. */
+/** The database of a run's folder. The note contains no password: that comes from PGPASSWORD or ~/.pgpass. */
 export interface DatabaseOfRun {
   readonly note: RunNote;
   readonly choice: DatabaseChoice;

@@ -15,12 +15,12 @@ import type { RemoteRun } from './remote-run.js';
 
 const firstMs = 3_000;
 const everyMs = 2_000;
-/** A worker with a heartbeat within this time is there. */
+/** A worker counts as present for this long after a heartbeat. */
 const aliveMs = 30_000;
-/** A run without workers is named again after this time. */
+/** The warning about a run without workers is repeated after this time. */
 const againMs = 60_000;
 
-/** Warns when rows wait without a worker, and of workers that fall silent. Releases the rows of dead workers, as workers do as well. */
+/** Warns when rows wait without a worker, and when workers fall silent. Also releases the rows of dead workers, as workers do. */
 export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string): { end(): Promise<void> } {
   const { scheduler } = run.options;
   const { database } = remote;
@@ -51,7 +51,7 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
   return {
     end: async () => {
       looking.unsubscribe();
-      // The rows of a worker that was reported may have ended the run.
+      // The released rows may have ended the run.
       if (!silent.isWaiting) return;
       const workers = await readWorkers(database.pool).catch(() => undefined);
       if (workers !== undefined) silent.look(workers);
@@ -69,15 +69,15 @@ function isThere({ seenMsAgo }: WorkerState): boolean {
   return seenMsAgo < aliveMs;
 }
 
-/** Reports each worker that falls silent, and later what has become of its rows or that it is back: each once. */
+/** Reports each worker once that falls silent, and once when it is back or other workers have its rows. */
 export class SilentWorkers {
   private readonly numbers = new Map<string, number>();
-  /** Workers that were reported, as they were then; `undefined`: their rows have gone on. */
+  /** The reported workers, as they were then; `undefined` once other workers have their rows. */
   private readonly reported = new Map<string, WorkerState | undefined>();
 
   constructor(private readonly report: (worker: WorkerState, message: string) => void) {}
 
-  /** Rows of a reported worker have not gone on yet. */
+  /** The rows of a reported worker are not with other workers yet. */
   get isWaiting(): boolean {
     return [...this.reported.values()].some((worker) => worker !== undefined);
   }

@@ -30,7 +30,7 @@ import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
 
-/** What the collector of one start needs beside its run in the folder. */
+/** The parts that the collector of one start needs. */
 export interface Collection extends Collector {
   readonly ask: Ask;
   readonly terms: Pick<RunTerms, 'rate' | 'concurrency'>;
@@ -65,7 +65,7 @@ async function collect(
 ): Promise<void> {
   const { ask, note, keepNote, database } = collection;
   const number = await ask(() => makeRun(database, note().key));
-  // Before anything is fed: a start that dies here must not be gone on with as if nothing were on its way.
+  // Before anything is fed: if this start dies here, the next one must know that rows may be with workers.
   await keepNote({ isBegun: true, isOpen: true });
   collection.begun(number);
   const { callbacks } = run;
@@ -73,7 +73,7 @@ async function collect(
   const { spent, unknown } = run.journal.tally.totals();
   const named = await ask(() => nameJobs(database, number, collection.journal, note().named));
   await keepNote({ named });
-  // A run that was just made may be made by a copy of the folder as well.
+  // A copy of the folder may have created the same run.
   const start = collection.start > 0 ? collection.start : await ask(() => recallRun(database, number));
   const taken = takenByValue(run.journal.tally.kept, (costs) => costs.taken - costs.reserved);
   const before = { spent: spent.reported + spent.estimated, unknown, taken, collected: note().collected };
@@ -171,7 +171,7 @@ function capsOf({ options, journal: { journal } }: Run): Readonly<Record<string,
   return Object.keys(capsUsd).length > 0 ? capsUsd : undefined;
 }
 
-/** Only the hosts that rows go to: a worker needs no other. */
+/** Only the hosts that this start's rows need. */
 function neededHosts({ options: { identity }, plan: { byKind } }: Run): RunIdentity {
   const { baseUrl, lbBaseUrl, local } = identity;
   return {

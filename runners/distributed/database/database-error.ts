@@ -64,7 +64,7 @@ function byMessage(message: string, away: boolean): string {
     return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
   if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
-  // Also a process that is busy sees its own answers late.
+  // A busy process sees answers late, too.
   if (away && /timeout/i.test(message))
     return 'has not answered in time: it or this machine is busy, or the way to it is cut.';
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
@@ -76,7 +76,10 @@ function innermost(error: unknown): { code?: string; message: string } {
   return error instanceof Error ? error : { message: String(error) };
 }
 
-/** PostgreSQL's codes for states that pass: it starts, stops or has too many connections; another transaction was in the way, or this one was silent for too long. */
+/**
+ * PostgreSQL's codes for temporary states: it starts, stops or has too many connections; another transaction was in the
+ * way, or this one was idle for too long.
+ */
 const passing = /^(08|57P|53300|40001|40P01|25006|25P03)/;
 const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
 

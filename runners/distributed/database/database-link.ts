@@ -8,9 +8,9 @@ export interface DatabaseLinkOptions {
   readonly scheduler: SchedulerLike;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Emits when nothing new is begun: `look` gives up. @defaultValue never */
+  /** Emits when no new work is started: `look` gives up. @defaultValue never @defaultValue never */
   readonly left?: Observable<unknown>;
-  /** Emits when nothing is waited for any more: `insist` gives up. */
+  /** Emits when waiting has to end: `insist` gives up. */
   readonly cut: Observable<unknown>;
   /** Called once each time the database goes away, and once when it is back. */
   readonly notify: (event: { type: 'away'; message: string } | { type: 'back' }) => void;
@@ -18,7 +18,7 @@ export interface DatabaseLinkOptions {
 
 const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 
-/** Repeats what fails because the database is away, with growing pauses, until the database is back. */
+/** Repeats work that fails because the database is away, with growing pauses, until the database is back. */
 export class DatabaseLink {
   private readonly back$ = new Subject<void>();
   private failures = 0;

@@ -2,16 +2,19 @@ import type { Pool } from 'pg';
 import { firstValueFrom, timer, type Observable, type SchedulerLike } from 'rxjs';
 
 interface Listener {
-  /** Called with the payload of each notification, and with an empty one once it listens: what came before is not known. */
+  /**
+   * Called with the payload of each notification, and with an empty payload each time listening begins, because earlier
+   * notifications may have been missed.
+   */
   readonly woken: (payload: string) => void;
-  /** Ends it. */
+  /** Ends the listening. */
   readonly left: Observable<unknown>;
   readonly scheduler: SchedulerLike;
 }
 
 const againMs = 1_000;
 
-/** Listens to notifications on a connection of its own, and again where that breaks, until `left` emits. */
+/** Listens to notifications on a connection of its own, and reconnects when that breaks, until `left` emits. */
 export async function listen(
   pool: Pool,
   channel: string,

@@ -69,8 +69,8 @@ async function refuseOldServer(client: PoolClient): Promise<void> {
 }
 
 /**
- * The tables that 0.1.0 made have no journal to go on with. They go where there is no run in them: whether the folder of a run has
- * all of its results is not known here.
+ * Drops the tables of 0.1.0, which have no journal, if there is no run in them. Whether the folder of a run has all of
+ * its results is not known here.
  *
  * @throws {DatabaseError} where there are runs in them
  */

@@ -7,12 +7,12 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** The last version of the tables that 0.1.0 made: rows and their endings instead of a journal. */
+/** The first version with a journal. The tables of 0.1.0 had rows and their ends instead. */
 export const oldestJournal = 10;
 
 /**
- * Runs, their journals and budgets, their rows on the way, and the workers. JSON is kept as text: numbers, the order of keys and
- * `\\u0000` stay as they were. Money in millionths of a dollar.
+ * Runs, their journals and budgets, their rows in progress, and the workers. JSON is kept as text, so that numbers, the
+ * order of keys and `\\u0000` stay as they were. Money in micro-dollars.
  */
 const runsAndJournals = `
 create table millrace.runs (
@@ -168,7 +168,7 @@ create table millrace.callbacks (
 );
 `;
 
-/** Job ids that came too late for their workers are kept as those that callbacks name. */
+/** Job ids that arrived too late for their workers are kept like those that callbacks name. */
 const namedJobs = `
 insert into millrace.callbacks (run, digest, id, attempt, job_id, body)
 select run, md5(attempt || ' ' || job_id || ' ' || id)::uuid, id, attempt, job_id, '' from millrace.late_jobs
@@ -176,7 +176,7 @@ on conflict do nothing;
 drop table millrace.late_jobs;
 `;
 
-/** A notification wakes all who listen: workers are woken where one of them waits for a slot of others. */
+/** A notification wakes all listeners, so workers are notified only if one of them waits for a slot of another. */
 const starvedWorkers = `
 -- It has less than its share of the slots, as the others have them.
 alter table millrace.seats add column is_starved boolean not null default false;

@@ -8,7 +8,10 @@ export interface PoolSettings {
   readonly max?: number;
   /** The application name of its connections. @defaultValue 'millrace' */
   readonly name?: string;
-  /** A statement without an answer has failed after so many ms, and its connection is given up. @defaultValue 30_000 */
+  /**
+   * A statement without an answer after this many ms has failed, and its connection is closed. @defaultValue 30_000
+   * @defaultValue 30_000
+   */
   readonly answerMs?: number;
 }
 
@@ -18,11 +21,11 @@ interface OpenedPool {
   readonly isEncrypted: boolean;
 }
 
-/** A connection that takes longer has failed. */
+/** The timeout of connecting. */
 const connectMs = 10_000;
-/** The database ends a transaction that is silent for this long: it may hold a run's lock, and the others wait for it. */
+/** The database ends a transaction that is idle for this long, because it may hold a run's lock that others wait for. */
 const silentMs = 5_000;
-/** The database learns within 25 s that a machine is gone. */
+/** The database notices within 25 s that a machine is gone. */
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
 /**
@@ -52,7 +55,7 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
   throw explainDatabase(refused, address.shown);
 }
 
-/** Connects outside of a pool: a pool would keep a connection open that failed for want of a password. */
+/** Connects outside of a pool: a pool would keep a connection open that failed because it lacked a password. */
 async function tryOnce(client: pg.Client): Promise<void> {
   client.on('error', () => undefined);
   try {
@@ -71,7 +74,7 @@ function configOf(
     ...{ connectionString: url, ssl, max, application_name: name },
     ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },
     ...{ idle_in_transaction_session_timeout: silentMs, query_timeout: answerMs },
-    // Statements follow each other without waiting for answers.
+    // Statements are sent without waiting for the answers to earlier ones.
     ...{ pipeline: true },
     options: Object.entries(keepAlive)
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -81,7 +84,7 @@ function configOf(
   };
 }
 
-/** The server offers no TLS, or nothing but TLS: the next way may work. */
+/** The server offers no TLS, or only TLS: the next way to connect may work. */
 function isAboutTls(error: unknown): boolean {
   const { message, code } = error as { message: string; code?: string };
   return message.includes('does not support SSL') || (code === '28000' && /encryption|SSL/i.test(message));

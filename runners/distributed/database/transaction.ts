@@ -4,20 +4,20 @@ import { isAway } from './database-error.js';
 
 /** A connection inside a transaction. A statement is sent without waiting for the answers to those before it. */
 export interface Transaction extends Pick<PoolClient, 'query'> {
-  /** The commit is sent without waiting for this, and counts only with it. */
+  /** The commit is sent without waiting for this promise, but fails if the promise does. */
   withCommit(written: Promise<unknown>): void;
 }
 
 /**
- * All or nothing. When the connection breaks during the commit, it is not known whether it was committed: `work` must be safe
- * to run again.
+ * Runs `work` in a transaction. If the connection breaks during the commit, it is not known whether the transaction was
+ * committed, so `work` must be safe to run again.
  */
 export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   const written: Promise<unknown>[] = [];
   const withCommit = (one: Promise<unknown>): void => {
     written.push(one);
-    // The commit fails with it, unless `work` fails before.
+    // Handled at the commit, unless `work` fails before.
     one.catch(() => undefined);
   };
   const query = (text: string, values?: unknown[]) => client.query(prepared(text, values));
@@ -28,7 +28,7 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
     await Promise.all([...written, client.query('commit')]);
     return result;
   } catch (error) {
-    // A connection that does not answer would not answer to a rollback either.
+    // A connection that does not answer would not answer a rollback either.
     if (isAway(error)) isBroken = true;
     else await client.query('rollback').catch(() => (isBroken = true));
     throw error;
@@ -37,20 +37,21 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   }
 }
 
-/** The database reads and plans a statement once for each connection. */
+/** Named statements: the database parses and plans each of them once for each connection. */
 function prepared(text: string, values: unknown[] = []) {
   return { name: createHash('md5').update(text).digest('hex'), text, values };
 }
 
 /**
- * What workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or its pause have changed. `called`:
- * a callback waits for the process that has its row, which is named as JSON unless its name is too long.
+ * The channel that workers LISTEN to. `rows`: rows of a run wait, or slots are free. `orders`: its terms, its stop or
+ * its pause have changed. `called`: a callback waits for the process that has its row, whose name follows as JSON unless
+ * it is too long.
  */
 export const workChannel = 'millrace';
-/** What collectors LISTEN to: a run has new records, or its workers have changed. */
+/** The channel that collectors LISTEN to: a run has new records, or its workers have changed. */
 export const recordChannel = 'millrace_records';
 
-/** A notification has 8,000 bytes at most. */
+/** A notification has at most 8,000 bytes. */
 const longestName = 1_000;
 
 export async function wakeWorkers(
