@@ -254,6 +254,20 @@ describe('millrace settle', () => {
     expect((await settle('j0', '--job', bought!.id)).code).toBe(0);
   });
 
+  it('knows a row by its id where that looks like a formula to a spreadsheet', async () => {
+    losesReplies = true;
+    const row = { id: '@one', endpoint: 'echo', input: { n: 1 } };
+    await work.write('odd.jsonl', [JSON.stringify(row)]);
+    expect((await work.call('run', 'odd.jsonl', '--assume-price', '0.02', '--yes')).code).toBe(6);
+    losesReplies = false;
+    const list = (await work.call('settle', 'odd.out')).stdout;
+    expect(list).toMatch(/ {2}@one +\$0\.02, sent .*\n/);
+    expect(list).toContain('millrace settle odd.out @one --not-sent');
+    await work.write('bill.csv', ['job,cost', 'other,5']);
+    const settled = await work.call('settle', 'odd.out', '--statement', 'bill.csv', '--yes');
+    expect(settled).toMatchObject({ code: 0, stdout: expect.stringContaining('@one: is sent') });
+  });
+
   it('takes a job past the deadline for none that was never sent, and settles the others by the statement', async () => {
     const slow = { id: 'slow', endpoint: 'echo', input: { n: 1, sleepMs: 60_000 } };
     const run = ['run', 'slow.jsonl', '--assume-price', '0.02', '--yes'];
