@@ -137,12 +137,18 @@ export async function proposedSettlements(
   for (const one of held) {
     const { id, attempt } = one.purchase;
     if (ids.length > 0 && !ids.includes(id)) continue;
-    const isLatest = isLatestPurchase(await journal?.find(id), attempt);
+    const row = await journal?.find(id);
+    const isLatest = isLatestPurchase(row, attempt);
     const rivals = held.filter(
       (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
     );
     const charges = one.charges.map(nameOfCharge).join(' ');
     const blind = one.charges.length === 0 ? whyBlind(one) : undefined;
+    if (isAskedFor(row, one)) {
+      const text = `${nameOf(one.purchase)}: it was accepted as job ${one.purchase.jobId}, which the next start asks for: not settled`;
+      beyond.push({ text, command: undefined });
+      continue;
+    }
     if (blind !== undefined) beyond.push({ text: `${nameOf(one.purchase)}: ${blind}`, command: undefined });
     else if (one.charges.length > 1 || rivals.length > 0)
       open.set(charges, [...(open.get(charges) ?? []), { ...one, isLatest }]);
@@ -240,6 +246,13 @@ function nameOf({ id, attempt }: Held['purchase']): string {
 
 function isLatestPurchase(row: RowRecords | undefined, attempt: number): boolean {
   return row?.status === 'unknown' && (row.outcome?.purchase?.attempt ?? row.attempts) === attempt;
+}
+
+/** Its job is known and may still run, or was given up without a charge: that it was never sent is not true. */
+function isAskedFor(row: RowRecords | undefined, { purchase, charges }: Held): boolean {
+  if (row === undefined || row.status === 'open' || row.status === 'unknown') return false;
+  const isCurrent = (row.outcome?.purchase?.attempt ?? row.attempts) === purchase.attempt;
+  return isCurrent && (row.status !== 'expired' || charges.length === 0);
 }
 
 function proposal({ purchase, charges, isLatest }: OpenPurchase): RowSettlement {

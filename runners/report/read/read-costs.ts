@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
+import { unescapeFormula } from '../../batch/manifest/rows/prior-failure.js';
 import { IsoTimes } from './iso-time.js';
 import type { CsvRecord } from './csv-record.js';
 import { scanCsv } from './read-csv.js';
@@ -93,7 +94,7 @@ class PurchaseLine implements Purchase {
   }
 
   get id(): string {
-    return this.record.text(this.places.id);
+    return unescapeFormula(this.record.text(this.places.id));
   }
 
   get idHash(): number {
@@ -109,7 +110,7 @@ class PurchaseLine implements Purchase {
   }
 
   get jobId(): string {
-    return this.record.text(this.places.jobId);
+    return unescapeFormula(this.record.text(this.places.jobId));
   }
 
   get resolution(): string {

@@ -57,10 +57,14 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
 }
 
 function suspicion(
-  { charges, isBeyond, isForeign, isEarlier, purchase: { attempt } }: Reconciliation['held'][number],
+  { charges, isBeyond, isForeign, isEarlier, purchase: { attempt, jobId } }: Reconciliation['held'][number],
   held: Reconciliation['held'],
 ): string {
   const [first, second] = charges;
+  if (jobId !== '' && !isEarlier)
+    return first === undefined
+      ? `no charge for its job ${jobId}, which may not have ended by then: the next start asks for it`
+      : `its job ${jobId} was charged ${formatMoney(first.amount)}, ${placeOf(first)}`;
   const which = isEarlier ? `--attempt ${attempt} ` : '';
   if (first === undefined && isBeyond)
     return 'the statement ends before its request left: a newer one may have its charge';

@@ -254,6 +254,40 @@ describe('millrace settle', () => {
     expect((await settle('j0', '--job', bought!.id)).code).toBe(0);
   });
 
+  it('knows a row by its id where that looks like a formula to a spreadsheet', async () => {
+    losesReplies = true;
+    const row = { id: '@one', endpoint: 'echo', input: { n: 1 } };
+    await work.write('odd.jsonl', [JSON.stringify(row)]);
+    expect((await work.call('run', 'odd.jsonl', '--assume-price', '0.02', '--yes')).code).toBe(6);
+    losesReplies = false;
+    const list = (await work.call('settle', 'odd.out')).stdout;
+    expect(list).toMatch(/ {2}@one +\$0\.02, sent .*\n/);
+    expect(list).toContain('millrace settle odd.out @one --not-sent');
+    await work.write('bill.csv', ['job,cost', 'other,5']);
+    const settled = await work.call('settle', 'odd.out', '--statement', 'bill.csv', '--yes');
+    expect(settled).toMatchObject({ code: 0, stdout: expect.stringContaining('@one: is sent') });
+  });
+
+  it('takes a job past the deadline for none that was never sent, and settles the others by the statement', async () => {
+    const slow = { id: 'slow', endpoint: 'echo', input: { n: 1, sleepMs: 60_000 } };
+    const run = ['run', 'slow.jsonl', '--assume-price', '0.02', '--yes'];
+    await work.write('slow.jsonl', [...echoJobs(1), JSON.stringify(slow)]);
+    losesReplies = true;
+    expect((await work.call(...run, '--only', 'j0')).code).toBe(6);
+    losesReplies = false;
+    expect((await work.call(...run, '--timeout', '500ms')).code).toBe(6);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    await work.write('bill.csv', ['job,cost,time', `other,5,${later}`]);
+    const { code, stdout } = await work.call('settle', 'slow.out', '--statement', 'bill.csv', '--yes');
+    expect(stdout).toMatch(/slow: it was accepted as job \S+, which the next start asks for: not settled\n/);
+    expect(stdout).toContain('j0: is sent when the run goes on');
+    expect(code).toBe(1);
+    const books = await work.call('reconcile', 'slow.out', '--statement', 'bill.csv');
+    expect(books.stdout).toMatch(
+      /slow \(row 2\): no charge for its job \S+, which may not have ended by then/,
+    );
+  });
+
   it('does what reconcile proposes by a statement, with --yes where it cannot ask', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(2));
