@@ -4,11 +4,12 @@ import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
 import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
 
 /**
- * Goes on with another job when the first has completed: a pipeline of endpoints. All events of the first but its
- * `settled` come through, then those of the second; a first job that fails is the failure of the whole, as a value, and
- * nothing more is bought. `project` is called once for each outcome of the first job, for all subscribers, so the
- * second is bought once as well. The cost in the outcome is that of the second job alone; a budget behind it books both.
- * Of a job it gives a job: `jobId` is that of the job under way, and `cancel` cancels it; nothing is bought after that.
+ * Continues with another job when the first has completed: a pipeline of endpoints. Emits all events of the first job
+ * except `settled`, then those of the second. If the first job fails, its failure is the outcome of the whole, as a
+ * value, and nothing more is bought. `project` is called once for each outcome of the first job, for all subscribers
+ * together, so the second job is bought only once. The cost in the outcome is that of the second job alone; a budget
+ * after it books both. For a job it returns a job: `jobId` is that of the current job, and `cancel` cancels that job;
+ * nothing is bought after that.
  *
  * @example
  * ```ts
@@ -27,10 +28,10 @@ export function chainJob<A, B>(
   return operator as JobOperator<A, B>;
 }
 
-/** The second job of a chain: made once for each outcome of the first, for all subscribers. */
+/** The second job of a chain, created once for each outcome of the first, for all subscribers. */
 class Chain<A, B> {
   private readonly made = new WeakMap<Completed<A>, Observable<JobEvent<B>>>();
-  /** The last one made. */
+  /** The latest second job. */
   second: JobFacts<B> | undefined;
   isCancelled = false;
 

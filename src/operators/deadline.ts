@@ -13,16 +13,16 @@ import {
 import { clampTimer } from '../policy/client-clock.js';
 
 export interface DeadlineConfig<T> {
-  /** In ms since the epoch, by the scheduler. A source whose time is past is not subscribed at all. */
+  /** In ms since the epoch, by the scheduler. If it is past, the source is not subscribed at all. */
   at: number;
-  /** Follows when the source has not ended by then. */
+  /** The stream to continue with if the source has not ended by then. */
   otherwise: () => ObservableInput<T>;
   scheduler: SchedulerLike;
 }
 
 /**
- * Unsubscribes the source at a point in time and goes on with something else; a source that ends before passes through.
- * It is `timeout` for a stream as a whole.
+ * Unsubscribes the source at a point in time and continues with another stream; a source that ends earlier passes
+ * through. It is `timeout` for a stream as a whole.
  */
 export function deadline<T>({ at, otherwise, scheduler }: DeadlineConfig<T>): MonoTypeOperatorFunction<T> {
   return (source) =>
@@ -49,8 +49,8 @@ interface Call {
 }
 
 /**
- * Calls a function at a point in time (ms since the epoch, by the scheduler), also beyond what one timer can hold and
- * after the clock was set back.
+ * Calls a function at a point in time (ms since the epoch, by the scheduler), even if that is beyond the range of one
+ * timer or the clock is set back.
  */
 export function callAt(at: number, scheduler: SchedulerLike, work: () => void): Subscription {
   return scheduler.schedule<Call>(wait, clampTimer(at - scheduler.now()), { at, scheduler, work });

@@ -32,7 +32,10 @@ export function flow<T>(steps: () => Iterable<Step<T>>): Observable<T> {
   });
 }
 
-/** In a flow, waits until the source completes: `yield* lastOf(source)`. `undefined` where it emitted nothing. */
+/**
+ * In a flow, waits until the source completes: `yield* lastOf(source)`. Returns its last value, or `undefined` if it
+ * emitted nothing.
+ */
 export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefined> {
   let last: T | undefined;
   yield receive<T>(from(source), (value) => {
@@ -43,7 +46,7 @@ export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefin
 }
 
 /**
- * A stream as a step, whose values are not emitted themselves.
+ * A stream as a step whose values are not emitted themselves.
  *
  * @param next called with each value; what it returns is emitted, unless it is `undefined`
  * @param count the number of values after which the source is left
@@ -64,7 +67,7 @@ class Received<T> {
   ) {}
 }
 
-/** Takes one step after the other, and ends with its subscriber. */
+/** Runs one step after the other, until its subscriber leaves. */
 class Flow<T> implements Unsubscribable {
   private isGoing = false;
   private failure: { readonly error: unknown } | undefined;
@@ -75,7 +78,7 @@ class Flow<T> implements Unsubscribable {
     readonly subscriber: Subscriber<T>,
   ) {}
 
-  /** A loop and no recursion: steps that end at once do not nest, however many there are. */
+  /** A loop, not a recursion, so that steps that end synchronously do not nest, however many there are. */
   go(): void {
     if (this.isGoing) return;
     this.isGoing = true;
@@ -91,7 +94,7 @@ class Flow<T> implements Unsubscribable {
     this.playing?.unsubscribe();
   }
 
-  /** True when the step is over already. */
+  /** Returns true if the step has ended already. */
   private takeStep(): boolean {
     this.playing = undefined;
     const step = this.nextStep();
@@ -131,12 +134,12 @@ class Flow<T> implements Unsubscribable {
   }
 }
 
-/** The stream of one step. It is the subscriber itself: rxjs would make two objects for an observer. */
+/** The stream of one step. It is the subscriber itself, because rxjs would make two objects for an observer. */
 class Playing<T> extends OneTeardown implements Observer<unknown> {
   private readonly onValue: Received<T>['next'] | undefined;
-  /** Values until it is left; 0: it is not. */
+  /** The number of values until it is left; 0 if it is not left. */
   private left: number;
-  /** The stream is over: the next step begins when it is torn down. */
+  /** The stream has ended. The next step begins when it is torn down. */
   private hasEnded = false;
 
   constructor(
@@ -177,7 +180,7 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
     try {
       super.unsubscribe();
     } finally {
-      // What cannot be torn down holds up no step behind it.
+      // Continue even if the teardown fails.
       if (this.hasEnded) this.flow.go();
     }
   }

@@ -6,10 +6,10 @@ import type { Failed } from '../contract/outcome.js';
 export class JobError extends MillraceError {
   static override readonly name: string = 'JobError';
   declare readonly code: FailureCode;
-  /** Whether it cost money. `maybe`: do not send it again unasked. */
+  /** Whether it cost money. `maybe`: do not send it again without asking a person. */
   readonly paid: Paid;
   readonly jobId: string | undefined;
-  /** Everything that is known of the failure. */
+  /** Everything that is known about the failure. */
   readonly outcome: Failed;
 
   constructor(outcome: Failed) {
@@ -20,7 +20,7 @@ export class JobError extends MillraceError {
   }
 }
 
-/** An input is not of its schema. Nothing was sent. Code `invalid-input`. */
+/** An input does not match its schema. Nothing was sent. Code `invalid-input`. */
 export class InvalidInputError extends MillraceError {
   static override readonly name: string = 'InvalidInputError';
 
@@ -30,15 +30,15 @@ export class InvalidInputError extends MillraceError {
 }
 
 /**
- * A reply with chunks was lost on the way, and the job's output does not hold them: chunks may be missing between the
- * first `received` ones and those after them. The service hands each chunk out once. Code `chunk-gap`.
+ * A reply with chunks was lost on the way, and the job's output does not contain them: chunks may be missing between the
+ * first `received` ones and those after them. The service returns each chunk only once. Code `chunk-gap`.
  */
 export class ChunkGapError extends MillraceError {
   static override readonly name: string = 'ChunkGapError';
 
   constructor(
     readonly jobId: string,
-    /** Chunks that came before the gap: those are complete. */
+    /** The number of chunks before the gap, which are complete. */
     readonly received: number,
   ) {
     super(

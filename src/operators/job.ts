@@ -32,14 +32,15 @@ export interface Job<O, C extends FailureCode = FailureCode>
   /** Status requests sent so far. */
   readonly statusCalls: number;
   readonly pipe: JobPipe<O>;
-  /** Subscribes, and so buys: how the job ended. A failure is a value; it rejects where the job errors. */
+  /** Subscribes, and so buys. Resolves to how the job ended; a failure is a value. Rejects if the job errors. */
   outcome(): Promise<Outcome<O, C>>;
-  /** Subscribes, and so buys: the output of the job. Rejects with a `JobError` when the job does not complete. */
+  /** Subscribes, and so buys. Resolves to the output of the job. Rejects with a `JobError` if the job does not complete. */
   output(): Promise<O>;
   /**
-   * Cancels the job at the service as soon as its id is known; subscribers see it end by the service's answer. Before the
-   * POST has left nothing is sent, and the job ends as `job-cancelled`. Does nothing on a job that has ended. Resolves to the
-   * outcome, or to `undefined` where the answer is not an end: the job goes on, or has completed meanwhile and is polled.
+   * Cancels the job at the service as soon as its id is known; subscribers see it end by the service's answer. Before
+   * the POST has left nothing is sent, and the job ends as `job-cancelled`. Does nothing if the job has ended. Resolves
+   * to the outcome, or to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is
+   * polled.
    */
   cancel(): Promise<Outcome<O> | undefined>;
   /** A job is not a promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
@@ -47,15 +48,15 @@ export interface Job<O, C extends FailureCode = FailureCode>
 }
 
 /**
- * A job whose id comes with its answer: of `runSync` and of routes. While its POST is on the wire there is nothing to cancel, so
- * `switchJobs` does not take it: each value of its source would leave a job that is paid.
+ * A job whose id comes with its answer, from `runSync` and routes. While its POST is on the wire there is nothing to
+ * cancel, so `switchJobs` does not accept it: each value of its source would leave a paid job behind.
  */
 export interface SyncJob<O, C extends FailureCode = FailureCode> extends Job<O, C> {
-  /** For the type alone: it is never there. */
+  /** Exists only in the type. */
   readonly cannotBeCancelled?: true;
 }
 
-/** `pipe` of an Observable, where an operator that keeps the job gives the next one a job. */
+/** `pipe` of an Observable. After an operator that keeps the job, the next operator receives a job. */
 export interface JobPipe<O> {
   (): Job<O>;
   <A>(first: (job: Job<O>) => A): A;
@@ -68,8 +69,8 @@ export interface JobPipe<O> {
 }
 
 /**
- * An operator that gives a job for a job, so that it can still be cancelled and iterated, and a stream for a stream; also
- * within `job.pipe(…)`, as long as only such operators stand in it.
+ * An operator that returns a job for a job, so that the result can still be cancelled and iterated, and a stream for a
+ * stream. This also holds within `job.pipe(…)`, as long as all its operators are of this kind.
  */
 export interface JobOperator<A, B> {
   <J extends Job<A>>(job: J): 'cannotBeCancelled' extends keyof J ? SyncJob<B> : Job<B>;
@@ -77,24 +78,27 @@ export interface JobOperator<A, B> {
   (job: Job<A>): Job<B>;
 }
 
-/** What operators know of a job: more than its face shows. */
+/** Facts about a job that operators use, beyond its public face. */
 export interface JobFacts<O = unknown> {
   readonly key: string;
   readonly jobId: string | undefined;
   readonly statusCalls: number;
-  /** Its id comes with its answer: there is nothing to cancel while its POST is on the wire. Of several purchases: the first. */
+  /**
+   * Its id comes with its answer, so there is nothing to cancel while its POST is on the wire. Of several purchases,
+   * this is about the first.
+   */
   readonly cannotBeCancelled?: boolean;
-  /** Cancels at once, whether it is subscribed or not; emits the outcome, and completes without one where the answer is not an end. */
+  /** Cancels at once, even if nobody is subscribed. Emits the outcome, or completes without one if the answer is not an end. */
   cancel(): Observable<Outcome<O>>;
-  /** Where the service has the job: host, endpoint and id. `undefined` until the id is known, and where there is none. */
+  /** The address of the job at the service: host, endpoint and id. `undefined` until the id is known, and if there is none. */
   readonly address?: string | undefined;
-  /** Calls `listener` with all that comes from now on, also while nobody is subscribed. */
+  /** Calls `listener` with everything from now on, even while nobody is subscribed. */
   watch?(listener: (event: Watched) => void): void;
-  /** Of a job that is made of several purchases: the same with each of them replaced. */
+  /** For a job that consists of several purchases: the same job with each purchase replaced. */
   readonly eachPurchase?: (replace: ReplaceJob) => Job<O>;
 }
 
-/** An event of a job, or that its POST was provably refused: then nothing has been bought so far. */
+/** An event of a job, or the fact that its POST was provably refused, so that nothing has been bought so far. */
 export type Watched = JobEvent<unknown> | { readonly type: 'refused' };
 export type ReplaceJob = <P>(job: Job<P>) => Job<P>;
 
@@ -105,17 +109,17 @@ export function asJob<O>(events: Observable<JobEvent<O>> | Subscribe<O>, facts: 
 
 type Subscribe<O> = (subscriber: Subscriber<JobEvent<O>>) => TeardownLogic;
 
-/** What is known of a job that this library made; `undefined` of any other stream. */
+/** The facts about a job that this library made; `undefined` for any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
   return events instanceof StreamedJob ? (StreamedJob.factsOf(events) as JobFacts<O>) : undefined;
 }
 
-/** Cancels where there is a job, and reports how it ended, as `JobFacts.cancel`. */
+/** Cancels if there is a job, and emits how it ended, as `JobFacts.cancel` does. */
 export function cancelJob<O>(events: Observable<JobEvent<O>> | undefined): Observable<Outcome<O>> {
   return (events === undefined ? undefined : factsOf(events)?.cancel()) ?? EMPTY;
 }
 
-/** The same facts of what an operator made of the job, but for what it changes. */
+/** The facts about the job that an operator returns: those of its source, with the operator's changes. */
 export function factsBehind<O>(
   facts: JobFacts<O>,
   changed: Pick<JobFacts<O>, 'eachPurchase'> & Partial<Pick<JobFacts<O>, 'cancel'>>,
@@ -142,7 +146,7 @@ export function factsBehind<O>(
   };
 }
 
-/** What an operator does to a stream of events, as an operator that gives a job for a job. */
+/** Turns an operator on a stream of events into one that returns a job for a job. */
 export function jobOperator<O>(
   operate: <P>(events: Observable<JobEvent<P>>) => Observable<JobEvent<P>>,
 ): JobOperator<O, O> {
@@ -163,7 +167,7 @@ export function jobOperator<O>(
 
 class StreamedJob<O> extends Observable<JobEvent<O>> {
   declare readonly pipe: Job<O>['pipe'];
-  /** Behind them is the client, with its key: a job that is logged shows nothing of them. */
+  /** Private, because the client with its key is behind them: a logged job must show nothing of it. */
   readonly #facts: JobFacts<O>;
 
   constructor(subscribe: Subscribe<O>, facts: JobFacts<O>) {

@@ -9,7 +9,7 @@ import { asJob, cancelJob, factsOf, type Job, type ReplaceJob } from './job.js';
 export interface RetryPurchaseOptions {
   /** Further purchases after the first, from 0. */
   maxRetries: number;
-  /** Which failures are worth another purchase; those that may be paid never are. */
+  /** The failures after which to buy again; failures that may be paid never are bought again. */
   codes: readonly FailureCode[];
 }
 
@@ -37,7 +37,7 @@ export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptio
   return new Attempts(make, options).asJob();
 }
 
-/** The jobs of one `retryPurchase`, each made once. */
+/** The jobs of one `retryPurchase`, each created once. */
 class Attempts<O> {
   private readonly jobs: Job<O>[] = [];
   private isCancelled = false;
@@ -87,7 +87,10 @@ class Attempts<O> {
     return replace === undefined ? job : replace(job);
   }
 
-  /** A late subscriber follows the same jobs as those before it: what was bought again stays so, also when it was cancelled since. */
+  /**
+   * A late subscriber follows the same jobs as earlier ones. A decision to buy again stays, even if the job was
+   * cancelled since.
+   */
   private goesOn(attempt: number, outcome: Outcome<unknown>): boolean {
     if (attempt + 1 < this.jobs.length) return true;
     const { maxRetries, codes } = this.options;

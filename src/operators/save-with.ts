@@ -53,7 +53,10 @@ export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unkno
 const notBehindJob =
   'stands behind a stream that is not a job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
 
-/** A fan-out emits rows with their outcomes: where no type says so, none of them would be saved. */
+/**
+ * Detects a fan-out, which emits rows with their outcomes: without an error, none of them would be saved, and no type
+ * shows it.
+ */
 function isNoEvent(event: unknown): boolean {
   return (Object(event) as Partial<JobEvent<unknown>>).type === undefined;
 }

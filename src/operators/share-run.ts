@@ -14,13 +14,13 @@ export interface ShareRunConfig {
   readonly replay: number;
   /** Called when the last subscriber has left. The run stops when the result emits; without a result, at once. */
   readonly left?: () => Observable<unknown> | undefined;
-  /** Whether an error is the end for good. Otherwise the next subscriber goes on. */
+  /** Whether an error is final. Otherwise the next subscriber continues. */
   readonly isFinal?: () => boolean;
 }
 
 /**
- * `share` for what is one run, however often it is subscribed: a run that was left goes on with the next subscriber, which
- * receives the last values first; one that has completed stays completed.
+ * `share` for a stream that is one run, however often it is subscribed: the next subscriber continues a run that was
+ * left, and receives the last values first; a completed run stays completed.
  */
 export function shareRun<T>({ replay, left, isFinal }: ShareRunConfig): MonoTypeOperatorFunction<T> {
   checkNumber('replay', replay, 'number from 0 on');

@@ -1,9 +1,9 @@
 import { Observable, type Observer, type Subscription } from 'rxjs';
 
 /**
- * Subscribes with a subscriber that ends with `owner`, and that belongs to it before the source emits anything: a source
- * that emits while it is being subscribed, an endless one for instance, is left as soon as its owner is unsubscribed. A
- * subscription that is added afterwards would come too late. With an owner that is closed nothing is subscribed.
+ * Subscribes with a subscriber that ends with `owner` and belongs to it before the source emits anything. So a source
+ * that emits while it is being subscribed, such as an endless one, is left as soon as its owner is unsubscribed; a
+ * subscription that is added afterwards would come too late. If the owner is closed, nothing is subscribed.
  */
 export function subscribeWithin<T>(
   owner: Subscription,

@@ -26,7 +26,7 @@ export function toOutcome<O>(): OperatorFunction<JobEvent<O>, Outcome<O>> {
     );
 }
 
-/** The outcome that stands for a misused input, or `undefined` for any other error. */
+/** The outcome for an invalid input; `undefined` for any other error. */
 export function asInvalidRow(error: unknown): Failed | undefined {
   if (!isMillraceError(error) || error.code !== 'invalid-input') return undefined;
   return { status: 'failed', code: 'invalid-row', paid: 'no', message: error.message };

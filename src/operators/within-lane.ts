@@ -37,7 +37,7 @@ export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
   return operator as JobOperator<O, O>;
 }
 
-/** A job that is cancelled while it waits ends at once: it needs no slot. */
+/** A job that is cancelled while it waits ends at once, because it needs no slot. */
 function laneFacts<P>(
   facts: JobFacts<P>,
   waiting: ReadonlySet<() => void>,
@@ -54,14 +54,15 @@ function laneFacts<P>(
   });
 }
 
-/** Slots that several lanes share. What one lane does not use goes to the others. */
+/** Slots that several lanes share. Slots that one lane does not use go to the others. */
 export interface Lanes {
   /**
-   * Calls `go` once the lane has a slot for it, at once where one is free.
+   * Calls `go` once the lane has a slot for it, synchronously if one is free.
+   *
    * @returns gives the slot back, or leaves the queue where `go` has not been called yet; a second call does nothing
    */
   take(lane: string, go: () => void): () => void;
-  /** Slots that each lane holds, and how many callers of `take` wait for one, at this moment. A lane without either is forgotten. */
+  /** The slots that each lane holds now, and how many callers of `take` wait for one. A lane without either is forgotten. */
   state(): Record<string, { held: number; waiting: number }>;
 }
 
@@ -77,7 +78,7 @@ interface Lane {
   readonly weight: number;
   readonly waiting: Set<() => void>;
   held: number;
-  /** Slots that it was ever given, by weight: breaks a tie between lanes that hold the same. */
+  /** All slots that it was ever given, by weight; breaks a tie between lanes that hold the same number. */
   turns: number;
 }
 
@@ -100,12 +101,12 @@ export function createLanes(options: LaneOptions): Lanes {
     const known = lanes.get(name);
     if (known !== undefined) return known;
     const weight = Object.hasOwn(weights, name) ? (weights[name] ?? 1) : 1;
-    // A lane that is new, or comes back, has not saved up turns meanwhile.
+    // A lane that is new or returns must not have saved up turns meanwhile.
     const lane = { weight, waiting: new Set<() => void>(), held: 0, turns: fewestTurns(lanes) };
     lanes.set(name, lane);
     return lane;
   };
-  /** A trampoline: jobs that end at once do not nest. */
+  /** A trampoline, so that jobs that end synchronously do not nest. */
   const handOut = () => {
     if (handingOut) return;
     handingOut = true;
@@ -163,7 +164,7 @@ function isBefore(one: Lane, other: Lane): boolean {
   return mine === theirs ? one.turns < other.turns : mine < theirs;
 }
 
-/** Among the lanes that hold slots or wait for them. */
+/** The fewest turns among the lanes that hold slots or wait for them. */
 function fewestTurns(lanes: ReadonlyMap<string, Lane>): number {
   const busy = [...lanes.values()].filter(({ held, waiting }) => held > 0 || waiting.size > 0);
   return busy.length === 0 ? 0 : Math.min(...busy.map(({ turns }) => turns));

@@ -1,13 +1,13 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs';
 
-/** The clock and the chance of a client, as its gate and its poll schedules are given them. */
+/** The clock and the random numbers of a client, as they are given to its gate and its poll schedules. */
 export interface Clock {
   readonly scheduler: SchedulerLike;
   /** From 0 to 1. */
   readonly random: () => number;
 }
 
-/** A gate or a schedule that was made without a clock goes by that of the first client that uses it. */
+/** The clock of a gate or schedule that was made without one: that of the first client that uses it. */
 export class LateClock implements Clock {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
@@ -26,7 +26,7 @@ export class LateClock implements Clock {
   }
 }
 
-/** The same clock where it is one already. */
+/** Returns a `LateClock` as it is, and wraps anything else. */
 export function lateClock(options: Partial<Clock>): LateClock {
   return options instanceof LateClock ? options : new LateClock(options);
 }

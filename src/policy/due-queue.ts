@@ -1,27 +1,31 @@
 import { throwError, type SchedulerLike, type Subscription } from 'rxjs';
 import { clampTimer } from './client-clock.js';
 
-/** What waits for a point in time, in one queue at most. It begins with a `dueAt` of 0, and outside: with a `place` below 0. */
+/**
+ * Something that waits for a point in time, in at most one queue. Initially `dueAt` is 0 and `place` is below 0, which
+ * means that it is in no queue.
+ */
 export interface Due {
   /** In ms since the epoch, by the scheduler of its queue. */
   dueAt: number;
-  /** Where it stands in the queue; the queue alone writes it. */
+  /** Its index in the queue; only the queue writes it. */
   place: number;
-  /** Its time has come, and it has left the queue. */
+  /** Called when its time has come, after it has left the queue. */
   due(): void;
 }
 
-/** Outside, and called next unless it is taken back. */
+/** The place of an entry that is called next, unless it is removed. */
 const called = -2;
 const outside = -1;
 const lateMs = 1_000;
 
 /**
- * One timer for all that wait, in the order of their times: a timer each takes 350 bytes. What is due at the same time is called in the
- * order in which it was set. Times are those of the clock: after it was set back they are waited for, however long.
+ * One timer for all entries, in the order of their times, because a timer for each takes 350 bytes. Entries with the
+ * same time are called in the order in which they were set. Times are those of the clock: after it was set back they are
+ * waited for, however long that takes.
  */
 export class DueQueue {
-  /** A heap: each is due no later than the two behind it, those at twice its place. */
+  /** A binary heap: each entry is due no later than its two children. */
   readonly #heap: Due[] = [];
   readonly #turns: number[] = [];
   #turn = 0;
@@ -30,7 +34,7 @@ export class DueQueue {
 
   constructor(private readonly scheduler: SchedulerLike) {}
 
-  /** Waits until `at` (ms since the epoch, by the scheduler), also where it was waiting for another time. */
+  /** Waits until `at` (ms since the epoch, by the scheduler), also if the entry was waiting for another time. */
   set(due: Due, at: number): void {
     this.#take(due);
     due.dueAt = Number.isNaN(at) ? 0 : at;
@@ -39,7 +43,7 @@ export class DueQueue {
     this.#wind();
   }
 
-  /** Leaves the queue, where it is in it. */
+  /** Removes the entry if it is in the queue. */
   remove(due: Due): void {
     this.#take(due);
     if (this.#heap.length === 0) this.#stop();
@@ -63,7 +67,7 @@ export class DueQueue {
     this.#timerAt = Infinity;
   }
 
-  /** A timer that rings too early is left as it is; one that is late by much was set before the clock was set forward. */
+  /** A timer that fires too early is left as it is; one that is much too late was set before the clock was set forward. */
   #wind(): void {
     const [first] = this.#heap;
     if (first === undefined) return;
@@ -75,7 +79,7 @@ export class DueQueue {
       this.#timer = this.scheduler.schedule(() => this.#ring(), clampTimer(this.#timerAt - now));
   }
 
-  /** What is set during this for a time that is past has its turn at the next timer. */
+  /** Entries that are set meanwhile for a past time are called at the next timer. */
   #ring(): void {
     this.#stop();
     const now = this.scheduler.now();
@@ -91,7 +95,7 @@ export class DueQueue {
       try {
         each.due();
       } catch (error) {
-        // Reported as rxjs does: those behind it are due all the same.
+        // Reported as rxjs does, because the entries after it are due all the same.
         throwError(() => error).subscribe();
       }
     }

@@ -1,27 +1,31 @@
 import { checkNumber } from '../../contract/check-option.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
 
-/** A cap that purchases share. What is reserved, spent and kept never passes it, unless the service bills more than was reserved. */
+/**
+ * A cap that purchases share. Reserved, spent and kept money together never exceed it, unless the service bills more
+ * than was reserved.
+ */
 export interface Budget {
   /**
-   * Takes room for a purchase; `false`: there is none. A purchase that has its room already joins it, also one that has
-   * ended.
+   * Reserves a price for a purchase; `false` if it does not fit under the cap. A purchase that is reserved already joins
+   * its reservation, even if it has ended.
+   *
    * @param purchase what is bought, by identity: a job
    * @param address where the service has it, host, endpoint and id, if that is known: whatever was counted under it is
    * this purchase, and takes no other room
    */
   reserve(purchase: object, price: MicroDollars, address?: string): boolean;
-  /** From now on the purchase is known by where the service has it. A requeued job is a new purchase under an old address. */
+  /** Gives the purchase its address at the service. A requeued job is a new purchase under an old address. */
   identify?(purchase: object, address: string): void;
-  /** It was not sent and will not be: its room is free again once it was released as often as it was reserved. */
+  /** The purchase was not sent and will not be. Its reservation ends once it was released as often as it was reserved. */
   release(purchase: object): void;
-  /** It may have been paid: its room stays taken until it is settled. */
+  /** The purchase may have been paid: its price is kept until it is settled. */
   keep(purchase: object): void;
-  /** It was kept, and was provably refused: its room is only reserved again, and can be released. */
+  /** The purchase was kept, but was provably refused: its price is only reserved again, and can be released. */
   refused?(purchase: object): void;
-  /** What it cost; 0 when it was not charged. */
+  /** Books what the purchase cost; 0 if it was not charged. */
   settle(purchase: object, cost: MicroDollars): void;
-  /** USD, as it stands now. `unknownUsd` is kept for what may have been paid. */
+  /** The present sums in USD. `unknownUsd` is kept for purchases that may have been paid. */
   state(): { capUsd: number; reservedUsd: number; spentUsd: number; unknownUsd: number };
 }
 

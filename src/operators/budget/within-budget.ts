@@ -58,12 +58,12 @@ function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): O
   });
 }
 
-/** What one purchase has of a budget, from its reservation to its end. */
+/** The reservation of one purchase, from its beginning to its end. */
 class Booking {
   private subscriptions = 0;
   private isHeld = false;
   private isWatched = false;
-  /** What may have come of its last POST. */
+  /** What its last POST may have led to. */
   private risk: 'none' | 'sent' | 'accepted' = 'none';
 
   constructor(
@@ -72,7 +72,7 @@ class Booking {
     private readonly purchase: object | Job<unknown>,
   ) {}
 
-  /** One more subscription. False: there is no room. */
+  /** Adds a subscription. Returns false if the price does not fit under the cap. */
   enter(): boolean {
     const { budget, purchase, price } = this;
     this.isHeld ||= budget.reserve(purchase, price, this.facts()?.address);
@@ -83,7 +83,7 @@ class Booking {
     return true;
   }
 
-  /** One subscription less. What was sent may be paid: its room is kept until its end is known. */
+  /** Removes a subscription. The price of a purchase that was sent is kept until its end is known. */
   leave(): void {
     this.subscriptions -= 1;
     if (this.subscriptions > 0) return;
@@ -91,7 +91,7 @@ class Booking {
     else this.budget.keep(this.purchase);
   }
 
-  /** An event twice is once: subscriptions and the job itself report the same ones. */
+  /** Ignores repeated events, because subscriptions and the job itself report the same ones. */
   observe(event: Watched): void {
     const address = this.facts()?.address;
     if (address !== undefined) this.budget.identify?.(this.purchase, address);
@@ -120,7 +120,7 @@ class Booking {
     return 'jobId' in purchase && typeof purchase.jobId === 'string' && purchase.jobId !== '';
   }
 
-  /** Nothing was bought so far. Where nobody waits for another try there will be none. */
+  /** Nothing was bought so far. Without a subscriber there will be no further try. */
   private refused(): void {
     this.risk = 'none';
     this.budget.refused?.(this.purchase);

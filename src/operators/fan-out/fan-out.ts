@@ -8,9 +8,9 @@ import type { Feed } from './row-feed.js';
 import { Slot, type RowOutcome } from './row-slot.js';
 
 /**
- * What an error of the source, of `project`, of a job or of `concurrency` does to the rows in flight, whose jobs may be
- * paid. `drain`: no more rows are taken, those in flight are followed to their end and emitted, then the stream errors.
- * `stop`: the stream errors at once, and the jobs in flight are left to their `onUnsubscribe`.
+ * What happens to the rows in flight, whose jobs may be paid, after an error of the source, `project`, a job or
+ * `concurrency`. `drain`: no more rows are taken, those in flight are followed to their end and emitted, then the stream
+ * errors. `stop`: the stream errors at once, and the jobs in flight are left to their `onUnsubscribe`.
  */
 export type OnError = 'drain' | 'stop';
 
@@ -21,7 +21,7 @@ export interface FanOutOptions<T, O> {
   onError?: OnError | undefined;
 }
 
-/** Options of a fan-out that can be wrong. */
+/** Options of a fan-out that have to be checked. */
 interface Checked {
   readonly project: unknown;
   readonly concurrency: Slots;
@@ -54,38 +54,39 @@ function noSlots(slots: unknown): InvalidOptionError {
   return new InvalidOptionError('concurrency', `is not a whole number from 0 (got ${String(slots)})`);
 }
 
-/** Why a run ended. An end that is not final is for one subscriber: the next one continues. */
+/** Why a run ended. After an end that is not final, the next subscriber continues the run. */
 interface Failure {
   readonly error: unknown;
   readonly isFinal: boolean;
 }
 
-/** A subscriber: what is given it, and whether it has left. */
+/** A subscriber as an observer, with whether it has left. */
 export type Sink<V> = Observer<V> & Subscription;
 
 /** How many rows may be in flight. */
 export type Slots = number | Observable<number>;
 
 /**
- * The slots of a fan-out and the loop that fills them: one run, for one subscriber at a time. When it is left, it stops;
- * the next subscriber goes on with the jobs that were in flight and with the rows behind them. The loop is a trampoline: jobs that end at once do not nest,
- * however many there are. User code runs in `take`, in `project`, in a job and in `subscriber.next`, and each of these may
- * end the fan-out, make it fail or change the number of slots: the loop looks at all three after each of them.
+ * The slots of a fan-out and the loop that fills them: one run, for one subscriber at a time. When the subscriber
+ * leaves, the run stops; the next subscriber continues with the jobs in flight and the rows after them. The loop is a
+ * trampoline, so that jobs that end synchronously do not nest, however many there are. User code runs in `take`,
+ * `project`, a job and `subscriber.next`. Each of these may end the fan-out, make it fail or change the number of slots,
+ * so the loop checks all three after each of them.
  */
 export class FanOut<T, O> {
   private readonly running = new Set<Slot<T, O>>();
-  /** The one whose job is being subscribed. Most that end at once never enter the set. */
+  /** The slot whose job is being subscribed. Most slots whose job ends synchronously never enter the set. */
   private starting: Slot<T, O> | undefined;
-  /** In flight when the run was left. */
+  /** Slots that were in flight when the run was left. */
   private parked: Slot<T, O>[] = [];
-  /** Rows whose jobs the next subscriber joins again: those that errored, and those that were projected after that. */
+  /** Rows whose jobs the next subscriber joins again: those that errored, and those projected after that. */
   private again: Slot<T, O>[] = [];
   private subscriber: Sink<RowOutcome<T, O>> | undefined;
   private sizes = new Subscription();
   private active = 0;
   private limit = 0;
   private taken = 0;
-  /** A row that was taken while its slot was taken away, or while the run was left. */
+  /** A row that arrived when its slot had been taken away, or when the run had been left. */
   private held: IteratorYieldResult<T> | undefined;
   private takesRows = true;
   private hasAll = false;
@@ -97,7 +98,7 @@ export class FanOut<T, O> {
     private readonly options: FanOutOptions<T, O>,
   ) {}
 
-  /** Begins the run, or goes on with it, until the subscriber leaves. */
+  /** Begins or continues the run, until the subscriber leaves. */
   play(subscriber: Sink<RowOutcome<T, O>>, slots: Slots): void {
     if (this.failure?.isFinal === false) this.recover();
     else if (this.failure !== undefined && this.options.onError === 'stop')
@@ -123,7 +124,7 @@ export class FanOut<T, O> {
     this.endWhenDone();
   }
 
-  /** The first error is the run's. After that of a job the next subscriber goes on; any other is the end of the run. */
+  /** Only the first error counts. After the error of a job the next subscriber continues; any other error ends the run. */
   fail(error: unknown, isFinal = true): void {
     if (this.failure !== undefined) return;
     this.failure = { error, isFinal };
@@ -143,7 +144,10 @@ export class FanOut<T, O> {
     this.fill();
   }
 
-  /** A subscriber may change the number of slots: the change takes effect once all subscribers have the outcome. */
+  /**
+   * Emits an outcome. If a subscriber changes the number of slots, the change takes effect once all subscribers have
+   * received the outcome.
+   */
   private emit(outcome: RowOutcome<T, O>): void {
     const { filling } = this;
     this.filling = true;
@@ -155,7 +159,7 @@ export class FanOut<T, O> {
     return this.takesRows && this.subscriber !== undefined;
   }
 
-  /** Whether to go on with the next row. */
+  /** Starts the next row. Returns whether to try another one. */
   private startNext(): boolean {
     try {
       const taken = this.held ?? this.feed.take();
@@ -194,7 +198,7 @@ export class FanOut<T, O> {
     if (!slot.closed) this.running.add(slot);
   }
 
-  /** Whether another subscriber may join the job, and take the rows behind it, without buying anything again. */
+  /** Whether another subscriber may join the job and take the rows after it, without buying anything again. */
   private canGoOn({ job }: Slot<T, O>): boolean {
     return factsOf(job) !== undefined && (this.hasAll || this.feed.canGoOn());
   }
@@ -205,7 +209,7 @@ export class FanOut<T, O> {
     this.parked.push(...this.again.splice(0));
   }
 
-  /** A job is joined where it is: it is not bought again. */
+  /** Joins the jobs that were in flight; they are not bought again. */
   private resume(): void {
     this.filling = true;
     for (let slot = this.parked.shift(); slot !== undefined; slot = this.parked.shift()) {
@@ -248,7 +252,7 @@ export class FanOut<T, O> {
     this.feed.close();
   }
 
-  /** Also called at the end: then nothing is left to be done. */
+  /** Also called at the end, when nothing is left to do. */
   private leave(): void {
     this.subscriber = undefined;
     this.sizes.unsubscribe();

@@ -79,7 +79,7 @@ function tooMany(maxBuffered: number, concurrency: number): MillraceError {
   return new MillraceError('too-many-waiting', message);
 }
 
-/** First in, first out, without moving what waits. */
+/** First in, first out, without moving the waiting items. */
 class Queue<T> {
   private items: { done: false; value: T }[] = [];
   private head = 0;

@@ -67,7 +67,7 @@ export function pullJobs<T, O>(
   return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
 }
 
-/** The letters of a text, a path for one, are not rows. @throws InvalidOptionError */
+/** A text, such as a path, is iterable, but its letters are not rows. @throws InvalidOptionError */
 function checkSource(source: object): void {
   if (isObject(source) && (Symbol.iterator in source || Symbol.asyncIterator in source)) return;
   const problem =

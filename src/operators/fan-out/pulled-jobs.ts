@@ -27,8 +27,8 @@ import { shareRun } from '../share-run.js';
  */
 export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIterable<RowOutcome<T, O>> {
   /**
-   * The run at the pace of its reader. `return()`, which `break` calls, leaves it; a later iteration goes on with the
-   * outcomes that were not taken, the jobs in flight and the rows behind them.
+   * Iterates the run at the speed of its reader. `return()`, which `break` calls, leaves the run; a later iteration
+   * continues with the outcomes that were not taken, the jobs in flight and the rows after them.
    */
   [Symbol.asyncIterator](): AsyncIterator<RowOutcome<T, O>, undefined, undefined>;
 }
@@ -62,7 +62,7 @@ class Pulled<T, O> extends Observable<RowOutcome<T, O>> implements PulledJobs<T,
   }
 }
 
-/** The last values of a run, for those that subscribe later. */
+/** The last values of a run, for later subscribers. */
 class Recent<T> {
   private readonly kept: T[] = [];
 
@@ -78,13 +78,13 @@ class Recent<T> {
   }
 }
 
-/** The iterations of a run, and what they have not taken yet. */
+/** The iterations of a run, and the outcomes that they have not taken yet. */
 class Reading<T, O> {
   private readonly untaken = new BehaviorSubject(0);
   private readonly readers = new Set<RowOutcome<T, O>[]>();
-  /** What the last reader had not taken when it left. */
+  /** The outcomes that the last reader had not taken when it left. */
   private rest: RowOutcome<T, O>[] = [];
-  /** The slots of the run, less those whose outcomes wait for the slowest reader. */
+  /** The slots of the run, minus those whose outcomes wait for the slowest reader. */
   readonly slots: Observable<number>;
 
   constructor(slots: Slots) {
@@ -136,12 +136,12 @@ class Reading<T, O> {
   }
 }
 
-/** The slots that are left; an invalid number stays as it is, and errors the run. */
+/** The remaining slots; an invalid number is passed on, and errors the run. */
 function left([slots, kept]: [slots: number, kept: number]): number {
   return slots >= kept ? slots - kept : Math.min(slots, 0);
 }
 
-/** From then on no outcome that is taken frees a slot: the fan-out learns that no more will come. */
+/** Completes at zero: from then on no taken outcome frees a slot, so the fan-out learns that no more will come. */
 function endAtZero(slots: Observable<number>): Observable<number> {
   return slots.pipe(
     last(undefined, 0),

@@ -1,18 +1,18 @@
 import { MillraceError } from '../../contract/millrace-error.js';
 
-/** Where the rows of a fan-out come from. */
+/** The source of a fan-out's rows. */
 export interface Feed<T> {
-  /** Called only when a slot is free. `undefined`: no row now; `fill` is called when there may be one. */
+  /** Called only when a slot is free. Returns `undefined` if there is no row now; `fill` is called when there may be one. */
   take(): IteratorResult<T, unknown> | undefined;
-  /** The fan-out was left or has failed before the feed has ended. After it was left, the feed may continue and be read again. */
+  /** Called when the fan-out is left or fails before the feed has ended. A feed that was left may be continued later. */
   close(): void;
-  /** Whether the rows that are left can be taken after the run has failed, and no row twice. */
+  /** Whether the remaining rows can be taken after the run has failed, and no row twice. */
   canGoOn(): boolean;
 }
 
 /** The fan-out that takes the rows of an asynchronous source. */
 interface FeedOwner {
-  /** A row has arrived, or the end. */
+  /** Call it when a row or the end has arrived. */
   readonly fill: () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -27,7 +27,7 @@ function syncFeed<T>(source: Iterable<T>): Feed<T> {
   let isOpen = true;
   let isPulling = false;
   let isLeft = false;
-  /** A generator that is running cannot be returned: it is when it yields. An iterator without `return` may go on. */
+  /** A running generator cannot be returned, so it is returned when it yields. An iterator without `return` can be continued. */
   const leave = () => {
     if (!isOpen || isPulling || iterator.return === undefined) return;
     isOpen = false;
@@ -57,7 +57,7 @@ function syncFeed<T>(source: Iterable<T>): Feed<T> {
   };
 }
 
-/** One `next()` at a time; a row that arrives when its slot has been taken away waits for another. */
+/** Calls one `next()` at a time. A row that arrives when its slot has been taken away waits for another slot. */
 function asyncFeed<T>(source: AsyncIterable<T>, { fill, fail }: FeedOwner): Feed<T> {
   const iterator = source[Symbol.asyncIterator]();
   let isOpen = true;
@@ -108,7 +108,10 @@ function closedSource(): MillraceError {
   return new MillraceError('source-closed', message);
 }
 
-/** The stream has ended already, and nobody is left to report to. A stream that waits for data ends only by `destroy`. */
+/**
+ * Ignores errors: the stream has ended already, and nobody is left to report them to. A stream that waits for data ends
+ * only by `destroy`.
+ */
 function quietly(end: () => unknown): void {
   try {
     Promise.resolve(end()).catch(() => undefined);

@@ -32,7 +32,7 @@ export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
 class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>> {
   private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly callbacks: JobCallbacks<O> | undefined;
-  /** Until the job was accepted. */
+  /** Set until the job is accepted. */
   private submission: Submission<O> | undefined;
   private settled: Outcome<O> | undefined;
   private dueAt: number | undefined;
@@ -60,7 +60,10 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     (this.callbacks?.during(steps) ?? steps).subscribe(run);
   }
 
-  /** Each step is empty where what it finds out is known: a job that was left goes on where it stopped. */
+  /**
+   * The steps of the job. A step does nothing if its result is already known, so that a job that was left continues
+   * where it stopped.
+   */
   private *life(): Steps<JobEvent<O>> {
     const dueAt = (this.dueAt ??= this.context.scheduler.now() + this.spec.options.deadlineMs);
     if (this.isOpen && this.submission !== undefined) yield* this.submission.submit(dueAt);
@@ -69,7 +72,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     yield this.settle();
   }
 
-  /** The service has answered the POST: the id, or the end. */
+  /** Handles the service's answer to the POST: the id, or the end. */
   private *accept(): Steps<JobEvent<O>> {
     const { answer } = this;
     this.answer = undefined;
@@ -91,7 +94,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     yield this.rest();
   }
 
-  /** Of a job that has an id and has not ended. */
+  /** Polls a job that has an id and has not ended. */
   private poll(at: number): Step<JobEvent<O>> {
     const { id, spec, context, callbacks } = this;
     if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
@@ -109,7 +112,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     });
   }
 
-  /** The end: checked, durable, emitted. */
+  /** Checks the end, waits until it is durable, and emits it. */
   private settle(): Observable<JobEvent<O>> {
     if (this.outcome === undefined) return EMPTY;
     this.isCritical = true;
@@ -135,7 +138,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     return this.cancelReply;
   }
 
-  /** Nothing was sent, and nothing will be. */
+  /** Ends a job of which nothing was sent, and nothing will be. */
   private endUnsent(reply: AsyncSubject<Outcome<O>>): void {
     const outcome = this.submission?.cancelled();
     if (outcome === undefined) return;
@@ -145,14 +148,14 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     reply.complete();
   }
 
-  /** Nobody is subscribed any more. A critical section goes on: the run stops behind it. */
+  /** Called when nobody is subscribed any more. A critical section continues: the run stops after it. */
   left(): void {
     if (this.outcome !== undefined) return;
     this.abandon();
     if (this.awaitsCallback) this.interrupt();
   }
 
-  /** Cancels at the service what is to be cancelled there: once, and as soon as the id is known. */
+  /** Cancels the job at the service: once, and as soon as the id is known. */
   private abandon(): void {
     const { id, spec, context } = this;
     const isWanted = !this.isCancelled && spec.options.onUnsubscribe === 'detach';

@@ -32,24 +32,20 @@ import type { JobState } from './job-state.js';
 import type { CalledBack } from './submission.js';
 
 /**
- * What callbacks do to a job. A completed one ends it. Any other end is asked for at once, since no callback proves that nothing was
- * paid. A status that is not an end only informs.
- *
- * While a POST is on the wire, callbacks about it are held: its answer says which job is this one's, and a callback that names another
- * job changes nothing. The time limits of the POST bound that. Where it ends without an answer that names a job, the ids in callbacks are
- * all that is known: the first job that no other row has is taken for this one's, and nothing is sent again.
+ * Applies callbacks to a job. The callback of a completed job ends it. Any other end is polled at once, because no
+ * callback proves that nothing was paid. A status that is not an end is only reported.
  */
 export class JobCallbacks<O> implements CalledBack<O> {
-  /** Jobs that callbacks have named before this one had an id, in the order in which they came. */
+  /** Jobs that callbacks named before this one had an id, in their order of arrival. */
   readonly #named = new Map<string, JobReply>();
   readonly #settlement = new AsyncSubject<CallbackResult>();
-  /** Emits once it is durable that the service has accepted the job. */
+  /** Emits once the acceptance of the job is durable. */
   readonly #acceptance = new AsyncSubject<CallbackResult>();
   /** Ids of jobs that are not this one. */
   readonly #dropped = new Subject<string>();
   readonly #asked = new Subject<void>();
   readonly #shown = new Subject<StatusEvent>();
-  /** How many callbacks wait to learn whose job they name. */
+  /** How many callbacks wait until it is known whose job they name. */
   readonly #claims = new BehaviorSubject(0);
 
   constructor(
@@ -57,7 +53,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     private readonly job: JobState<O>,
   ) {}
 
-  /** The steps of the job, with callbacks while they go on. */
+  /** The steps of the job, with callbacks received meanwhile. */
   during(steps: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
     return using(
       () => this.webhook.listen((callback) => this.#take(callback)),
@@ -70,7 +66,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const made = this.webhook.address(this.job.attempts);
     return (typeof made === 'string' ? of(made) : from(made)).pipe(
       map((address) => {
-        // Its last segment is what makes it a secret.
+        // Its last segment is the secret part.
         const token = address.slice(address.lastIndexOf('/') + 1);
         if (trace !== undefined) trace.secrets = [...(trace.secrets ?? []), token];
         const { body = '' } = request;
@@ -107,7 +103,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
       return concat(
         of<JobEvent<O>>({ type: 'waiting', why: 'callback', forMs }),
         defer(() => (job.isOpen && job.isFollowed && !job.isCancelled ? over : EMPTY)),
-        // A callback that is here has not been given up.
+        // A callback that is being processed has not been given up.
         this.#claims.pipe(
           takeWhile((claims) => claims > 0),
           ignoreElements(),
@@ -124,7 +120,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     );
   }
 
-  /** The polls of the job, and what callbacks say of it meanwhile. */
+  /** The polls of the job, and the reports of callbacks meanwhile. */
   among(polls: Observable<PollStep>): Observable<PollStep> {
     return merge(polls, this.#shown).pipe(takeWhile((step) => step.type !== 'ended', true));
   }
@@ -137,26 +133,26 @@ export class JobCallbacks<O> implements CalledBack<O> {
     };
   }
 
-  /** The id of the job is durable. */
+  /** Call it once the id of the job is durable. */
   accepted(): void {
     this.#acceptance.next('noted');
     this.#acceptance.complete();
   }
 
-  /** The end of the job is durable. */
+  /** Call it once the end of the job is durable. */
   settled(outcome: Outcome<unknown>): void {
     this.webhook.ended(outcome);
     this.#settlement.next('settled');
     this.#settlement.complete();
   }
 
-  /** It will not become durable. */
+  /** Call it if the end will not become durable. */
   failed(): void {
     this.#settlement.complete();
     this.#acceptance.complete();
   }
 
-  /** Takes the first job that callbacks have named and no other row has. Jobs that are named meanwhile have their turn as well. */
+  /** Accepts the first job that callbacks have named and that no other row has. Jobs named meanwhile are tried too. */
   #accepted(request: WireRequest): Observable<never> {
     return defer(() =>
       this.job.isOpen && this.hasNamed
@@ -168,7 +164,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     );
   }
 
-  /** Claims nothing more once the job has its id: another row may be asking for that one. */
+  /** Claims nothing more once the job has its id, because another row may be claiming that one. */
   #claimed(named: JobReply, request: WireRequest): Observable<never> {
     const { job } = this;
     if (!job.isOpen) {
@@ -184,7 +180,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     );
   }
 
-  /** A completed job ends here, how another has ended is for a poll to say. */
+  /** A completed job ends here. For any other end a poll decides. */
   #accept(named: JobReply, request: WireRequest): void {
     const { job } = this;
     if (named.status === 'COMPLETED') {
@@ -204,12 +200,12 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return named;
   }
 
-  /** Emits the result once what follows from the callback is durable. */
+  /** Emits the result once the effect of the callback is durable. */
   #take({ attempt, body }: Callback): Observable<CallbackResult> {
     return defer(() => {
       const { job } = this;
       const reply = body === undefined ? undefined : this.#read(body);
-      // A POST that was refused, and made a job all the same: the next one need not leave.
+      // The POST was refused but has created a job after all: the next POST need not be sent.
       if (attempt !== job.openAttempt)
         return reply !== undefined && job.isAboutToSend
           ? this.#hold(reply)
@@ -219,7 +215,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
         return of<CallbackResult>('unreadable');
       }
       if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
-      // Its end is being written, and says nothing of that job: whoever calls tries again behind it.
+      // The end is being written and does not include that job: the caller is asked to try again after it.
       if (job.outcome !== undefined) return EMPTY;
       if (!job.awaitsCallback) return this.#hold(reply);
       return this.#claim(reply.id).pipe(
@@ -230,7 +226,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     });
   }
 
-  /** The job does not end as unknown meanwhile. */
+  /** Claims a job. Meanwhile the job does not end as unknown. */
   #claim(jobId: string): Observable<string | undefined> {
     const claims = this.#claims;
     return defer(() => {
@@ -239,7 +235,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     }).pipe(finalize(() => claims.next(claims.value - 1)));
   }
 
-  /** By the schema of a reply to a poll, which may leave the id out where a callback may not. */
+  /** Reads the body by the schema of a poll's reply, which may lack the id that a callback must have. */
   #read(body: string): JobReply | undefined {
     const { spec, context } = this.job;
     if (spec.queue === undefined) return undefined;
@@ -256,10 +252,10 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return of('foreign');
   }
 
-  /** Until it is known whose job that is. */
+  /** Holds the callback until it is known whose job it names. */
   #hold(reply: JobReply): Observable<CallbackResult> {
     const { job } = this;
-    // It may have got its id while this one was claimed.
+    // The job may have got its id during the claim.
     if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
     if (!this.#named.has(reply.id) || isTerminal(reply.status)) this.#named.set(reply.id, reply);
     if (job.awaitsCallback) job.interrupt();
@@ -267,7 +263,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
       filter((jobId) => jobId === reply.id),
       map((): CallbackResult => 'foreign'),
     );
-    // A caller that is answered does not call again: until then nothing but this process knows of the job.
+    // The service does not repeat a callback that was answered, and until then only this process knows of the job.
     const kept: Observable<CallbackResult> = isTerminal(reply.status) ? EMPTY : this.#acceptance;
     return merge(kept, this.#settlement, dropped).pipe(take(1));
   }
@@ -277,7 +273,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     this.#dropped.next(jobId);
   }
 
-  /** Of this job. */
+  /** Applies a callback about this job. */
   #apply(reply: JobReply): Observable<CallbackResult> {
     const { spec, context } = this.job;
     if (!isTerminal(reply.status)) {

@@ -12,7 +12,7 @@ import { isTerminal } from '../../contract/service-replies.js';
 import { ask } from '../requests/ask-until-answered.js';
 import type { ClientContext } from '../requests/exchange.js';
 
-/** The polls of a job that has an id. Nothing is kept here that the job has: thousands of jobs wait at a time. */
+/** The polls of a job that has an id. It keeps nothing that the job has already, because thousands of jobs wait at a time. */
 export class JobPolls<O> implements PollTask {
   readonly submittedAt: number;
   readonly atOnce: boolean;
@@ -26,7 +26,7 @@ export class JobPolls<O> implements PollTask {
     const { spec, context, sentAt } = job;
     this.atOnce = job.isPolledAtOnce;
     job.isPolledAtOnce = true;
-    // A job that was submitted before the clock was set back is not asked for hours too late.
+    // Otherwise a job that was submitted before the clock was set back would be polled hours too late.
     const now = context.scheduler.now();
     this.submittedAt = Math.min(spec.known?.submittedAt ?? sentAt ?? now, now);
   }
@@ -73,8 +73,8 @@ export class JobPolls<O> implements PollTask {
 }
 
 /**
- * The /cancel of a job: emits the outcome where the answer is an end of the job. A job that has completed meanwhile is paid,
- * and ends by a poll, which brings its output. Never errors: polls go on where there was no answer.
+ * The /cancel of a job. Emits the outcome if the answer is an end of the job. A job that has completed meanwhile is
+ * paid, and ends by a poll, which fetches its output. Never errors: polling continues if there was no answer.
  */
 export function cancelAtService(
   jobId: string,

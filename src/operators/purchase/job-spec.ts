@@ -14,15 +14,15 @@ import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { JobTrace } from '../requests/request-report.js';
 
-/** All that a job has to know: what it buys, and how. */
+/** Everything that a job needs: what it buys, and how. */
 export interface JobSpec<O> {
   readonly key: string;
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
   readonly purpose: 'submit' | 'retry' | 'route-post';
   readonly sync: boolean;
-  /** The POST, as it is or as a stream of it, which may error with `InvalidInputError`. The job lets go of it when it was accepted. */
+  /** The POST, directly or as a stream, which may error with `InvalidInputError`. The job drops it when it is accepted. */
   request: WireRequest | Observable<WireRequest> | undefined;
-  /** How a queue endpoint is asked for a job; a route has none. */
+  /** The requests about a job of a queue endpoint; absent for a route. */
   readonly queue?: { status(jobId: string): WireRequest; cancel(jobId: string): WireRequest };
   /** Checks the output of a completed job against the schema. */
   readonly check: (outcome: Outcome<unknown>) => Observable<Outcome<O>>;
@@ -30,22 +30,22 @@ export interface JobSpec<O> {
   /** A job that was bought before: it is polled, never submitted. */
   readonly known?:
     { readonly jobId: string; readonly submittedAt?: number; readonly wasExpired?: boolean } | undefined;
-  /** The failed job that is to run again: the answer must be about it. */
+  /** The failed job that is to run again: the answer must name it. */
   readonly retried?: string | undefined;
   readonly endpoint: string;
   readonly variant?: string | undefined;
   readonly checkpoint?: Checkpoint<O> | undefined;
-  /** Where the service calls back about it. */
+  /** The callbacks of the service about it. */
   readonly webhook?: JobWebhook | undefined;
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
-  /** Receives what is known of its requests. */
+  /** Collects facts about its requests. */
   readonly trace?: JobTrace;
-  /** Called with every event before its subscribers, also while there is none: notes on it when it was, and reports it. */
+  /** Called with every event before its subscribers, even if there are none. Notes the time of the event, and reports it. */
   readonly report: (event: JobEvent<O>) => void;
 }
 
-/** Completes when the event is durable; at once where there is no checkpoint. */
+/** Completes when the event is durable; at once if there is no checkpoint. */
 export function awaitCheckpoint<O>(
   checkpoint: Checkpoint<O> | undefined,
   event: CheckpointEvent<O>,

@@ -11,36 +11,39 @@ import type { JobSpec } from './job-spec.js';
 export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
 
 /**
- * What is known of a job so far. It stands here and not in the steps, so that a job that was left goes on where it stopped. The
- * parts of a purchase share it.
+ * The state of a job so far. It is kept here and not in the steps, so that a job that was left continues where it
+ * stopped. The parts of a purchase share it.
  */
 export abstract class JobState<O> {
   /** The id at the service. */
   id: string | undefined;
-  /** The service has answered the POST so, and that is not taken in yet. */
+  /** The service's answer to the POST, until it is processed. */
   answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
   /** How the job has ended. It is settled next. */
   outcome: Outcome<unknown> | undefined;
   isCancelled = false;
-  /** From an intent until the result of its POST is durable, and from the end until that is: such a run is not stopped. */
+  /**
+   * True from an intent until the result of its POST is durable, and from the end until that is durable: a run is not
+   * stopped in between.
+   */
   isCritical = false;
   /** When the last POST left, in ms since the epoch. */
   sentAt: number | undefined;
   attempts = 0;
   /** No POST is on the wire, and none was accepted. */
   isUnsent = true;
-  /** The POST had no answer, and a callback may name its job. */
+  /** The POST had no answer, but a callback may name its job. */
   awaitsCallback = false;
-  /** The job was asked for before, or should have been: the next poll is at once. */
+  /** The next poll is immediate, because the job was polled before or should have been. */
   isPolledAtOnce: boolean;
   /** Status requests sent so far. */
   statusCalls = 0;
-  /** The last one that was emitted. */
+  /** The last status that was emitted. */
   lastStatus: StatusEvent | undefined;
-  /** The polls that are on. */
+  /** The current polls. */
   polls: { end(): void } | undefined;
   private interruptions: Subject<void> | undefined;
-  /** Whose the ids are that the answer and callbacks have named. */
+  /** The owners of the ids that the answer and callbacks have named. */
   private owners: Map<string, ReturnType<JobIds['claim']>> | undefined;
 
   constructor(
@@ -51,12 +54,12 @@ export abstract class JobState<O> {
     this.isPolledAtOnce = spec.known !== undefined;
   }
 
-  /** Nothing was accepted, and nothing has ended. */
+  /** Nothing was accepted, and the job has not ended. */
   get isOpen(): boolean {
     return this.id === undefined && this.answer === undefined && this.outcome === undefined;
   }
 
-  /** The POST that the service may have accepted, from 1; `undefined`: none. */
+  /** The number of the POST that the service may have accepted, from 1; `undefined` if there is none. */
   get openAttempt(): number | undefined {
     if (this.spec.known !== undefined) return 1;
     return this.isUnsent ? undefined : this.attempts;
@@ -67,18 +70,18 @@ export abstract class JobState<O> {
     return this.isUnsent && this.isCritical;
   }
 
-  /** Emits when waits are over: the job was cancelled, its end is known, or a callback has named it. */
+  /** Emits when waits have to end: the job was cancelled, its end is known, or a callback has named it. */
   get interrupted(): Observable<void> {
     return (this.interruptions ??= new Subject());
   }
 
-  /** Waits and polls are over. */
+  /** Ends waits and polls. */
   interrupt(): void {
     this.polls?.end();
     this.interruptions?.next();
   }
 
-  /** What nobody asks for once the job was accepted: many jobs wait, and most of what they hold is that. */
+  /** Drops what is not needed after acceptance: many jobs wait, and this is most of what they hold. */
   protected letGo(): void {
     this.spec.request = undefined;
     if (this.spec.webhook !== undefined) return;
@@ -86,7 +89,10 @@ export abstract class JobState<O> {
     this.interruptions = undefined;
   }
 
-  /** The key of the job that has this id; `undefined`: this one has it from now on, whether answer or callback names it first. */
+  /**
+   * Claims a job id. Emits the key of the job that has it already, or `undefined`: then this one has it, whether the
+   * answer or a callback named it first.
+   */
   claim(jobId: string): Observable<string | undefined> {
     const { endpoint, key } = this.spec;
     const owners = (this.owners ??= new Map<string, ReturnType<JobIds['claim']>>());
@@ -94,7 +100,7 @@ export abstract class JobState<O> {
     return ownerOf(owners.get(jobId));
   }
 
-  /** How the job has ended. It is settled next, also where nobody follows it: its price would stay reserved for ever. */
+  /** Ends the job. It is settled next, even if nobody follows it: its price would stay reserved for ever. */
   end(outcome: Outcome<unknown>): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
@@ -104,12 +110,12 @@ export abstract class JobState<O> {
 
   abstract get isFollowed(): boolean;
 
-  /** A critical section ends. It is a step of its own: a job that nobody follows stops here, and nothing behind it is begun. */
+  /** Ends a critical section. It is a step of its own, so that a job that nobody follows stops here and begins nothing more. */
   abstract rest(): Observable<never>;
 
   /** The POST was provably refused: nothing has been bought so far. */
   abstract refused(): void;
 
-  /** Runs the steps that are left, also while nobody is subscribed. */
+  /** Runs the remaining steps, even while nobody is subscribed. */
   protected abstract start(): void;
 }

@@ -2,13 +2,13 @@ import type { Observer, Subscriber, Subscription, Unsubscribable } from 'rxjs';
 import { OneTeardown } from '../../policy/one-teardown.js';
 import type { OpenJobs } from '../requests/open-jobs.js';
 
-/** What is run, and what it is notified of. */
+/** The steps to run, and the notifications about them. */
 export interface Runner<T> {
-  /** Starts, or goes on where it stopped. */
+  /** Starts, or continues where it stopped. */
   play(run: Observer<T> & Subscription): void;
-  /** Whether the run may not be cut off now. An error is final then. */
+  /** Whether the run is in a critical section. An error is final then. */
   readonly isCritical: boolean;
-  /** Called with each event once, before any subscriber, also while nobody is subscribed. */
+  /** Called with each event once, before any subscriber, even while nobody is subscribed. */
   emitted(event: T): void;
   /** Called when the last subscriber has left. */
   left(): void;
@@ -17,15 +17,15 @@ export interface Runner<T> {
 }
 
 /**
- * `shareRun` of one job, with methods in place of closures: with `share`, `tap` and a ReplaySubject a job over a free transport takes
- * 1.4 times the CPU. A later subscriber receives the last event first, and goes on with a run that was left; one that has completed
- * stays completed.
+ * `shareRun` for one job, with methods in place of closures: with `share`, `tap` and a ReplaySubject a job over a free
+ * transport takes 1.4 times the CPU. A later subscriber receives the last event first, and continues a run that was
+ * left; a completed run stays completed.
  */
 export class PurchaseRun<T> implements Observer<T> {
-  /** Never changed, but replaced: a subscriber that joins or leaves during an emission does not disturb it. */
+  /** Replaced instead of changed, so that a subscriber that joins or leaves during an emission does not disturb it. */
   private subscribers: readonly Subscriber<T>[] = [];
   private last: { readonly event: T } | undefined;
-  /** From the first subscriber to the last, or to the end of what must not be cut off. */
+  /** Set from the first subscriber until the last one has left, or until the end of a critical section. */
   private run: Run<T> | undefined;
   private end: { readonly failure?: { readonly error: unknown } } | undefined;
 
@@ -51,21 +51,21 @@ export class PurchaseRun<T> implements Observer<T> {
     this.start();
   }
 
-  /** Runs, also while nobody is subscribed: to the end of what must not be cut off. */
+  /** Runs, even while nobody is subscribed, until the end of the critical section. */
   start(): void {
     if (this.run !== undefined) return;
     this.open.enter(this);
-    // Made before it is subscribed: a run that is left while it begins ends at once.
+    // Created before it is subscribed, so that a run that is left while it begins ends at once.
     this.run = new Run<T>(this);
     this.runner.play(this.run);
   }
 
-  /** The run may be cut off again. */
+  /** Ends the critical section. */
   rest(): void {
     if (!this.isFollowed) this.stop();
   }
 
-  /** Errors all subscribers. What must not be cut off goes on. */
+  /** Errors all subscribers. A critical section continues. */
   close(error: unknown): void {
     for (const subscriber of this.subscribers) subscriber.error(error);
   }
@@ -147,7 +147,7 @@ class Run<T> extends OneTeardown implements Observer<T> {
   }
 }
 
-/** Leaves with its subscriber. */
+/** Removes its subscriber when that leaves. */
 class Membership<T> implements Unsubscribable {
   constructor(
     private readonly run: PurchaseRun<T>,

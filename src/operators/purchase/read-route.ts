@@ -9,15 +9,16 @@ import { directAnswer, failureOf, whatWasAsked } from '../requests/outcome-of.js
 import { deadline } from '../deadline.js';
 import { awaitCheckpoint, refusedBy, settled, type JobSpec } from './job-spec.js';
 
-/** A GET of a route, and how: what a purchase needs, without what makes it one. */
+/** A GET of a route and its options: the parts of a purchase that a read needs. */
 export type RouteQuery<O> = Pick<
   JobSpec<O>,
   'key' | 'check' | 'options' | 'checkpoint' | 'untilAborted' | 'report' | 'trace'
 > & { readonly request: WireRequest };
 
 /**
- * A GET of a load-balanced route in the shape of a job: `submitting`, waits, `settled`. Buys nothing, so it is cold:
- * every subscription asks, and what may pass is asked again by the retry policy. Unsubscribing aborts the request.
+ * A GET of a load-balanced route in the shape of a job: `submitting`, waits, `settled`. It buys nothing, so it is cold:
+ * every subscription sends a request, and temporary failures are retried by the retry policy. Unsubscribing aborts the
+ * request.
  */
 export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<O> {
   const { key, report, untilAborted } = query;
@@ -36,7 +37,7 @@ function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<J
       of<JobEvent<O>>({ type: 'submitting', sync: true }),
       ask(query, context).pipe(
         deadline<Step>({ at, otherwise: late, scheduler: context.scheduler }),
-        // Outside of the deadline: an outcome that is being made durable is not given up for another.
+        // Outside of the deadline, because an outcome that is being made durable must not be replaced by another.
         concatMap((step) => (step.type === 'ended' ? end(step.outcome, query) : of(step))),
       ),
     );

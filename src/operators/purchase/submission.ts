@@ -24,17 +24,17 @@ import type { RequestSlot } from '../requests/exchange.js';
 import { awaitCheckpoint, refusedBy } from './job-spec.js';
 import type { JobState } from './job-state.js';
 
-/** What callbacks do to a POST, where the service calls back. */
+/** The effect of callbacks on a POST, if the service calls back. */
 export interface CalledBack<O> {
-  /** The request with the address of this POST, which is not a part of what is bought. */
+  /** The request with the callback address of this POST, which is not a part of what is bought. */
   addressed(request: WireRequest): Observable<WireRequest>;
-  /** Whether a callback has named a job, and the POST has had no answer so far that names one. */
+  /** Whether a callback has named a job while the POST has no answer that names one. */
   readonly hasNamed: boolean;
-  /** The POST was answered with this job: earlier callbacks about it count now. */
+  /** The POST was answered with this job: earlier callbacks about the job count now. */
   answered(jobId: string): void;
-  /** It is durable that the POST was refused: a job that a callback has named meanwhile contradicts that. */
+  /** The refusal of the POST is durable: a job that a callback named meanwhile contradicts it. */
   refused(): void;
-  /** After a POST without an answer: waits until a callback names the job, or none is to be waited for. */
+  /** After a POST without an answer: waits until a callback names the job, or none can be expected. */
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>>;
 }
 
@@ -49,7 +49,7 @@ export class Submission<O> {
   #tokens: number | undefined;
   #notBefore = { at: 0, why: 'backoff' as WaitReason };
   #lastRefusal: Failed | undefined;
-  /** Taken before the intent, so that a job without one is left and cancelled at will; given back after the POST. */
+  /** Taken before the intent, so that a job can be left and cancelled without an intent; released after the POST. */
   readonly #slot: RequestSlot | undefined;
 
   constructor(
@@ -78,7 +78,7 @@ export class Submission<O> {
     } while (job.isOpen);
   }
 
-  /** Whether there is nothing to wait for, which is the usual case. */
+  /** Whether the request can be sent without a wait, which is the usual case. */
   #passesNow(): boolean {
     const { context, spec, isCancelled } = this.job;
     const now = context.scheduler.now();
@@ -113,7 +113,7 @@ export class Submission<O> {
     ).pipe(takeUntil(job.interrupted), deadline<JobEvent<O>>({ at, otherwise, scheduler }));
   }
 
-  /** What is left of the wait after a refusal, also for a subscriber that comes back. */
+  /** The rest of the wait after a refusal, also for a subscriber that comes back. */
   #pause(): Observable<JobEvent<O>> {
     const { scheduler } = this.job.context;
     const { at, why } = this.#notBefore;
@@ -133,10 +133,10 @@ export class Submission<O> {
     if (trace !== undefined) trace.attempt = job.attempts;
     const sent = callbacks && (yield* lastOf(callbacks.addressed(request)));
     yield this.#checkpoint({ type: 'intent', sync, attempt: job.attempts });
-    // The intent may have taken its time to become durable.
+    // A callback may have arrived while the intent became durable.
     const isFound = callbacks?.hasNamed === true;
     if (!job.isCancelled && job.isFollowed && !isFound) return yield* this.#post(sent ?? request);
-    // A run that rests is stopped there, before the end of this attempt.
+    // Released before the critical section ends, because a run without subscribers is stopped there.
     this.#slot?.release();
     const why = isFound ? 'a callback has named the job of an earlier one' : 'nobody waited for it any more';
     if (isFound) this.#wait({ why: 'transient' });
@@ -144,7 +144,7 @@ export class Submission<O> {
     yield job.rest();
   }
 
-  /** The one place from which a purchase goes on the wire. */
+  /** The only place that sends a purchase. */
   *#post(request: WireRequest): Steps<JobEvent<O>> {
     const { job } = this;
     const { key, purpose, retried, trace, sync } = job.spec;
@@ -163,7 +163,7 @@ export class Submission<O> {
     yield* this.#unknown(failedBefore(whatWasAsked(request), why, 'unknown'), request);
   }
 
-  /** Nobody knows what the POST has bought, unless a callback names its job. */
+  /** It is unknown what the POST has bought, unless a callback names its job. */
   *#unknown(failed: Failed, request: WireRequest): Steps<JobEvent<O>> {
     const { job, callbacks } = this;
     const deadlineAt = this.#deadlineAt;
@@ -179,7 +179,7 @@ export class Submission<O> {
       job.answer = { value: reading, request };
       return;
     }
-    // A refusal does not count when a callback shows that the request made a job.
+    // A refusal does not count if a callback shows that the request created a job.
     const isMade = callbacks?.hasNamed === true;
     if (verdict.verdict === 'again' && !isMade) return yield* this.#refused(verdict.usedUp, judged, request);
     const code = verdict.verdict === 'final' && !isMade ? verdict.code : 'unknown';
@@ -215,14 +215,14 @@ export class Submission<O> {
     };
   }
 
-  /** Provably not accepted. A callback may say otherwise until that is durable. */
+  /** Provably not accepted, unless a callback contradicts that before it is durable. */
   *#unsent(event: CheckpointEvent<O>): Steps<JobEvent<O>> {
     yield this.#checkpoint(event);
     this.job.isUnsent = true;
     this.callbacks?.refused();
   }
 
-  /** Provably not accepted, and no further try. */
+  /** Provably not accepted, without a further try. */
   *#stopped(failed: Failed): Steps<JobEvent<O>> {
     yield* this.#unsent(refusedBy(failed));
     this.job.end(failed);

@@ -25,7 +25,7 @@ export interface AskOptions {
 }
 
 /**
- * A request that is free to repeat, cold: one answer, then completion. Tries again what may pass, then errors with the
+ * A request that is free to repeat, cold: one answer, then completion. Retries temporary failures, then errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
 export function ask(asking: Asking, { retry }: AskOptions, context: ClientContext): Observable<Reading> {
@@ -45,15 +45,18 @@ export interface Question extends Asking {
   readonly backoff: BackoffLimits;
   /** Called for each request that is sent. */
   readonly onCall?: () => void;
-  /** Whether to ask again after this. `failures` counts from 1. Called once for each exchange that is not an answer. */
+  /**
+   * Whether to send the request again after this exchange. `failures` counts from 1. Called once for each exchange that
+   * is not an answer.
+   */
   readonly mayAskAgain: (judged: Judged, failures: number) => boolean;
 }
 
 export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judged: Judged };
 
 /**
- * Sends a request that is free to repeat, again and again, each time after a longer wait, until there is an answer or
- * `mayAskAgain` says no; then emits the last exchange as it is. Never errors by itself.
+ * Sends a request that is free to repeat, each time after a longer wait, until there is an answer or `mayAskAgain`
+ * returns false; then emits the last exchange as it is. Never errors by itself.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
   return flow(() => asked(question, context));
@@ -86,7 +89,7 @@ function whyWait({ verdict }: Judged): WaitReason {
   return verdict.verdict === 'again' && verdict.why === 'rate-limited' ? 'rate-limited' : 'backoff';
 }
 
-/** What the wait before another try goes by. */
+/** The facts that decide the wait before another try. */
 export function againAfter({ verdict, reading }: Judged): Parameters<typeof retryDelayMs>[0] {
   const retryAfterMs = reading !== undefined && 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
   return { why: verdict.verdict === 'again' ? verdict.why : 'transient', retryAfterMs };
@@ -95,9 +98,9 @@ export function againAfter({ verdict, reading }: Judged): Parameters<typeof retr
 export interface PollQuestion {
   readonly key: string;
   readonly jobId: string;
-  /** In ms since the epoch; a job of unknown age counts as a young one. */
+  /** In ms since the epoch; without it the job counts as a young one. */
   readonly submittedAt?: number;
-  /** It was given up before: the first 404 is believed. */
+  /** The job was given up before, so the first 404 is believed. */
   readonly wasExpired?: boolean;
   /** GET of the job's status. */
   readonly request: WireRequest;
@@ -112,12 +115,13 @@ export type Polled =
   | { readonly type: 'replied'; readonly job: JobReply }
   | { readonly type: 'ended'; readonly outcome: Failed };
 
-/** Extra tries with a key that is refused while jobs run: it may be a passing fault of the service. */
+/** Extra tries with a key that is refused while jobs run, because that may be a temporary fault of the service. */
 const keyRetries = 3;
 
 /**
- * One poll: asks until there is a reply of this job. `ended`: the service no longer knows it (a 404 that `isGone` believes), refuses
- * the key time and again, or fails TLS verification or redirects elsewhere; the job may have been paid. For one subscription.
+ * One poll: sends requests until there is a reply about this job. `ended` if the service no longer knows the job (a 404
+ * that `isGone` believes), repeatedly refuses the key, fails TLS verification or redirects elsewhere; the job may have
+ * been paid. For one subscription.
  */
 export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
   const { jobId, request, key, backoff, onCall, trace } = question;
@@ -142,7 +146,7 @@ function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {
   return { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
 }
 
-/** Counts each 404, and reports whether the job is given up. */
+/** Counts each 404, and returns whether the job is given up. */
 function missing({ submittedAt, wasExpired }: PollQuestion, { scheduler }: ClientContext): () => boolean {
   let since: number | undefined;
   let answers = 0;

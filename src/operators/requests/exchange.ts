@@ -13,7 +13,7 @@ import { callHook } from '../../policy/guard-hooks.js';
 import type { OpenJobs } from './open-jobs.js';
 import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
-/** What all requests of an endpoint share; all but endpoint, host and quota is the client's. */
+/** Everything that the requests of an endpoint share. All of it except endpoint, host and quota belongs to the client. */
 export interface ClientContext {
   /** The empty string on a load-balanced route. */
   readonly endpointId: string;
@@ -22,7 +22,7 @@ export interface ClientContext {
   readonly transport: Transport;
   readonly gate: Gate;
   readonly quota: RetryQuota;
-  /** Absent where requests are not bounded. */
+  /** Absent if requests are not bounded. */
   readonly slots?:
     | {
         /** @param isLong the request may be answered only when the service has worked on it; `undefined`: it is not bounded */
@@ -30,19 +30,19 @@ export interface ClientContext {
       }
     | undefined;
   readonly open: OpenJobs;
-  /** Absent where nobody can look in. */
+  /** Absent if there is no instrumentation. */
   readonly probe?: RequestProbe | undefined;
-  /** Which job has which id. */
+  /** The job ids and their jobs. */
   readonly jobIds: JobIds;
   readonly scheduler: SchedulerLike;
-  /** By that scheduler. */
+  /** Deadlines by that scheduler. */
   readonly deadlines: DueQueue;
   readonly random: () => number;
-  /** Masked wherever a service or a transport echoes them. */
+  /** Texts that are masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
 }
 
-/** The slot of one request at a time, where the requests on the wire are bounded. */
+/** The slot of one request at a time, if the number of requests on the wire is bounded. */
 export interface RequestSlot {
   /** Whether there is a slot and the gate lets the request pass, both without a wait; otherwise no slot is held. */
   passesNow(tryPass: () => boolean): boolean;
@@ -53,7 +53,7 @@ export interface RequestSlot {
    * @param admitted completes when the gate has let it pass
    */
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T>;
-  /** The request is over, or is not sent. */
+  /** Releases the slot: the request has ended or is not sent. */
   release(): void;
 }
 
@@ -64,18 +64,19 @@ export interface Asking {
   readonly request: WireRequest;
   /** The id that the reply must echo. */
   readonly jobId?: string;
-  /** What is known of the requests of its job. */
+  /** Facts about the requests of its job. */
   readonly trace?: JobTrace | undefined;
 }
 
-/** What came back, and what it means for sending again. */
+/** The result of a request, and what it means for sending it again. */
 export type Judged =
   | { readonly verdict: Verdict; readonly reading: Reading; readonly fault?: undefined }
   | { readonly verdict: Verdict; readonly fault: TransportError; readonly reading?: undefined };
 
 /**
- * One request and its result. Emits once and never errors: a transport that breaks its own rules may have sent it. It is
- * `take(1)`, `throwIfEmpty`, `map` and `catchError`; those take a tenth of the CPU of a job over undici more.
+ * One request and its result. Emits once and never errors: a transport that breaks its own rules may have sent the
+ * request. It replaces `take(1)`, `throwIfEmpty`, `map` and `catchError`, which take a tenth more CPU for a job over
+ * undici.
  */
 export function exchange(asking: Asking, context: ClientContext): Observable<Judged> {
   return new Observable((subscriber) => {
@@ -150,7 +151,7 @@ function requestReport(
 
 const traceparentPattern = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
-/** The request, with the user's `traceparent` where there is one. */
+/** The request, with the user's `traceparent` if there is one. */
 function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: ClientContext): WireRequest {
   const ask = probe?.traceparent;
   if (ask === undefined) return request;
@@ -161,13 +162,13 @@ function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: 
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 
-/** Waits at the gate, and emits each wait; completes when the request may be sent. Unsubscribing gives the place back. */
+/** Waits at the gate, and emits each wait; completes when the request may be sent. Unsubscribing gives the place up. */
 export function waitAtGate(context: ClientContext, kind: RequestKind, key: string): Observable<WaitingEvent> {
   const admitted = context.gate.admit(visitOf(context, kind, key));
   return admitted.pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
 }
 
-/** The same with the slot where requests are bounded; without a wait where there is no need for one. */
+/** The same with the slot if requests are bounded; without a wait if none is needed. */
 export function passGate(
   context: ClientContext,
   kind: RequestKind,
@@ -204,12 +205,12 @@ export const requestKinds = {
   purge: 'other',
 } as const satisfies Record<RequestPurpose, RequestKind>;
 
-/** A request as a gate is asked for it. */
+/** A request in the form that a gate takes. */
 export function visitOf({ endpointId, host }: ClientContext, kind: RequestKind, key: string): GateRequest {
   return { kind, key, endpointId, host };
 }
 
-/** A function that fails answers with 5xx and is not a sign of a service in trouble. */
+/** Failures of the function are answered with 5xx, but are no sign of a service in trouble. */
 const answers: ReadonlySet<string> = new Set(['job-failed', 'route-failed', 'rejected', 'charged']);
 
 function reportOf(
@@ -221,7 +222,7 @@ function reportOf(
   if (reading === undefined) return { kind, key, endpointId, host, status: 0 };
   if (verdict.verdict === 'answer' || (verdict.verdict === 'final' && answers.has(verdict.code)))
     return { kind, key, endpointId, host, status: 200 };
-  // A page with status 200 is not a good answer to a POST: a gate that took it for one would admit all others.
+  // A page with status 200 is no good answer to a POST: a gate that counted it as one would admit all others.
   const status = verdict.verdict === 'ambiguous' && reading.status < 500 ? 0 : reading.status;
   const retryAfterMs = 'retryAfterMs' in reading ? reading.retryAfterMs : undefined;
   return { kind, key, endpointId, host, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };

@@ -1,16 +1,16 @@
 import { filter, firstValueFrom, startWith, Subject, using, type Observable } from 'rxjs';
 import { MillraceError } from '../../contract/millrace-error.js';
 
-/** Under way until it leaves, by identity; `close` errors those that follow it. */
+/** A step in progress, by identity; `close` errors its subscribers. */
 type Step = { close?: (error: unknown) => void };
 
-/** What is under way of a client: the runs of its jobs, and requests that are to be answered. */
+/** Everything of a client that is in progress: the runs of its jobs, and requests that wait for an answer. */
 export class OpenJobs {
   readonly #steps = new Set<Step>();
   readonly #changes = new Subject<void>();
   #isClosed = false;
 
-  /** Why nothing can begin: the client is closed. */
+  /** The error of anything that begins after the client is closed. */
   refusal(): MillraceError | undefined {
     return this.#isClosed ? closedError() : undefined;
   }
@@ -23,7 +23,7 @@ export class OpenJobs {
     if (this.#steps.delete(step) && this.#isClosed) this.#changes.next();
   }
 
-  /** The source, which is under way while it is subscribed. */
+  /** The source, which counts as in progress while it is subscribed. */
   during<T>(source: Observable<T>): Observable<T> {
     return using(
       () => {
@@ -35,7 +35,7 @@ export class OpenJobs {
     );
   }
 
-  /** Errors all subscribers, and resolves when nothing is under way any more that must not be cut off. */
+  /** Errors all subscribers, and resolves when all critical sections have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const step of [...this.#steps]) step.close?.(closedError());

@@ -63,13 +63,13 @@ const codes: Readonly<Record<string, FailureCode>> = {
 export interface FailureFacts {
   request: Pick<WireRequest, 'method' | 'url'>;
   jobId?: string | undefined;
-  /** Where it differs from what the code says: a known job that nobody may ask for any more may be paid. */
+  /** Set if it differs from what the code implies: a known job that can no longer be polled may be paid. */
   paid?: Paid;
-  /** Said behind the message: what a person may do. */
+  /** Added to the message: what a person may do. */
   advice?: string | undefined;
 }
 
-/** The failure that an exchange amounts to, under the given code; a body that reports a cost was paid, whatever its HTTP status. */
+/** The failure for an exchange, under the given code. A body that reports a cost was paid, whatever its HTTP status. */
 export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts): Failed {
   const { message, code: reportedCode, ...context } = reportedBy(judged, facts.request);
   if (reportedCode === 'charged') code = reportedCode;
@@ -104,7 +104,7 @@ function reportedBy({ reading, fault }: Judged, request: FailureFacts['request']
   };
 }
 
-/** The answer of a load-balanced route as an outcome: there is no job around it. (spec 4.2) */
+/** The answer of a load-balanced route as an outcome, because no job is around it. (spec 4.2) */
 export function directAnswer(output: unknown): Completed<unknown> {
   return { status: 'completed', jobId: '', output, costUsd: reportedCostUsd(output) };
 }

@@ -21,11 +21,11 @@ import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.j
 export interface PollTask
   extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>> {
   readonly schedule: PollSchedule;
-  /** A first poll at once: for a job that nobody has asked for in a while. */
+  /** Begins with an immediate poll, for a job that was not polled for a while. */
   readonly atOnce: boolean;
   /** The last status of the job: a reply with the same status is not an event. */
   readonly last?: StatusEvent | undefined;
-  /** Called when the times begin; `end` completes the stream although the job has not ended. */
+  /** Called when the poll times begin; `end` completes the stream although the job has not ended. */
   begun?(polls: { end(): void }): void;
 }
 
@@ -34,28 +34,27 @@ export type PollStep =
 
 /** The deadline of a job. */
 export interface Deadline {
-  /** In ms since the epoch, by the scheduler. With a time that is past nothing is asked. */
+  /** In ms since the epoch, by the scheduler. If it is past, the job is still polled once. */
   readonly at: number;
   /** The deadline of the call in ms, for the message. */
   readonly deadlineMs: number;
 }
 
 /**
- * Asks at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of
- * state, of the time in the queue and of the partial output. Polls never overlap: times that fall into a poll, or into
- * the waits between its tries, pass unused. Faults of the way, busy services and replies about another job are asked
- * again without limit; a state that is not known is not terminal. Asks for ever where it has no bound.
- *
- * A job is given up when the service no longer knows it (404), refuses the key time and again, fails TLS
- * verification or redirects elsewhere; then it may have been paid.
+ * Polls at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of the
+ * state, of the time in the queue and of the partial output. Polls never overlap: times during a poll, or during the
+ * waits between its tries, are skipped. Network faults, busy services and replies about another job are retried without
+ * limit; an unknown state is not terminal. Without a bound it polls for ever.  A job is given up when the service no
+ * longer knows it (404), repeatedly refuses the key, fails TLS verification or redirects elsewhere; then it may have
+ * been paid.
  */
 export function pollUntilTerminal(task: PollTask, context: ClientContext): Observable<PollStep> {
   return new Observable((subscriber) => new Polls(task, context, subscriber).begin());
 }
 
 /**
- * Polls until the job has ended or the deadline has come; then the job may still run. A job that was not asked for once
- * by then is, all the same: it may have ended long ago.
+ * Polls until the job has ended or the deadline has come; after the deadline the job may still run. A job that was not
+ * polled by then is polled once, because it may have ended long ago.
  */
 export function pollToDeadline(
   task: PollTask,
@@ -68,16 +67,17 @@ export function pollToDeadline(
 }
 
 /**
- * The polls of one subscription: `exhaustMap` over the poll times, which notifies the schedule between two polls and does
- * not complete with the times. With rxjs' own operators for this and for the deadline a job takes 1.4 times the CPU. It subscribes
- * to the times itself, and waits itself for the deadline: most jobs in flight are one of these.
+ * The polls of one subscription: `exhaustMap` over the poll times, which notifies the schedule between two polls and
+ * does not complete with the times. With rxjs' own operators for this and for the deadline a job takes 1.4 times the
+ * CPU. The class subscribes to the times and waits for the deadline by itself, because most jobs in flight are one of
+ * these.
  */
 class Polls extends OneTeardown implements Observer<void>, Due {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
   private wasAsked = false;
-  /** The poll that is on. */
+  /** The current poll. */
   private polling: Subscription | undefined;
 
   constructor(
@@ -101,7 +101,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     if (deadlineAt !== undefined && !this.closed) context.deadlines.set(this, deadlineAt);
   }
 
-  /** A time of the schedule. */
+  /** Called at a time of the schedule. */
   next(): void {
     if (this.polling !== undefined || this.closed) return;
     const poll = new Poll(this);
@@ -113,10 +113,10 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     this.subscriber.error(error);
   }
 
-  /** The times are over, and the job has not ended. */
+  /** Called when the times have ended; the job has not. */
   complete(): void {}
 
-  /** The deadline has come. */
+  /** Called at the deadline. */
   due(): void {
     const { task, context, deadlineMs, subscriber } = this;
     callHook(() => this.unsubscribe(), undefined);
@@ -156,7 +156,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     if (before === undefined || !isSame(before, this.last)) this.emit(this.last);
   }
 
-  /** The schedule is notified when the poll is over: a time that it gives in return is not one that falls into the poll. */
+  /** Notifies the schedule after the poll, so that a time that it emits in response does not fall into the poll. */
   over(alive: JobReply | undefined): void {
     this.polling = undefined;
     if (alive !== undefined) this.observe(alive);
@@ -182,9 +182,9 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   }
 }
 
-/** One poll, until there is a reply of the job. */
+/** One poll, until there is a reply about the job. */
 class Poll extends OneTeardown implements Observer<Polled> {
-  /** The reply, of a job that has not ended. */
+  /** The reply, if the job has not ended. */
   private alive: JobReply | undefined;
 
   constructor(private readonly polls: Polls) {

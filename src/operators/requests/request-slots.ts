@@ -5,8 +5,9 @@ import { createLanes, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
 
 /**
- * How many requests are on the wire at once, of a client and of one endpoint of it. A free slot goes to the endpoint and kind
- * of request that holds the fewest: polls do not wait behind all submissions, nor one endpoint behind another.
+ * Bounds how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
+ * endpoint and kind of request that holds the fewest, so that polls do not wait behind all submissions, nor one endpoint
+ * behind another.
  */
 export class RequestSlots {
   readonly #bounds: readonly Lanes[] | undefined;
@@ -31,14 +32,14 @@ export class RequestSlots {
   }
 }
 
-/** Far more than a process can make use of: each is answered at once. */
+/** More than a process can use, because each of them is answered at once. */
 const mostBrief = 256;
 
 class Slot implements RequestSlot {
   readonly #bounds: readonly Lanes[];
   readonly #lane: string;
   #held = new Subscription();
-  /** The gate refused at the last try: from now on the slot waits at it, and does not try again. */
+  /** The gate refused at the last try, so the slot waits at the gate and does not try again. */
   #isHeldUp = false;
 
   constructor(bounds: readonly Lanes[], lane: string) {
@@ -90,7 +91,7 @@ class Slot implements RequestSlot {
     });
   }
 
-  /** Calls `done` once there is a slot of each bound, at once where they are free. */
+  /** Calls `done` once there is a slot of each bound, synchronously if they are free. */
   #take(done: () => unknown): Subscription {
     const held = new Subscription();
     this.#held = held;

@@ -12,12 +12,12 @@ import type { PollQuestion } from '../requests/ask-until-answered.js';
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
 
 /**
- * How many answers with chunks are followed without a wait after the job's end: a service that always has more is not
- * flooded with requests.
+ * How many answers with chunks after the job's end are followed without a wait, so that a service that always has more
+ * is not flooded with requests.
  */
 const maxAfterEnd = 10;
 
-/** What is known of the chunks of one job. */
+/** The state of one job's chunks. */
 export class ChunkBook {
   /** All chunks that may be emitted, in order. */
   readonly kept: unknown[] = [];
@@ -46,7 +46,7 @@ export class ChunkBook {
     return this.#status === 'COMPLETED' && !this.#hasGap && this.failure === undefined;
   }
 
-  /** Starts over for a new subscriber after an error that was not the job's, or for a job that runs again. */
+  /** Starts again for a new subscriber after an error that was not the job's, or for a job that runs again. */
   reopen(): void {
     if (this.isClosed || this.isWhole) return;
     this.failure = undefined;
@@ -60,14 +60,17 @@ export class ChunkBook {
     else {
       const code = verdict.verdict === 'final' ? verdict.code : 'expired';
       const { chunks: request, jobId } = this.task;
-      // The service has forgotten a job that completed: it has handed out all chunks.
+      // The service has forgotten a completed job, so it has returned all chunks.
       const isPast = code === 'expired' && this.#status === 'COMPLETED';
       if (!isPast) this.failure = failureOf(code, judged, { request, jobId, paid: 'maybe' });
       this.isDrained = true;
     }
   }
 
-  /** Takes in the job's end. Lost chunks are looked for in the output, which usually holds all that a function yielded. */
+  /**
+   * Takes in the job's end. Lost chunks are searched in the output, which usually contains everything that a function
+   * yielded.
+   */
   close(job: JobReply): void {
     const outcome = outcomeOf(job, this.task.request);
     this.isClosed = true;
@@ -100,7 +103,7 @@ export class ChunkBook {
     this.waitMs = retryDelayMs(againAfter(judged), this.#failures, this.random, this.task.backoff);
   }
 
-  /** Whether an output begins with the chunks before the gap, and the rest holds the chunks after it, in order. */
+  /** Whether an output begins with the chunks before the gap, and the rest contains the chunks after it, in order. */
   #isIn(output: unknown): output is unknown[] {
     if (!Array.isArray(output)) return false;
     if (!this.kept.every((chunk, index) => index < output.length && isSame(chunk, output[index])))
@@ -121,7 +124,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A job whose chunks are read. `request` asks for its status, which has its end and its output. */
+/** A job whose chunks are read. `request` fetches its status, with its end and its output. */
 export interface ChunkTask extends PollQuestion {
   /** GET of the chunks since the last answer with chunks. */
   readonly chunks: WireRequest;

@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/outcome.js';
 import { JobError } from '../job-error.js';
 import type { Job } from '../job.js';
 
-/** Ends that the service itself reports: the chunks show them too, after the last one. */
+/** Ends that the service itself reports: reading the chunks shows them too, after the last one. */
 const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'job-failed',
   'job-cancelled',

@@ -51,7 +51,7 @@ export function readChunks(task: ChunkTask, context: ClientContext): Observable<
 
 class ChunkReader {
   readonly book: ChunkBook;
-  /** Emits when there are more chunks, and ends as the stream does. All subscribers share one run at a time. */
+  /** Emits when there are more chunks, and ends when the stream does. All subscribers share one run at a time. */
   readonly news: Observable<undefined>;
   #onWire: Observable<unknown> | undefined;
 
@@ -77,7 +77,7 @@ class ChunkReader {
     ).pipe(deadline<undefined>({ at, otherwise: late, scheduler: context.scheduler }));
   }
 
-  /** One answer, or one error. The wait at the gate can be left. */
+  /** Requests one answer. The wait at the gate can be left. */
   #round(): Observable<undefined> {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll', true);
@@ -107,7 +107,7 @@ class ChunkReader {
     return this.#onWire;
   }
 
-  /** Asks how the job ended only when the chunks do not show it. */
+  /** Polls how the job ended, only if the chunks do not show it. */
   #end(): Observable<undefined> {
     const { task, context, book } = this;
     if (book.isClosed || book.failure !== undefined) return this.#closed();
@@ -123,7 +123,7 @@ class ChunkReader {
     );
   }
 
-  /** Somebody retried the job in between. */
+  /** The job was retried in between. */
   #runsAgain(): Observable<undefined> {
     const { book, context } = this;
     return timer(clampTimer(book.waitMs), context.scheduler).pipe(concatMap(() => this.#read()));

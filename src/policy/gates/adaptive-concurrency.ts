@@ -25,7 +25,7 @@ export interface AdaptiveConcurrency {
   readonly limit: number;
   /** Takes in every answer. */
   observe(answer: Pick<GateAnswer, 'kind' | 'status'>): void;
-  /** As of a gate. */
+  /** As in a gate. */
   useClock(clock: Clock): void;
 }
 
@@ -133,7 +133,7 @@ class SoughtConcurrency {
     this.#change(before, now);
   }
 
-  /** The latest trial was above the limit as well. */
+  /** Called when the latest trial was above the limit, too. */
   #keepTo(now: number): void {
     this.#change(Math.floor(this.#inTrial * half), now);
   }

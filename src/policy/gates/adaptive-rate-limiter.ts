@@ -21,7 +21,7 @@ const fewest = 3;
 const lately = 0.8;
 /** While the rate rises, the rate just tried is this many times the rate over the last second. */
 const rise = 1.3;
-/** The rate is only set anew when it grows by more than this factor. */
+/** The rate is only set again when it grows by more than this factor. */
 const step = 1.01;
 const leastPerSecond = 1;
 /** One cut leaves at least a quarter. */
