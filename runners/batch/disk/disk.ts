@@ -52,6 +52,7 @@ export interface DiskFile {
   size(): Promise<number>;
   /** The `id` that `stat` gives for a name of this file. @defaultValue not known */
   id?(): Promise<string | undefined>;
+  /** Closes the descriptor. */
   close(): Promise<void>;
 }
 
