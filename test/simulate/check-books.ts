@@ -90,7 +90,8 @@ function onceEach({ rows, disk, out }: Books, { results, failures, sheets }: Fil
 function boughtOnce({ service, rows, retried, failedAgain }: Books, { results }: Files): string[] {
   const broken: string[] = [];
   const mayBeBoughtAgain = new Set(
-    rows.filter(({ end }) => failedAgain && end === 'failed').map(({ id }) => id),
+    // A rejected row whose answer was lost has a job that has failed.
+    rows.filter(({ end }) => failedAgain && (end === 'failed' || end === 'rejected')).map(({ id }) => id),
   );
   const accepted = new Map<string, number>();
   for (const post of service.posts)
