@@ -82,11 +82,20 @@ export type RunEvent =
  * - `manifest`: from the check of the manifest.
  * - `held`: rows that a person has to decide on.
  * - `changed`: rows that have changed since they were bought.
- * - `host`: another host than before, which had accepted nothing.
- * - `database`: the connection was lost or restored.
- * - `workers`: no worker is running.
+ * - `price`: a reported price differs from the expected one.
  * - `value-cap`: rows of a value do not fit under its cap.
  * - `warn-at`: the warning threshold of a cap is reached.
+ * - `expiry`: pictures that are not saved and that the service will soon delete.
+ * - `format`: a picture has another format than the one asked for.
+ * - `picture`: an edit has no picture or another row's, or an output has no file to save.
+ * - `endpoint`: the service does not know an endpoint.
+ * - `double`: a row may have been paid twice, or two rows may have each other's answers.
+ * - `journal`: outputs of paid rows that a repair could not bring back.
+ * - `lock`: the folder's lock is not as strong as it should be.
+ * - `host`: another host than before, which had accepted nothing.
+ * - `poll-law`: what was learned about run times could not be read or kept.
+ * - `database`: the connection was lost or restored.
+ * - `workers`: no worker is running.
  */
 export type WarningCode =
   | 'manifest'
