@@ -11,8 +11,9 @@ export interface CsvRow {
 }
 
 /**
- * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. The separator is the
- * comma, semicolon or tab that the first line has most. Quoted cells may hold line breaks.
+ * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. The separator is that of a
+ * first line `sep=;`, as Excel writes it, else the comma, semicolon or tab that the header has most. Quoted cells may
+ * hold line breaks.
  *
  * @param unended called with the line of a quote that nothing closes; the rest of the file is left out, because a run
  *   may be writing it
@@ -67,6 +68,8 @@ class RecordReader {
   /** Where the next record begins. */
   line = 1;
   private names: readonly string[] | undefined;
+  /** The one that a first line names. */
+  private separator: string | undefined;
   private readonly record = new CsvRecord();
   private bytes: Buffer = Buffer.alloc(0);
   /** The start of a record that continues in the next block. */
@@ -100,8 +103,17 @@ class RecordReader {
   take(take: TakeRecord): void {
     const { record, bytes } = this;
     for (let start = 0; start < bytes.length;) {
-      if (this.names === undefined)
-        record.separator = separatorOf(bytes.toString('utf8', 0, lineEnd(bytes, 0)));
+      if (this.names === undefined) {
+        const text = bytes.toString('utf8', start, lineEnd(bytes, start));
+        const [, named] = (this.line === 1 && sepLine.exec(text)) || [];
+        if (named !== undefined) this.separator = named;
+        record.separator = this.separator ?? separatorOf(text);
+        if (named !== undefined) {
+          this.line++;
+          start = lineEnd(bytes, start) + 1;
+          continue;
+        }
+      }
       const end = record.split(bytes, start);
       if (end < 0) {
         this.open = Buffer.from(bytes.subarray(start));
@@ -117,6 +129,7 @@ class RecordReader {
 }
 
 const nothing: Buffer = Buffer.alloc(0);
+const sepLine = /^\uFEFF?"?sep=([,;|\t])"?\r?$/i;
 
 /** Of a record that ends there: one, and one for each line break in its cells. */
 function linesIn(bytes: Buffer, start: number, end: number): number {

@@ -39,6 +39,17 @@ describe('readCsv', () => {
     expect(await read('id\tamount\n1\t0.5')).toEqual([{ id: '1', amount: '0.5' }]);
   });
 
+  it('takes the separator that a first line names, and counts that line', async () => {
+    const folder = await reportFolder({ 'a.csv': '\uFEFFsep=;\r\nid;amount, in USD\r\n1;0,5\r\n' });
+    expect(await collect(readCsv(nodeDisk, join(folder, 'a.csv')))).toEqual([
+      { line: 3, cells: { id: '1', 'amount, in USD': '0,5' } },
+    ]);
+    expect(await read('"sep=|"\na|b,c\n1|2')).toEqual([{ a: '1', 'b,c': '2' }]);
+    expect(await read('sep=;')).toEqual([]);
+    // A column of that name is one.
+    expect(await read('a,sep=;\n1,2')).toEqual([{ a: '1', 'sep=;': '2' }]);
+  });
+
   it('gives absent cells as empty and passes over empty lines', async () => {
     expect(await read('a,b\n1\n\n2,3\n')).toEqual([
       { a: '1', b: '' },
