@@ -4,6 +4,7 @@ import { nodeDisk } from '../../batch/formats.js';
 import type { Summary } from '../../batch/internal.js';
 import {
   anotherFolder,
+  forRowsToGo,
   runAgain,
   runAgainCommand,
   type RunCommand,
@@ -46,11 +47,17 @@ export async function whatIsLeft(
   ];
 }
 
-/** The line with the command for rows that are to be polled or sent after a settlement. */
+/**
+ * The command for rows that are to be polled or sent after a settlement. A row is only in one of the run's manifests: where
+ * the last start had another one than the first, both are named.
+ */
 export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
   const command = await commandOfRun(folder, io);
-  const again = command && runAgain(command);
-  return again === undefined ? [] : [`Go on: ${again}`];
+  const ways = command && (command.latest === undefined ? [command] : [command, forRowsToGo(command)]);
+  return (ways ?? []).flatMap((way) => {
+    const again = runAgain(way);
+    return again === undefined ? [] : [`Go on: ${again}`];
+  });
 }
 
 /** How commands name the run of a folder, from its first and its last start; `undefined` when it has none. */
@@ -74,7 +81,12 @@ export async function commandOfStarts(
 ): Promise<RunCommand> {
   const folders = { folder: shown(folder), another: shown(await anotherFolder(nodeDisk, folder)) };
   const command = runAgainCommand(first, last, folders);
-  return { ...command, manifest: command.manifest === '' ? '' : shown(command.manifest) };
+  const inWords = (manifest: string): string => (manifest === '' ? '' : shown(manifest));
+  const { manifest, latest } = command;
+  return {
+    ...{ ...command, manifest: inWords(manifest) },
+    ...(latest && { latest: { ...latest, manifest: inWords(latest.manifest) } }),
+  };
 }
 
 /** The database that a run's folder names; a run without one loads none of its code. */

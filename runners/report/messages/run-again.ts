@@ -14,6 +14,8 @@ export interface RunCommand {
   readonly isRehearsal: boolean;
   /** The name of a folder that does not exist yet. */
   readonly another: string;
+  /** The manifest of the last start with its options, if it is another one. The rows to go are in it. */
+  readonly latest?: Pick<RunCommand, 'manifest' | 'options'>;
 }
 
 /** The manifest and the options of a start. */
@@ -34,7 +36,7 @@ export interface StartFacts {
 
 /**
  * How commands name the run: by its first manifest, because a later one (of rejected rows, for example) may hold only
- * some of the rows, and by the options of its last start.
+ * some of the rows, and by the options of its last start. For the rows to go see `forRowsToGo`.
  *
  * @param first the run's first start
  * @param folders as the commands write them
@@ -44,14 +46,23 @@ export function runAgainCommand(
   last: StartFacts,
   folders: Pick<RunCommand, 'folder' | 'another'>,
 ): RunCommand {
-  const { manifest, repeat } = first.manifest === last.manifest ? last : first;
-  return {
+  const isSame = first.manifest === last.manifest;
+  const named = ({ manifest, repeat }: Pick<StartFacts, 'manifest' | 'repeat'>) => ({
     // It is not a path when rows arrived one by one.
     manifest: isAbsolute(manifest) ? manifest : '',
-    ...folders,
     options: optionsOf(last, repeat.manifest),
+  });
+  return {
+    ...folders,
+    ...named(isSame ? last : first),
+    ...(!isSame && { latest: named(last) }),
     isRehearsal: last.local,
   };
+}
+
+/** The same run by the manifest of its last start: only that one is sure to have the rows that this start left to go. */
+export function forRowsToGo({ latest, ...run }: RunCommand): RunCommand {
+  return { ...run, ...latest };
 }
 
 /** `out-again`, or the first of `out-again-2`, `out-again-3` … that does not exist. */

@@ -6,7 +6,14 @@ import type { RunEnd } from '../../batch/stop/worst-end.js';
 import { elsewhere, helpFor, type Way } from './failure-help.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
-import { priceRest, runAgain, runElsewhere, withoutOption, type RunCommand } from './run-again.js';
+import {
+  forRowsToGo,
+  priceRest,
+  runAgain,
+  runElsewhere,
+  withoutOption,
+  type RunCommand,
+} from './run-again.js';
 
 /** One thing for a person to do, about rows that failed for one cause. */
 export interface ToDo {
@@ -49,7 +56,8 @@ export function whatToDo(
  *
  * @param last how the last start ended; without an exit code when it was cut off
  */
-export function toGoOn(count: number, run: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
+export function toGoOn(count: number, given: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
+  const run = forRowsToGo(given);
   const reached = exitCode === cappedCode ? caps : [];
   // A day's cap frees itself with time.
   const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');

@@ -28,6 +28,15 @@ describe('millrace settle', () => {
     expect(work.emulator.bill()).toHaveLength(1);
   });
 
+  it('names the manifest of the last start beside the first one: the row is in one of them', async () => {
+    losesReplies = true;
+    await work.write('more.jsonl', echoJobs(2).slice(1));
+    const more = await work.call('run', 'more.jsonl', '--add', '--out', 'rows.out');
+    expect(more).toMatchObject({ code: 6 });
+    const settled = await work.call('settle', 'rows.out', 'j1', '--not-sent');
+    expect(settled.stdout).toMatch(/Go on: millrace run rows.jsonl .*\nGo on: millrace run more.jsonl /);
+  });
+
   it('lets the next start send what never arrived', async () => {
     expect((await work.call('settle', 'rows.out', 'j0', '--not-sent')).code).toBe(0);
     expect((await work.call('run', 'rows.jsonl')).code).toBe(0);

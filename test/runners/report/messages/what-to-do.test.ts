@@ -121,6 +121,12 @@ it('goes on with what is left, and prices it first where the cap was reached', (
   expect(toGoOn(0, run, { exitCode: 0 })).toEqual([]);
 });
 
+it('goes on with the manifest of the last start, which has the rows to go', () => {
+  const latest = { manifest: 'my edits.redo.csv', options: ['--max-cost', '5'] };
+  const command = "millrace run 'my edits.redo.csv' --out my.out --max-cost 5";
+  expect(toGoOn(3, { ...run, latest }, { exitCode: 0 })).toMatchObject([{ command }]);
+});
+
 it('names the caps of values that stopped the run, each with its amount, and lifts no other one', () => {
   const caps = [
     { option: 'max-cost-by' as const, column: 'customer', usd: 0.2 },
