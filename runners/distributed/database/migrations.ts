@@ -1,6 +1,6 @@
 /** One step of the schema. Steps are run once, in order, each in a transaction; what has been released never changes. */
 export interface Migration {
-  /** From 1, without gaps: the schema's version after it. */
+  /** The version of the schema after the step. Versions start at `oldestJournal` and have no gaps. */
   readonly version: number;
   /** What the step adds, for people. */
   readonly name: string;

@@ -209,7 +209,10 @@ export function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has
   return Math.max(Math.ceil(concurrency / seats) - has, 0);
 }
 
-/** Rows that are polled take slots like the others, but at least one row is sent beside them. */
+/**
+ * The number of slots for rows that are sent. Rows that are polled take slots too, but one slot is left for a row that is
+ * sent, as long as none is.
+ */
 function roomFor({ concurrency, inFlight, polled }: RunLedger, morePolled: number): number {
   return Math.max(concurrency - inFlight - morePolled, inFlight - polled < 1 ? 1 : 0);
 }
