@@ -63,13 +63,13 @@ export function nodeHandler(answer: AnswerCall): (request: NodeCall, response: N
   };
 }
 
-/** The rest of a refused body is not read. */
+/** A call that is refused for good may have a body that was not read to its end, so its connection is closed. */
 function headersOf(status: number): Record<string, string> {
   const isRead = status < 300 || status === 409 || status === 503;
   return { 'Content-Type': 'text/plain', ...(!isRead && { Connection: 'close' }) };
 }
 
-/** The body as text; `undefined` when it is longer than `maxBytes` or breaks off. */
+/** The body as text; `undefined` when it is longer than `maxBytes`. Rejects when it breaks off. */
 export async function readText(call: ReceivedCall, maxBytes: number): Promise<string | undefined> {
   if (!(call.length <= maxBytes)) return undefined;
   const decoder = new TextDecoder();

@@ -25,7 +25,7 @@ export interface WebhookCall extends Partial<CalledPost> {
   readonly jobId?: string;
 }
 
-/** How many ended jobs are remembered. */
+/** At most this many ended jobs are remembered. */
 const mostEnded = 10_000;
 /**
  * How long a job whose POST had no answer waits for a callback: before any callback has arrived, while they arrive

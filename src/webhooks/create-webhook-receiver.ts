@@ -57,7 +57,7 @@ export interface WebhookReceiver extends JobWebhooks {
   readonly fetch: (request: Request) => Promise<Response>;
   /** A handler for `node:http`. */
   readonly node: (request: NodeCall, response: NodeAnswer) => void;
-  /** Emits every call once it is answered. */
+  /** Emits every call with the status of its answer, just before the answer is written, and every `double`, with status 0. */
   readonly calls$: Observable<WebhookCall>;
   /**
    * The callbacks of a job whose row has an id that outlives the process.
@@ -77,9 +77,11 @@ const maxBodyBytes = 1024 * 1024;
 const bodyMs = 10_000;
 /** Time limit of an answer; then 503, so that the service tries again. */
 const answerMs = 8_000;
+
 /**
  * Takes callbacks of the service. A callback of a completed job ends the job, once its POST is answered. Polls stay
- * as the backstop. The receiver answers 2xx only when the outcome is durable; otherwise the service tries again.
+ * as the backstop. The receiver answers 200 once what a callback tells is durable: the outcome of the job, or only its id
+ * if the job goes on. If nothing becomes durable within 8 s it answers 503, so that the service tries again.
  *
  * @example
  * ```ts

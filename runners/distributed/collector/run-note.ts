@@ -20,10 +20,10 @@ const noteSchema = elsewhereSchema.extend({
   collected: z.number(),
   /**
    * … and the last of them comes after this many of its records. Notes of older versions have 0, and the record may be
-   * anywhere. @defaultValue 0 @defaultValue 0
+   * anywhere. @defaultValue 0
    */
   among: z.number().default(0),
-  /** The jobs of this many of the journal's first records are in the database. @defaultValue 0 @defaultValue 0 */
+  /** The jobs of this many of the journal's first records are in the database. @defaultValue 0 */
   named: z.number().default(0),
 });
 

@@ -8,7 +8,7 @@ export interface DatabaseLinkOptions {
   readonly scheduler: SchedulerLike;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Emits when no new work is started: `look` gives up. @defaultValue never @defaultValue never */
+  /** Emits when no new work is started: `look` gives up. @defaultValue never */
   readonly left?: Observable<unknown>;
   /** Emits when waiting has to end: `insist` gives up. */
   readonly cut: Observable<unknown>;

@@ -10,7 +10,6 @@ export interface PoolSettings {
   readonly name?: string;
   /**
    * A statement without an answer after this many ms has failed, and its connection is closed. @defaultValue 30_000
-   * @defaultValue 30_000
    */
   readonly answerMs?: number;
 }

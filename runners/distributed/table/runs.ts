@@ -21,7 +21,7 @@ export interface RunStart {
 export interface StartBefore {
   readonly spent: MicroDollars;
   readonly unknown: MicroDollars;
-  /** Spent and unknown money together, by column and value. @defaultValue nothing @defaultValue nothing */
+  /** Spent and unknown money together, by column and value. @defaultValue nothing */
   readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
   /** The folder has all records up to this number. */
   readonly collected: number;

@@ -44,7 +44,7 @@ export interface Deadline {
  * Polls at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of the
  * state, of the time in the queue and of the partial output. Polls never overlap: times during a poll, or during the
  * waits between its tries, are skipped. Network faults, busy services and replies about another job are retried without
- * limit; an unknown state is not terminal. Without a bound it polls for ever.  A job is given up when the service no
+ * limit; an unknown state is not terminal. Without a bound it polls for ever. A job is given up when the service no
  * longer knows it (404), repeatedly refuses the key, fails TLS verification or redirects elsewhere; then it may have
  * been paid.
  */
