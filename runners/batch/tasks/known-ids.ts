@@ -23,7 +23,7 @@ export class KnownIds extends IdBook {
   }
 
   /** Whether the row with this index in the journal has a line. */
-  isSeen(index: number): boolean {
+  private isSeen(index: number): boolean {
     return (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
   }
 

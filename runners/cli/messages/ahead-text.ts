@@ -54,7 +54,7 @@ function axesText({ axes }: Ahead): string[] {
 
 const boughtShown = 5;
 
-/** Rows that ask for something already bought: by this run for rows that are no longer in the manifest, or in other folders. */
+/** Rows that ask for something already bought: by this run for rows that are no longer in the manifest or have changed, or in other folders. */
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first, elsewhere } = bought;

@@ -117,11 +117,11 @@ export function describeOutdated(rows: SameRows): string[] {
   return described(rows, () => 'rejects a picture that was bought again since');
 }
 
-/** The same for rows that ask for what was bought before, by the run itself for a row that the manifest has no more, or in other folders. */
+/** The same for rows that ask for what was bought before, by the run itself for a row that the manifest has no more or that has changed, or in other folders. */
 export function describeBought(rows: BoughtRows): string[] {
   const what = rows.elsewhere
     ? `was bought already, in ${rows.elsewhere.join(' and ')}`
-    : 'the run has bought already, for a row that is not in the manifest';
+    : 'the run has bought already, for a row that is not in the manifest or has changed';
   return described(rows, () => `asks for what ${what}`);
 }
 

@@ -63,7 +63,7 @@ export interface Ahead {
   readonly same: SameRows;
   /**
    * The part of `toSend` whose request is the same as that of an earlier row of the run that is no longer in the
-   * manifest: it would be bought again under another id. Otherwise, requests that another run of this manifest or of
+   * manifest, or has changed since: it would be bought again under another id. Otherwise, requests that another run of this manifest or of
    * the same rows has bought. Absent if there are none.
    */
   readonly bought?: BoughtRows;

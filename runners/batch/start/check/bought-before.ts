@@ -8,7 +8,7 @@ import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-ma
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { requestHash } from '../../manifest/request-hash.js';
-import type { KnownIds } from '../../tasks/known-ids.js';
+import type { AskedRows } from './asked-rows.js';
 import { mayBePaid } from '../../row/row-status.js';
 
 /** The rows that a start sends. */
@@ -22,16 +22,17 @@ type Bought = Pick<Journal, 'recovered' | 'records'>;
 
 /**
  * Finds rows to send whose request is the same as that of an earlier row of the run that was or may have been paid for
- * and is no longer in the manifest: the row got another id, through other axes or another name.
+ * and is no longer in the manifest, or asks for something else there: the request got another id, through other axes,
+ * another name, or numbers that were given anew.
  *
- * @param ids the ids of a full pass over the manifest
+ * @param asked the rows that a full pass over the manifest has found
  */
 export async function boughtBefore(
   journal: Bought,
-  ids: Pick<KnownIds, 'isSeen'>,
+  asked: Pick<AskedRows, 'has'>,
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  return tallied(sent, await boughtOf(journal, sent, (index) => !ids.isSeen(index)));
+  return tallied(sent, await boughtOf(journal, sent, (index) => !asked.has(index)));
 }
 
 /**

@@ -17,6 +17,7 @@ import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-reque
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
+import type { AskedRows } from './asked-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
 import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
@@ -89,8 +90,8 @@ async function checkRest(
   };
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that is no longer in the manifest may have a picture with the same name as a row that was left out, or may
-  // have bought what a row now asks for.
-  const isByGone = ahead.gone > 0 && (hasCapitals || ahead.toSend > 0);
+  // have bought what a row now asks for, and so may a row that asks for something else now.
+  const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.asked.areAll && ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
     return { plan, columns, ahead, names, pending, invalid, sample, sending: survey.sending.hashes };
@@ -157,7 +158,7 @@ async function checkRows(
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
   const bought = await boughtAlready(options, journal, {
-    ...{ ahead, ids, sample: sample.hashes, peekJournal },
+    ...{ ahead, asked: survey.asked, sample: sample.hashes, peekJournal },
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {
@@ -178,19 +179,18 @@ async function boughtAlready(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
   start: {
-    readonly ahead: Pick<Ahead, 'gone' | 'toSend'>;
-    readonly ids: IdBook;
+    readonly ahead: Pick<Ahead, 'toSend'>;
+    readonly asked: AskedRows;
     readonly sample: readonly string[];
     readonly peekJournal: PeekJournal;
     readonly toSend: () => AsyncIterable<Row>;
   },
 ): Promise<BoughtRows | undefined> {
-  const { ahead, ids, sample, peekJournal, toSend } = start;
+  const { ahead, asked, sample, peekJournal, toSend } = start;
   const { disk, prices, manifest } = options;
   const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
   if (ahead.toSend === 0) return undefined;
-  const isKept = journal !== undefined && ids instanceof KnownIds && ahead.gone > 0;
-  const own = isKept ? await boughtBefore(journal, ids, sent) : undefined;
+  const own = journal && !asked.areAll ? await boughtBefore(journal, asked, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
   return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
 }

@@ -6,6 +6,7 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
+import { AskedRows } from './asked-rows.js';
 import { decideRow, hasChanged, isOutdated, type ManifestRules } from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
 import { isDoubled, isTakenUp } from '../../row/left-rows.js';
@@ -44,6 +45,7 @@ export class StartSurvey {
   readonly sending = new RowSample(requestHash);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
+  readonly asked: AskedRows;
   columns: readonly string[] | undefined;
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
@@ -71,6 +73,7 @@ export class StartSurvey {
     },
   ) {
     this.select = new SelectRows(options);
+    this.asked = new AskedRows(known.rows);
     this.cap = capInForce(options, known.capUsd);
     const costBy = costByInForce(options, known.costBy);
     this.values = trackedColumns(costBy).length > 0 ? new ValueSurvey(costBy) : undefined;
@@ -95,6 +98,7 @@ export class StartSurvey {
   /** Counts rows that are not read, because they have ended with the content that the manifest has. */
   leaveOut(rows: number): void {
     for (const name of ['rows', 'ended', 'known'] as const) this.count[name] += rows;
+    this.asked.leaveOut(rows);
   }
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
@@ -133,6 +137,7 @@ export class StartSurvey {
     if (this.options.only !== undefined) this.select.see(row);
     const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
+    if (state?.sameContent(row.hash) === true) this.asked.add(row.id);
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);

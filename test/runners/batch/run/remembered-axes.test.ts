@@ -114,13 +114,35 @@ describe('a run with axes', () => {
     expect([exitCode, reason]).toEqual([
       2,
       expect.stringContaining(
-        'line 2 (id "new") asks for what the run has bought already, for a row that is not in the manifest',
+        'line 2 (id "new") asks for what the run has bought already, for a row that is not in the manifest or has changed',
       ),
     ]);
     expect(posts()).toEqual(['dusk']);
     const { ahead } = await start({ set: {} });
     expect(ahead?.bought).toMatchObject({ rows: 1 });
   });
+
+  it.each(['keep', 'redo'] as const)(
+    'names what rows ask for that were numbered anew, as when a row was put in front (--changed %s)',
+    async (changed) => {
+      const numbered = (...prompts: string[]) =>
+        run.manifest(
+          `id,images,prompt\n${prompts.map((text, at) => `${at + 1},https://pictures.test/a.png,${text}\n`).join('')}`,
+        );
+      numbered('dusk', 'dawn');
+      await start({ set: {} });
+      numbered('noon', 'dusk', 'dawn', 'eve');
+      expect((await start({ set: {} }, { only: ['4'], same: 'refuse' })).exitCode).toBe(0);
+      posts();
+      const { exitCode, reason } = await start({ set: {} }, { changed, same: 'refuse' });
+      expect([exitCode, reason]).toEqual([
+        2,
+        expect.stringContaining('line 4 (id "3") asks for what the run has bought already'),
+      ]);
+      expect(reason.includes('line 3 (id "2") asks')).toBe(changed === 'redo');
+      expect(posts()).toEqual([]);
+    },
+  );
 
   it('says nothing of rows that failed unpaid, of rows that are read, and of repeats', async () => {
     run.manifest('id,images,prompt\na,https://pictures.test/a.png,dusk\n');
