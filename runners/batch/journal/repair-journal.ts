@@ -22,6 +22,11 @@ export const slackRows = 1_000;
 /** No record is shorter than this. */
 const leastRecordBytes = 40;
 
+/** The same for a journal that is known to have lost this many bytes. */
+export function slackOf(lostBytes: number): number {
+  return Math.max(slackRows, Math.ceil(lostBytes / leastRecordBytes));
+}
+
 /**
  * Keeps every record that can be read, renumbers them, and adds a `repaired` record at the end. The damaged file is
  * kept beside it as `journal.jsonl.broken-1` (2, 3 …).
@@ -100,7 +105,7 @@ class Survey {
   loss(): { missing: number; heldUpToRow: number } {
     const missing = Math.max(this.gaps, this.badBytes >= leastRecordBytes ? 1 : 0);
     if (missing === 0) return { missing, heldUpToRow: 0 };
-    const slack = Math.max(slackRows, this.gaps, Math.ceil(this.badBytes / leastRecordBytes));
+    const slack = Math.max(slackOf(this.badBytes), this.gaps);
     // Rows that were selected with `only` are sent in no fixed order: any row may have been sent.
     return { missing, heldUpToRow: this.picked ? Number.MAX_SAFE_INTEGER : this.lastRow + slack };
   }

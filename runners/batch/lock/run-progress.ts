@@ -54,24 +54,27 @@ export class RunProgress {
    * Locks the run's id and compares the journal with the note.
    *
    * @param repairs how often the journal was repaired
-   * @param isRepair whether this start was asked to repair: then an older journal was restored on purpose
+   * @param isRepair whether this start was asked to repair: an older journal may then be gone on with in its own folder
+   * @returns how many bytes the journal lacks, at least; 0 unless `isRepair`
    * @throws {LockError} `held`; `copied` if the journal lacks what the run has done since
    */
-  async check(repairs: number, isRepair: boolean): Promise<void> {
+  async check(repairs: number, isRepair: boolean): Promise<number> {
     this.#repairs = repairs;
     const { disk } = this.options;
     const here = await journalIn(disk, this.folder);
-    if (here === undefined) return;
+    if (here === undefined) return 0;
     const path = await this.#take(here.id);
-    if (path === undefined) return;
+    if (path === undefined) return 0;
     const note = await readNote(disk, path, progressSchema).catch(() => undefined);
     const real = await disk.realPath(this.folder);
-    if (note === undefined || note.repairs < repairs || (isRepair && note.folder === real)) return;
+    if (note === undefined || note.repairs < repairs) return 0;
     const isLater = note.bytes <= here.size && (await tailOf(disk, this.folder, note.bytes)) === note.tail;
-    const other = note.folder === real ? undefined : await journalIn(disk, note.folder);
-    if (isLater && (other?.id !== here.id || other.size <= here.size)) return;
+    const isOwn = note.folder === real;
+    const other = isOwn ? undefined : await journalIn(disk, note.folder);
+    if (isLater && (other?.id !== here.id || other.size <= here.size)) return 0;
+    if (isOwn && isRepair) return Math.max(note.bytes - here.size, 1);
     await this.release();
-    throw copied(this.folder, note, path);
+    throw isOwn ? putBack(this.folder, note) : copied(this.folder, note, path);
   }
 
   /**
@@ -205,6 +208,13 @@ function copied(folder: string, note: z.infer<typeof progressSchema>, path: stri
   const message =
     `The journal in ${folder} is a copy, or an earlier state, of a run that has gone on in ${note.folder} since (${note.started}): what was bought ` +
     `there would be bought again. Nothing was sent. Go on in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
+  return new LockError('copied', message);
+}
+
+function putBack(folder: string, note: z.infer<typeof progressSchema>): LockError {
+  const message =
+    `The journal in ${folder} is an earlier state of this run, which has gone on since (${note.started}): what was bought ` +
+    'then would be bought again. Nothing was sent. Put the latest state of the folder back. If that is lost, start the run with --repair: it holds every row that may have been bought.';
   return new LockError('copied', message);
 }
 

@@ -6,6 +6,7 @@ import { clearLeftovers } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath } from '../journal/journal.js';
+import type { RunHold } from '../lock/hold-run.js';
 import type { ManifestOf } from '../lock/runs-of-manifest.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
@@ -71,10 +72,12 @@ export async function holdJournal(
   if (held.warning !== undefined) events.next({ type: 'warning', code: 'lock', message: held.warning });
   if (held.isInherited === true) await clearLeftovers(options.disk, out);
   const done = meanwhile();
+  // The folder of a rehearsal may be copied, because nothing is bought in it.
+  const progress = options.identity.local ? undefined : held.progress;
   const journal = await holdingPictured(
     options.disk,
     out,
-    await soundJournal({ options, closers, room }, openFile),
+    await soundJournal({ options, closers, room }, progress, openFile),
   );
   await done;
   const lost = options.repair ? await lostOutputs(journal) : undefined;
@@ -84,8 +87,6 @@ export async function holdJournal(
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
   // Only for a journal in the folder: any other kind knows by itself if the run has gone on elsewhere.
   if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
-  // The folder of a rehearsal may be copied, because nothing is bought in it.
-  const progress = identity.local ? undefined : held.progress;
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
@@ -122,6 +123,7 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
 /** Opens the journal and checks that the files are not ahead of it. */
 async function soundJournal(
   { options, closers, room }: Pick<Opening, 'options' | 'closers' | 'room'>,
+  progress: RunHold['progress'],
   openFile: OpenJournal,
 ): Promise<Journal> {
   const { disk, out, repair, scheduler, costBy, maxCostByUsd } = options;
@@ -136,7 +138,8 @@ async function soundJournal(
     return journal;
   };
   const journal = await open();
-  const finish = repair ? await repairLostJournal({ disk, folder: out, journal }, now) : undefined;
+  const lostBytes = repair ? ((await progress?.check(journal.recovered.repairs, true)) ?? 0) : 0;
+  const finish = repair ? await repairLostJournal({ disk, folder: out, journal, lostBytes }, now) : undefined;
   if (finish !== undefined) await journal.close().then(finish);
   const sound = finish === undefined ? journal : await open();
   // Opening creates a missing journal, so a folder that was moved away in between would be started anew.

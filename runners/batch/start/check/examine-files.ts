@@ -8,7 +8,7 @@ import { imagesFolder } from '../../artifacts/artifact-name.js';
 import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js';
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
-import { slackRows, withLost, type LostRecords } from '../../journal/repair-journal.js';
+import { slackOf, withLost, type LostRecords } from '../../journal/repair-journal.js';
 import { readSummary, type Summary } from '../../sinks/summary-file.js';
 
 export interface Examining {
@@ -29,18 +29,23 @@ export async function refuseLostJournal(examining: Examining): Promise<void> {
   if (why !== undefined) throw journalWithout(examining.folder, why);
 }
 
+interface Repairing extends Examining {
+  /** How many bytes the journal lacks, as is known outside of the folder: all of its files may be of an earlier state. */
+  readonly lostBytes: number;
+}
+
 /**
  * Adds to the journal what the files say about purchases that it has lost, and holds further rows that may have been
  * sent. Returns a function to call once the journal is closed and before it is read again; `undefined` if nothing was
  * lost.
  */
 export async function repairLostJournal(
-  examining: Examining,
+  { lostBytes, ...examining }: Repairing,
   now: () => number,
 ): Promise<(() => Promise<void>) | undefined> {
   const { disk, folder, journal } = examining;
   const summary = await readSummary(disk, folder);
-  if ((await whyLost(examining, summary)) === undefined) return undefined;
+  if (lostBytes === 0 && (await whyLost(examining, summary)) === undefined) return undefined;
   const { recovered } = journal;
   const evidence = new Evidence();
   const lost = new Map<string, LostRecords>();
@@ -51,7 +56,7 @@ export async function repairLostJournal(
     else lost.set(purchase.id, lostRecords(purchase, known));
   }
   const lastRow = Math.max(recovered.lastRow, evidence.lastRow);
-  const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackRows;
+  const heldUpToRow = (await wasPicked(journal)) ? Number.MAX_SAFE_INTEGER : lastRow + slackOf(lostBytes);
   const missing = Math.max((summary?.covers?.records ?? 0) - recovered.records, evidence.size, 1);
   const records: JournalRecord[] = [{ k: 'repaired', at: now(), missing, heldUpToRow }];
   records.push(...evidence.records((id) => recovered.rows.get(id)));

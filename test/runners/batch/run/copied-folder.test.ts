@@ -76,12 +76,18 @@ describe('a copy of a folder', () => {
     expect(run.bought()).toBe(8);
   });
 
-  it('is refused where it is put back in the place of the first one [fault 19a]', async () => {
+  it('is refused where it is put back in the place of the first one, and --repair holds what may have been bought [fault 19a]', async () => {
     await using run = await copied();
     expect((await run.start(run.folder.out)).exitCode).toBe(0);
     rmSync(run.folder.out, { recursive: true });
     renameSync(run.copy, run.folder.out);
-    expect(await run.start(run.folder.out)).toMatchObject({ exitCode: 74 });
+    const { exitCode, reason } = await run.start(run.folder.out);
+    expect(exitCode).toBe(74);
+    expect(reason).toMatch(/is an earlier state of this run.*with --repair/);
+    expect(run.bought()).toBe(8);
+    const repaired = await run.start(run.folder.out, { repair: true });
+    expect(repaired).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 4 } } });
+    expect((await run.start(run.folder.out)).exitCode).toBe(6);
     expect(run.bought()).toBe(8);
   });
 
