@@ -98,6 +98,10 @@ export async function undone(
   const last = await lastRecord(journal, row.id);
   if (last?.k === 'outcome' && row.status === 'expired')
     throw usage(`${name}: a cost that was written down stays written down, and cannot be taken back`);
+  if (last?.k === 'freed')
+    throw usage(
+      `${name}: what was decided about attempt ${last.attempt} stays decided, because the row is sent or asked for anyway`,
+    );
   if (last === undefined || !isSettledByHand(last))
     throw usage(`${name} was not settled, or has gone on since: nothing can be taken back`);
   const held = heldOutcome(row, at);

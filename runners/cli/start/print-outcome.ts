@@ -74,7 +74,8 @@ async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
   const manifest = live === undefined ? (source.keep?.path ?? source.path) : source.name;
   const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
-  const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost };
+  const redoes = options.changed === 'redo';
+  const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, redoes };
   const { readFirstStart } = await import('../../report/survey/run-story.js');
   const shown = (path: string) => (options.quiet ? path : shownPath(path, io.cwd));
   return commandOfStarts((await readFirstStart(nodeDisk, out)) ?? last, last, out, shown);

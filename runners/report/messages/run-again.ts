@@ -16,6 +16,8 @@ export interface RunCommand {
   readonly another: string;
   /** The manifest of the last start with its options, if it is another one. The rows to go are in it. */
   readonly latest?: Pick<RunCommand, 'manifest' | 'options'>;
+  /** Options of the last start that its rows to go need, and no other rows. */
+  readonly toGo?: readonly string[];
 }
 
 /** The manifest and the options of a start. */
@@ -32,6 +34,8 @@ export interface StartFacts {
   readonly maxCost: number | undefined;
   /** USD: the cap of the start, from any source. */
   readonly cap?: number;
+  /** Bought rows that had changed were bought again (`--changed redo`). */
+  readonly redoes?: boolean;
 }
 
 /**
@@ -56,13 +60,15 @@ export function runAgainCommand(
     ...folders,
     ...named(isSame ? last : first),
     ...(!isSame && { latest: named(last) }),
+    ...(last.redoes === true && { toGo: ['--changed', 'redo'] }),
     isRehearsal: last.local,
   };
 }
 
 /** The same run by the manifest of its last start: only that one is sure to have the rows that this start left to go. */
-export function forRowsToGo({ latest, ...run }: RunCommand): RunCommand {
-  return { ...run, ...latest };
+export function forRowsToGo({ latest, toGo = [], ...run }: RunCommand): RunCommand {
+  const { manifest, options } = latest ?? run;
+  return { ...run, manifest, options: [...options, ...toGo] };
 }
 
 /** `out-again`, or the first of `out-again-2`, `out-again-3` … that does not exist. */

@@ -73,6 +73,7 @@ function startOf(record: JsonObject): NotedStart {
     // A cap of the configuration is found there again.
     maxCost: typeof maxCost === 'number' && settings['defaultMaxCostUsd'] === undefined ? maxCost : undefined,
     ...(typeof maxCost === 'number' ? { cap: maxCost } : {}),
+    ...(settings['changed'] === 'redo' && { redoes: true }),
   };
 }
 

@@ -289,6 +289,7 @@ describe('settleRows', () => {
         cost: { reported: 0.0875, unknown: 0, possiblyDouble: 0 },
         rows: { toDo: 1 },
       });
+      await expect(settle(run, 'a', { undo: true })).rejects.toThrow('attempt 1 stays decided');
       expect((await run.start({ maxCostUsd: 0.18 })).exitCode).toBe(0);
       expect(purchases(run).sort()).toEqual(['a 2 reported', 'b 1 reported']);
     });

@@ -375,6 +375,20 @@ describe('the money of millrace run', () => {
       expect(spent()).toBe(50_000);
     });
 
+    it('leaves rows of a redo to go, and the command that is printed for them has the redo', async () => {
+      await serve();
+      await jobs('grind', 3);
+      await run('grind.jsonl');
+      await jobs('grind', 3, { finer: true });
+      const { code, stdout } = await run('grind.jsonl', '--changed', 'redo', '--max-cost', '0.04');
+      expect(code).toBe(3);
+      expect(stdout).toMatch(/2 rows to go\n.*\n {6}millrace plan .* --changed redo --max-cost none\n/);
+      const status = await millrace(['status', 'grind.out'], options());
+      const [, command = ''] = /^ +millrace (plan .*)$/m.exec(status.stdout) ?? [];
+      const plan = await millrace(command.split(' '), options());
+      expect(plan.stdout).toContain('to be sent   2 rows');
+    });
+
     it('comes from the configuration where the run has none, and is not remembered', async () => {
       await serve();
       await jobs('grind', 3);

@@ -125,6 +125,11 @@ it('goes on with the manifest of the last start, which has the rows to go', () =
   const latest = { manifest: 'my edits.redo.csv', options: ['--max-cost', '5'] };
   const command = "millrace run 'my edits.redo.csv' --out my.out --max-cost 5";
   expect(toGoOn(3, { ...run, latest }, { exitCode: 0 })).toMatchObject([{ command }]);
+  const toGo = ['--changed', 'redo'];
+  expect(toGoOn(3, { ...run, latest, toGo }, { exitCode: 130 })).toMatchObject([
+    { command: `${command} --changed redo` },
+  ]);
+  expect(toDoOf('job-failed', { ...run, toGo }).command).not.toContain('--changed');
 });
 
 it('names the caps of values that stopped the run, each with its amount, and lifts no other one', () => {
