@@ -59,8 +59,7 @@ function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): T
 function runCommandOf(survey: Survey): RunCommand {
   const { story, isRehearsal } = survey;
   const folders = { folder: survey.folder, another: survey.another };
-  const [first, last] = [story.starts[0], story.starts.at(-1)];
-  if (first === undefined || last === undefined)
-    return { manifest: '', ...folders, options: [], isRehearsal };
-  return runAgainCommand(first, last, folders);
+  const last = story.starts.at(-1);
+  if (last === undefined) return { manifest: '', ...folders, options: [], isRehearsal };
+  return runAgainCommand(story.starts, last, folders);
 }

@@ -78,6 +78,13 @@ export function isOutdated(row: Row, state: RowState | undefined): boolean {
   return attempt !== undefined && attempt !== state?.attempts;
 }
 
+/** Whether this start would send the row, but the manifest has a version that a later one has replaced. */
+export function isReplacedHere(row: Row, state: RowState | undefined, { retry }: ManifestRules): boolean {
+  const status = state?.status ?? 'open';
+  const isWanted = status === 'open' || (isEnd(status) && status !== 'completed' && retry.has(status));
+  return isWanted && state?.isReplaced(row.hash) === true;
+}
+
 /** Whether a row that has ended and is not taken up again has other content than was sent. */
 export function hasChanged(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
   return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;

@@ -35,8 +35,10 @@ function* warnings({
   const { changed, changedFailures } = ahead;
   if (changed.count > 0)
     yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };
-  if (ahead.replaced.count > 0)
-    yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced) };
+  if (ahead.replaced.count > 0) {
+    const others = journal.journal.recovered.manifests.filter((path) => path !== options.manifest.path);
+    yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced, others) };
+  }
   if (changedFailures > 0) {
     const message =
       changedFailures === 1
@@ -65,6 +67,9 @@ function* warnings({
   }
 }
 
+/** At most this many manifests that may have a row are named. */
+const manifestsNamed = 3;
+
 function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
   const named = namesOf(ids, count);
   const [rows, were, they, them] =
@@ -73,9 +78,12 @@ function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 
   return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
 }
 
-function replacedText({ count, ids }: Run['ahead']['replaced']): string {
+/** @param manifests the run's other manifests, the latest one last */
+function replacedText({ count, ids }: Run['ahead']['replaced'], manifests: readonly string[]): string {
   const rows = count === 1 ? '1 row waits' : `${count} rows wait`;
-  return `${rows} for another version, which is to replace the one in this manifest: ${namesOf(ids, count)}. This one is not bought again; run the manifest that has the other one.`;
+  const named =
+    manifests.length === 0 ? '' : ` (${manifests.slice(-manifestsNamed).toReversed().join(', or ')})`;
+  return `${rows} for another version, which is to replace the one in this manifest: ${namesOf(ids, count)}. This one is not bought again; run the manifest that has the other one${named}.`;
 }
 
 function namesOf(ids: readonly string[], count: number): string {

@@ -69,16 +69,19 @@ export async function printOutcome(
 }
 
 /** How a later start names this run. Output of --quiet is mailed, so its paths are absolute. */
-async function commandOf(run: StartedRun, { cost }: Summary): Promise<RunCommand> {
+async function commandOf(run: StartedRun, { cost, rows }: Summary): Promise<RunCommand> {
   const { source, out, options, repeat, target, io, live } = run;
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
   const manifest = live === undefined ? (source.keep?.path ?? source.path) : source.name;
   const maxCost = options.maxCostFrom === undefined ? cost.cap : undefined;
   const redoes = options.changed === 'redo';
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, redoes };
-  const { readFirstStart } = await import('../../report/survey/run-story.js');
+  const { readFirstStart, readStory } = await import('../../report/survey/run-story.js');
+  // All starts, and so the whole journal, are read only for failed rows, which may be of any start's manifest.
+  const first = rows.failed > 0 ? undefined : await readFirstStart(nodeDisk, out);
+  const starts = rows.failed > 0 ? (await readStory(nodeDisk, out)).starts : [first ?? last];
   const shown = (path: string) => (options.quiet ? path : shownPath(path, io.cwd));
-  return commandOfStarts((await readFirstStart(nodeDisk, out)) ?? last, last, out, shown);
+  return commandOfStarts(starts, last, out, shown);
 }
 
 /** Writes the report, and a snapshot of a journal that has grown much. Both take a while for a large run, so their progress is shown. */

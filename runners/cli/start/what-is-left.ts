@@ -7,6 +7,7 @@ import {
   forRowsToGo,
   runAgain,
   runAgainCommand,
+  type OfManifest,
   type RunCommand,
   type StartFacts,
 } from '../../report/messages/run-again.js';
@@ -36,12 +37,14 @@ export async function whatIsLeft(
   exitCode: number | undefined,
 ): Promise<string[]> {
   const { failureGroups } = await import('../../report/survey/survey-rows.js');
+  const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
+  const manifestAt = command.others && laterManifestAt((await readStory(nodeDisk, folder)).starts);
   const known = Object.entries({ ...prices, ...priceTable?.reported });
   const micros: Record<string, MicroDollars> = Object.fromEntries(
     known.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]),
   );
   return [
-    ...failureText(await failureGroups(nodeDisk, folder), command, micros),
+    ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, micros),
     ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
   ];
@@ -67,25 +70,28 @@ export async function commandOfRun(
 ): Promise<RunCommand | undefined> {
   const { readStory } = await import('../../report/survey/run-story.js');
   const { starts } = await readStory(nodeDisk, folder);
-  const [first, last] = [starts[0], starts.at(-1)];
-  if (first === undefined || last === undefined) return undefined;
-  return commandOfStarts(first, last, folder, (path) => shownPath(path, cwd));
+  const last = starts.at(-1);
+  return last && commandOfStarts(starts, last, folder, (path) => shownPath(path, cwd));
 }
 
 /** @param shown how the command writes a path */
 export async function commandOfStarts(
-  first: StartFacts,
+  starts: readonly StartFacts[],
   last: StartFacts,
   folder: string,
   shown: (path: string) => string,
 ): Promise<RunCommand> {
   const folders = { folder: shown(folder), another: shown(await anotherFolder(nodeDisk, folder)) };
-  const command = runAgainCommand(first, last, folders);
-  const inWords = (manifest: string): string => (manifest === '' ? '' : shown(manifest));
-  const { manifest, latest } = command;
+  const command = runAgainCommand(starts, last, folders);
+  const inWords = <T extends OfManifest>(one: T): T => ({
+    ...one,
+    ...(one.manifest !== '' && { manifest: shown(one.manifest) }),
+  });
+  const { latest, others } = command;
   return {
-    ...{ ...command, manifest: inWords(manifest) },
-    ...(latest && { latest: { ...latest, manifest: inWords(latest.manifest) } }),
+    ...inWords(command),
+    ...(latest && { latest: inWords(latest) }),
+    ...(others && { others: new Map([...others].map(([path, one]) => [path, inWords(one)])) }),
   };
 }
 

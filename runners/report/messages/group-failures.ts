@@ -14,11 +14,13 @@ export interface RowFailure {
   readonly paid?: Paid | undefined;
   /** When it failed, ms since the epoch. */
   readonly at?: number | undefined;
+  /** The manifest that it failed with, if it is not the run's first. */
+  readonly manifest?: string | undefined;
   /** For an edit: it decides the price of sending the row again. */
   readonly resolution?: string | undefined;
 }
 
-/** Rows that failed for the same cause. */
+/** Rows of one manifest that failed for the same cause. */
 export interface FailureGroup {
   readonly code: FailureCode;
   readonly httpStatus?: number;
@@ -28,6 +30,8 @@ export interface FailureGroup {
   /** The message with `…` where the rows differ. */
   readonly wording: string;
   readonly count: number;
+  /** Their manifest, if it is not the run's first. */
+  readonly manifest?: string;
   /** The ids of the first rows. */
   readonly ids: readonly string[];
   /** When the first and the last of them failed, ms since the epoch. */
@@ -51,24 +55,25 @@ type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
   resolutions: Map<string, number>;
 };
 
-/** Groups failures as they arrive: by code, HTTP status, and message without the parts that differ from row to row. */
+/** Groups failures as they arrive: by manifest, code, HTTP status, and message without the parts that differ from row to row. */
 export function groupFailures(): FailureGroups {
   const places = new Map<string, number>();
   const groups: Growing[] = [];
   const wordingOf = rememberedCauses();
   return {
     take(failure) {
-      const { code, httpStatus, message, paid = failureCodes[code].paid } = failure;
+      const { code, httpStatus, message, manifest, paid = failureCodes[code].paid } = failure;
       const wording = wordingOf(message ?? '', failure.id);
-      const cause = `${code} ${paid} ${httpStatus ?? ''} ${wording}`;
+      const cause = `${code} ${paid} ${httpStatus ?? ''} ${manifest ?? ''} ${wording}`;
       const isFull = places.size >= maxGroups && !places.has(cause);
-      const key = isFull ? `${code} ${paid} others` : cause;
+      const key = isFull ? `${code} ${paid} ${manifest ?? ''} others` : cause;
       const place = places.get(key) ?? groups.length;
       places.set(key, place);
       const group = (groups[place] ??= {
         code,
         paid,
         ...(httpStatus !== undefined && !isFull && { httpStatus }),
+        ...(manifest !== undefined && { manifest }),
         message: isFull ? undefined : message,
         wording: isFull ? 'various causes' : wording,
         count: 0,

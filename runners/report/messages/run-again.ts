@@ -15,10 +15,15 @@ export interface RunCommand {
   /** The name of a folder that does not exist yet. */
   readonly another: string;
   /** The manifest of the last start with its options, if it is another one. The rows to go are in it. */
-  readonly latest?: Pick<RunCommand, 'manifest' | 'options'>;
+  readonly latest?: OfManifest;
+  /** The run's manifests but for the first, by their absolute paths. */
+  readonly others?: ReadonlyMap<string, OfManifest>;
   /** Options of the last start that its rows to go need, and no other rows. */
   readonly toGo?: readonly string[];
 }
+
+/** A manifest of a run, as a command writes it, and the options for it. */
+export type OfManifest = Pick<RunCommand, 'manifest' | 'options'>;
 
 /** The manifest and the options of a start. */
 export interface StartFacts {
@@ -40,17 +45,19 @@ export interface StartFacts {
 
 /**
  * How commands name the run: by its first manifest, because a later one (of rejected rows, for example) may hold only
- * some of the rows, and by the options of its last start. For the rows to go see `forRowsToGo`.
+ * some of the rows, and by the options of its last start. For rows of later manifests see `forRowsToGo` and `forRowsOf`.
  *
- * @param first the run's first start
+ * @param starts the starts of the run, the first one at least
  * @param folders as the commands write them
  */
 export function runAgainCommand(
-  first: Pick<StartFacts, 'manifest' | 'repeat'>,
+  starts: readonly Pick<StartFacts, 'manifest' | 'repeat'>[],
   last: StartFacts,
   folders: Pick<RunCommand, 'folder' | 'another'>,
 ): RunCommand {
+  const [first = last] = starts;
   const isSame = first.manifest === last.manifest;
+  const later = [...starts, last].filter(({ manifest }) => manifest !== first.manifest);
   const named = ({ manifest, repeat }: Pick<StartFacts, 'manifest' | 'repeat'>) => ({
     // It is not a path when rows arrived one by one.
     manifest: isAbsolute(manifest) ? manifest : '',
@@ -60,6 +67,7 @@ export function runAgainCommand(
     ...folders,
     ...named(isSame ? last : first),
     ...(!isSame && { latest: named(last) }),
+    ...(later.length > 0 && { others: new Map(later.map((start) => [start.manifest, named(start)])) }),
     ...(last.redoes === true && { toGo: ['--changed', 'redo'] }),
     isRehearsal: last.local,
   };
@@ -69,6 +77,11 @@ export function runAgainCommand(
 export function forRowsToGo({ latest, toGo = [], ...run }: RunCommand): RunCommand {
   const { manifest, options } = latest ?? run;
   return { ...run, manifest, options: [...options, ...toGo] };
+}
+
+/** The same run by the manifest with this path, for rows that only that one may have; without a path, by the first. */
+export function forRowsOf(run: RunCommand, manifest: string | undefined): RunCommand {
+  return manifest === undefined ? run : { ...run, ...run.others?.get(manifest) };
 }
 
 /** `out-again`, or the first of `out-again-2`, `out-again-3` … that does not exist. */

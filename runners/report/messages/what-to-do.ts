@@ -7,6 +7,7 @@ import { elsewhere, helpFor, type Way } from './failure-help.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
 import {
+  forRowsOf,
   forRowsToGo,
   priceRest,
   runAgain,
@@ -30,7 +31,7 @@ export interface ToDo {
 
 /**
  * What to do about the rows of each group. The terminal and the report use the same words. A command takes all rows
- * with a code, so its price is that of all of them.
+ * of a manifest with a code, so its price is that of all of them.
  */
 export function whatToDo(
   groups: readonly FailureGroup[],
@@ -39,8 +40,8 @@ export function whatToDo(
 ): ToDo[] {
   return groups.map((group) => {
     const [noun, advice, way = 'run'] = helpFor(group, run);
-    const command = commandOf(way, group.code, run);
-    const ofCode = groups.filter(({ code }) => code === group.code);
+    const command = commandOf(way, group.code, forRowsOf(run, group.manifest));
+    const ofCode = groups.filter(({ code, manifest }) => code === group.code && manifest === group.manifest);
     return {
       title: countOf(group.count, ...noun),
       cause: messageOf(group),

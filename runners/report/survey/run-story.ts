@@ -50,6 +50,16 @@ export async function readFirstStart(disk: Disk, folder: string): Promise<RunSta
   return first === undefined ? undefined : startWith(first, sentWith ?? []);
 }
 
+/** The manifest of the start in which a row ended, by the time of its end; `undefined` if it is the run's first manifest. */
+export function laterManifestAt(starts: RunStory['starts']): (at: number) => string | undefined {
+  const first = starts[0]?.manifest;
+  if (starts.every(({ manifest }) => manifest === first)) return () => undefined;
+  return (at) => {
+    const manifest = starts.findLast((start) => start.at <= at)?.manifest;
+    return manifest === first ? undefined : manifest;
+  };
+}
+
 /** `repeat` is absent in folders of 0.1.0. */
 type NotedStart = Omit<RunStart, 'repeat'> & { readonly repeat: RunStart['repeat'] | undefined };
 

@@ -42,12 +42,16 @@ const result = {
   ...{ resolution: 8, images: 9, path: 10 },
 } as const;
 
+type ManifestAt = (at: number) => string | undefined;
+
 /** What other files say of some rows. */
 export interface KnownRows {
   /** Ids with earlier pictures. */
   readonly boughtAgain: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Row numbers by id where they are not those of the line. */
   readonly originalRows: ReadonlyMap<string, number>;
+  /** The manifest of a row that ended at this time, if it is not the run's first. */
+  readonly manifestAt: ManifestAt;
 }
 
 /** One pass over the rows that ended; keeps numbers and places, not the rows. */
@@ -65,13 +69,17 @@ export async function surveyRows(disk: Disk, folder: string, known: KnownRows): 
   return tally.survey();
 }
 
-/** The failures of a run by cause, the most frequent first. */
-export async function failureGroups(disk: Disk, folder: string): Promise<FailureGroup[]> {
+/** The failures of a run by manifest and cause, the most frequent first. */
+export async function failureGroups(
+  disk: Disk,
+  folder: string,
+  manifestAt: ManifestAt,
+): Promise<FailureGroup[]> {
   const groups = groupFailures();
   await parseJsonl(disk, join(folder, 'failures.jsonl'), {
     take: (line) => {
       const facts = objectIn(line, 'millrace');
-      groups.take(failureOf(line, facts, timeOf(facts['settledAt'])));
+      groups.take(failureOf(line, facts, timeOf(facts['settledAt']), manifestAt));
     },
     skipped: () => undefined,
   });
@@ -119,7 +127,7 @@ class RowTally {
   addFailure(value: JsonObject, offset: number, length: number): void {
     const facts = objectIn(value, 'millrace');
     const at = timeOf(facts['settledAt']);
-    const cause = this.#groups.take(failureOf(value, facts, at)) + 1;
+    const cause = this.#groups.take(failureOf(value, facts, at, this.#known.manifestAt)) + 1;
     const row = this.#rowOf(value, facts['row']);
     const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
     const images = { at: 0, length: 0 };
@@ -162,7 +170,7 @@ function mayNameFiles(images: string): boolean {
 
 const remote = /^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/;
 
-function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailure {
+function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestAt: ManifestAt): RowFailure {
   const error = objectIn(failure, 'error');
   const code = codeOf(error['code']);
   return {
@@ -172,6 +180,7 @@ function failureOf(failure: JsonObject, facts: JsonObject, at: number): RowFailu
     httpStatus: numberOr(error['httpStatus'], undefined),
     paid: paidOf(error['paid']),
     at,
+    manifest: manifestAt(at),
     resolution: facts['kind'] === 'edit' ? textOr(failure['resolution']) || '1k' : undefined,
   };
 }

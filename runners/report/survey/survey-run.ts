@@ -10,7 +10,7 @@ import { ObjectScanner } from '../read/object-scanner.js';
 import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
-import { originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
+import { laterManifestAt, originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
 
@@ -52,7 +52,11 @@ export interface Survey {
 export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const [story, money] = [await readStory(disk, folder), await sumMoney(disk, folder)];
   const earlier = await indexEarlier(disk, folder);
-  const known = { boughtAgain: earlier, originalRows: await originalRows(disk, folder, story) };
+  const known = {
+    boughtAgain: earlier,
+    originalRows: await originalRows(disk, folder, story),
+    manifestAt: laterManifestAt(story.starts),
+  };
   const rows = await surveyRows(disk, folder, known);
   const summary = await readSummary(disk, join(folder, 'summary.json'));
   const manifest = story.starts[0]?.manifest ?? '';

@@ -38,8 +38,8 @@ export interface Ahead {
   /** Completed rows that have changed since and are left as they are, with the first of their ids. */
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
   /**
-   * The part of `later` that waits for another version, which is to replace the one in this manifest, with the first of
-   * their ids.
+   * Rows that this start would send, and that wait for another version, which is to replace the one in this manifest; with
+   * the first of their ids. A part of `later`, and failed rows that `retry` asks for.
    */
   readonly replaced: { readonly count: number; readonly ids: readonly string[] };
   /** Failed rows that have changed since and are left as they are. */

@@ -7,7 +7,13 @@ import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import { AskedRows } from './asked-rows.js';
-import { decideRow, hasChanged, isOutdated, type ManifestRules } from '../../row/decide-row.js';
+import {
+  decideRow,
+  hasChanged,
+  isOutdated,
+  isReplacedHere,
+  type ManifestRules,
+} from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
 import { isDoubled, isTakenUp } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
@@ -157,7 +163,9 @@ export class StartSurvey {
     const status = state?.status ?? 'open';
     if (isPending(status)) return this.seePending(row, status);
     // Rows that have a job id or a picture to download are taken up from the journal, not from the manifest.
-    if (status === 'open') return this.seeReplaced(row.id);
+    if (status === 'open') this.count.later++;
+    if (isReplacedHere(row, state, this.rules)) this.noteReplaced(row.id);
+    if (status === 'open') return;
     if (status === 'deadline' && isTakenUp(status, row, this.options)) this.count.toPoll++;
     else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
     else if (status === 'download' && isTakenUp(status, row, this.options)) this.count.toDownload++;
@@ -170,8 +178,7 @@ export class StartSurvey {
     }
   }
 
-  private seeReplaced(id: string): void {
-    this.count.later++;
+  private noteReplaced(id: string): void {
     this.count.replaced++;
     if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
   }

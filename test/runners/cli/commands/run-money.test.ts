@@ -12,8 +12,12 @@ const key = 'canary-77aa11';
 /** `grind` reports what it costs, `upscale` only how long it took. */
 const functions = {
   queue: {
-    grind: async ({ ms = 0 }: { ms?: number }, job: { sleep(ms: number): Promise<void> }) => {
+    grind: async (
+      { ms = 0, stuck = false }: { ms?: number; stuck?: boolean },
+      job: { sleep(ms: number): Promise<void> },
+    ) => {
       await job.sleep(ms);
+      if (stuck) throw new Error('the mill is stuck');
       return { cost: 0.01 };
     },
     upscale: async (_: unknown, job: { sleep(ms: number): Promise<void> }) => {
@@ -387,6 +391,24 @@ describe('the money of millrace run', () => {
       const [, command = ''] = /^ +millrace (plan .*)$/m.exec(status.stdout) ?? [];
       const plan = await millrace(command.split(' '), options());
       expect(plan.stdout).toContain('to be sent   2 rows');
+    });
+
+    it('names the manifest of a redo in the command for its rows that failed, and no other one', async () => {
+      await serve();
+      await jobs('grind', 3);
+      await run('grind.jsonl');
+      await jobs('grind', 2, { stuck: true }, 'finer');
+      const { code, stdout } = await run('finer.jsonl', '--out', 'grind.out', '--changed', 'redo');
+      expect(code).toBe(1);
+      const again = /^ +millrace (run .* --retry job-failed)$/m;
+      const [, command = ''] = again.exec(stdout) ?? [];
+      expect(command).toMatch(/^run finer\.jsonl --out grind\.out /);
+      const status = await millrace(['status', 'grind.out'], options());
+      expect(again.exec(status.stdout)?.[1]).toBe(command);
+      expect((await run('grind.jsonl', '--retry', 'job-failed')).stderr).toContain(
+        `run the manifest that has the other one (${join(work.folder, 'finer.jsonl')}).`,
+      );
+      expect((await millrace(command.split(' '), options())).stderr).toContain('2 rows to send');
     });
 
     it('comes from the configuration where the run has none, and is not remembered', async () => {

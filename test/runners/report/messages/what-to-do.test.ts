@@ -132,6 +132,27 @@ it('goes on with the manifest of the last start, which has the rows to go', () =
   expect(toDoOf('job-failed', { ...run, toGo }).command).not.toContain('--changed');
 });
 
+it('names the manifest of rows that failed with a later one, and prices its rows alone', () => {
+  const groups = groupFailures();
+  const failed = (id: string, manifest?: string) =>
+    groups.take({ id, code: 'job-failed', message: 'no', resolution: '1k', manifest });
+  for (const id of ['a', 'b']) failed(id);
+  failed('c', '/here/redo.csv');
+  const others = new Map([['/here/redo.csv', { manifest: 'redo.csv', options: ['--local'] }]]);
+  expect(whatToDo(groups.list(), { ...run, others }, { '1k': 87_500 })).toMatchObject([
+    {
+      title: '2 jobs failed',
+      cost: expect.stringContaining('$0.175'),
+      command: expect.stringContaining("run 'my edits.csv'"),
+    },
+    {
+      title: '1 job failed',
+      cost: expect.stringContaining('$0.0875'),
+      command: 'millrace run redo.csv --out my.out --local --retry job-failed',
+    },
+  ]);
+});
+
 it('names the caps of values that stopped the run, each with its amount, and lifts no other one', () => {
   const caps = [
     { option: 'max-cost-by' as const, column: 'customer', usd: 0.2 },
