@@ -7,7 +7,7 @@ import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { retriesPurchase } from '../row/decide-row.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
-import { stopCauses, whyRefused, whyDrifted } from '../stop/stop-causes.js';
+import { isOutOfCredit, stopCauses, whyRefused, whyDrifted } from '../stop/stop-causes.js';
 import { endPurchase } from './end-purchase.js';
 import { arePicturesHosted } from './host-pictures.js';
 import { collecting, jobOf } from './job-of.js';
@@ -82,10 +82,11 @@ function* endOfJob(
 function mayTryAnew(
   { service, stops }: PurchaseContext,
   row: RowInFlight,
-  { code }: Failed,
+  refusal: Failed,
   gotThrough: boolean,
 ): boolean {
-  const isPassing = code === 'refused' || code === 'unreachable';
+  const { code } = refusal;
+  const isPassing = (code === 'refused' && !isOutOfCredit(refusal)) || code === 'unreachable';
   const isElsewhere = isPassing && service.beside.worksBeside(row.task.row, service.reach);
   return isPassing && (gotThrough || isElsewhere) && !stops.leaves('open');
 }

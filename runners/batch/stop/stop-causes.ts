@@ -54,6 +54,11 @@ export const stopCauses = {
     return { exitCode: 4, reason, leaves: ['open'] };
   },
 
+  paymentRequired(message: string): StopCause {
+    const reason = `Stopped because the service asks for payment before it works on (${message}). Look at the credit of the account and run again; what was accepted has been asked for to its end.`;
+    return { exitCode: 4, reason, leaves: ['open'] };
+  },
+
   uploadRefused(message: string): StopCause {
     const reason = `Stopped because ${message}. Rows with pictures of this machine are left to be done, and none of them has been paid for: check bucket and credentials (AWS_ACCESS_KEY_ID, AWS_PROFILE …) and run again.`;
     return { exitCode: 4, reason, leaves: ['open'] };
@@ -114,9 +119,16 @@ function sentBefore(isSending: boolean): string {
 }
 
 /** Why a run stops when the service has accepted nothing in any try: by the code of the last refusal. */
-export function whyRefused({ code, message }: Pick<Failed, 'code' | 'message'>): StopCause {
+export function whyRefused(refusal: Pick<Failed, 'code' | 'message' | 'httpStatus'>): StopCause {
+  const { code, message } = refusal;
   if (code === 'unauthorized') return stopCauses.keyRefused(message);
+  if (isOutOfCredit(refusal)) return stopCauses.paymentRequired(message);
   return code === 'insecure' ? stopCauses.insecure(message) : stopCauses.unreachable(message);
+}
+
+/** The account has to be paid for first: waiting does not help, as it does after other refusals. */
+export function isOutOfCredit({ code, httpStatus }: Pick<Failed, 'code' | 'httpStatus'>): boolean {
+  return code === 'refused' && httpStatus === 402;
 }
 
 /** Why a run stops once the service knows none of its endpoints; `undefined` while rows can be sent somewhere. */

@@ -40,6 +40,7 @@ function codeAnswer(fault: Fault, clock: Clock): Answer {
 const reasonPhrases: Record<number, string> = {
   400: 'bad request',
   401: 'unauthorized',
+  402: 'payment required',
   403: 'forbidden',
   404: 'not found',
   429: 'too many requests',

@@ -186,6 +186,25 @@ describe('exit 4', () => {
     expect(end.summary.rows.toDo).toBe(49);
   });
 
+  it('an account without credit: nothing more is sent, instead of asking for ever', async () => {
+    const run = paperRun();
+    let refusals = 0;
+    const refuse = () => {
+      refusals++;
+      return { status: 402, body: { error: 'insufficient credits' } };
+    };
+    run.service.behave = (row) => (row === 'job-0' ? 'complete' : refuse());
+    run.manifest(jobs(50));
+    const end = await run.start({ concurrency: 2 });
+    expect(end.exitCode).toBe(4);
+    expect(end.reason).toContain('insufficient credits');
+    expect(ids(run, 'results.jsonl')).toEqual(['job-0']);
+    expect(end.summary).toMatchObject({ rows: { toDo: 49, failed: 0 }, cost: { unknown: 0 } });
+    expect(refusals).toBeLessThanOrEqual(2);
+    run.service.behave = () => 'complete';
+    expect((await run.start()).summary.rows.completed).toBe(50);
+  });
+
   it('an unknown endpoint is blocked after the first refusal; when none is left the run stops [fault 7]', async () => {
     const run = paperRun();
     let asked = 0;
