@@ -1,4 +1,4 @@
-import { Column } from '../journal/rows/column.js';
+import { Column, RowSet } from '../journal/rows/column.js';
 import type { RowStates } from '../journal/rows/row-states.js';
 import { IdBook } from '../manifest/duplicates/id-book.js';
 
@@ -8,8 +8,8 @@ import { IdBook } from '../manifest/duplicates/id-book.js';
  */
 export class KnownIds extends IdBook {
   readonly #rows: Pick<RowStates, 'indexOf'>;
-  /** One bit for each row that has a line. */
-  readonly #seen = new Column(Uint8Array);
+  /** The rows that have a line. */
+  readonly #seen = new RowSet();
   /**
    * The difference between a row's line and the line that it would have if all rows were in the journal's order: mostly
    * 0, which takes no memory.
@@ -22,23 +22,18 @@ export class KnownIds extends IdBook {
     this.#rows = rows;
   }
 
-  /** Whether the row with this index in the journal has a line. */
-  private isSeen(index: number): boolean {
-    return (this.#seen.get(index >>> 3) & (1 << (index & 7))) !== 0;
-  }
-
   override claim(id: string, line: number): number {
     const index = this.#rows.indexOf(id);
     if (index < 0) return super.claim(id, line);
     const expected = index + (this.#firstLine ??= line - index);
-    if (this.isSeen(index)) return (expected + this.#shifts.get(index)) >>> 0;
-    this.#seen.set(index >>> 3, this.#seen.get(index >>> 3) | (1 << (index & 7)));
+    if (this.#seen.has(index)) return (expected + this.#shifts.get(index)) >>> 0;
+    this.#seen.add(index);
     this.#shifts.set(index, (line - expected) >>> 0);
     return 0;
   }
 
   override has(id: string): boolean {
     const index = this.#rows.indexOf(id);
-    return index < 0 ? super.has(id) : this.isSeen(index);
+    return index < 0 ? super.has(id) : this.#seen.has(index);
   }
 }

@@ -96,3 +96,16 @@ export class WideColumn extends SplitColumn {
     super.set(index, value);
   }
 }
+
+/** A set of rows by their indices, with one bit for each. */
+export class RowSet {
+  readonly #bits = new Column(Uint8Array);
+
+  has(index: number): boolean {
+    return (this.#bits.get(index >>> 3) & (1 << (index & 7))) !== 0;
+  }
+
+  add(index: number): void {
+    this.#bits.set(index >>> 3, this.#bits.get(index >>> 3) | (1 << (index & 7)));
+  }
+}

@@ -1,6 +1,7 @@
 import { isEnd, statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { hashWord } from '../../manifest/request-hash.js';
+import { RowSet } from './column.js';
 import { RowTable } from './row-table.js';
 
 /** What is known about one row. */
@@ -90,4 +91,36 @@ export class RowStates {
 /** The first eight hex digits of the hash as a number. */
 export function contentBits(hash: string): number {
   return hashWord(hash, 0);
+}
+
+/**
+ * Rows of the journal that the manifest still asks for: it has their ids, and with the content that was sent. What the
+ * others have bought may be asked for again under another id, as after rows were renamed or numbered anew.
+ */
+export class AskedRows {
+  readonly #asked = new RowSet();
+  #count = 0;
+
+  constructor(private readonly rows: Pick<RowStates, 'indexOf' | 'size'> | undefined) {}
+
+  add(id: string): void {
+    const index = this.rows?.indexOf(id) ?? -1;
+    if (index < 0 || this.has(index)) return;
+    this.#asked.add(index);
+    this.#count++;
+  }
+
+  /** Counts rows that are not read, because they have ended with the content that the manifest has. */
+  leaveOut(rows: number): void {
+    this.#count += rows;
+  }
+
+  /** By the row's index in the journal. Only after all rows of the manifest were read. */
+  has(index: number): boolean {
+    return this.#asked.has(index);
+  }
+
+  get areAll(): boolean {
+    return this.#count >= (this.rows?.size ?? 0);
+  }
 }

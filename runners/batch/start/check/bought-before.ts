@@ -3,12 +3,11 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
-import { contentBits } from '../../journal/rows/row-states.js';
+import { contentBits, type AskedRows } from '../../journal/rows/row-states.js';
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { requestHash } from '../../manifest/request-hash.js';
-import type { AskedRows } from './asked-rows.js';
 import { mayBePaid } from '../../row/row-status.js';
 
 /** The rows that a start sends. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { Journal } from '../../journal/journal.js';
-import type { RowStates } from '../../journal/rows/row-states.js';
+import type { AskedRows, RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, type ManifestRules } from '../../row/decide-row.js';
@@ -17,7 +17,6 @@ import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-reque
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
-import type { AskedRows } from './asked-rows.js';
 import { CheckedRows } from './checked-rows.js';
 import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
 import { SameAhead, StartSurvey, type JournalRows } from './survey.js';

@@ -1,12 +1,11 @@
 import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
-import { RowStates, type RowState } from '../../journal/rows/row-states.js';
+import { AskedRows, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
-import { AskedRows } from './asked-rows.js';
 import {
   decideRow,
   hasChanged,
