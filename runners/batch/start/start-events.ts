@@ -80,10 +80,13 @@ function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 
 
 /** @param manifests the run's other manifests, the latest one last */
 function replacedText({ count, ids }: Run['ahead']['replaced'], manifests: readonly string[]): string {
-  const rows = count === 1 ? '1 row waits' : `${count} rows wait`;
+  const [rows, one, other] =
+    count === 1
+      ? ['1 row waits for another version, which is', 'the one', 'This one is']
+      : [`${count} rows wait for other versions, which are`, 'those', 'These are'];
   const named =
     manifests.length === 0 ? '' : ` (${manifests.slice(-manifestsNamed).toReversed().join(', or ')})`;
-  return `${rows} for another version, which is to replace the one in this manifest: ${namesOf(ids, count)}. This one is not bought again; run the manifest that has the other one${named}.`;
+  return `${rows} to replace ${one} in this manifest: ${namesOf(ids, count)}. ${other} not bought again; run the manifest that has the other${count === 1 ? ' one' : 's'}${named}.`;
 }
 
 function namesOf(ids: readonly string[], count: number): string {

@@ -135,7 +135,8 @@ async function attendRun(run: StartedRun): Promise<number> {
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);
-    const exitCode = await printOutcome(run, last, warnings);
+    const replaced = checked?.ahead.replaced.count ?? 0;
+    const exitCode = await printOutcome(run, last, { warnings, replaced });
     await followUp(run, last);
     return exitCode;
   } finally {

@@ -4,7 +4,7 @@ import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
 import { outcomeText, tookText } from '../messages/outcome-text.js';
 import { fact, plainText, shownPath } from '../messages/plain-text.js';
-import type { RunCommand } from '../../report/messages/run-again.js';
+import type { RunCommand, StartFacts } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
 import { commandOfStarts, whatIsLeft } from './what-is-left.js';
@@ -27,6 +27,13 @@ const files = [
   'report.html',
 ];
 
+/** What the events of the start have told. */
+interface Seen {
+  readonly warnings: readonly Warning[];
+  /** How many of its rows wait for another version. */
+  readonly replaced: number;
+}
+
 /**
  * Prints how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json`
  * the summary goes to stdout; with `--quiet` nothing is printed unless a person is needed. Returns the exit code.
@@ -34,7 +41,7 @@ const files = [
 export async function printOutcome(
   run: StartedRun,
   finished: Finished,
-  warnings: readonly Warning[],
+  { warnings, replaced }: Seen,
 ): Promise<number> {
   const { io, options, out } = run;
   const { exitCode, summary } = finished;
@@ -49,7 +56,9 @@ export async function printOutcome(
   if (options.quiet && exitCode === 0) return exitCode;
   const { failed, toDo } = summary.rows;
   const isLeft = failed + toDo + summary.cost.possiblyDouble > 0;
-  const todos = isLeft ? await whatIsLeft(out, summary, await commandOf(run, summary), exitCode) : [];
+  const todos = isLeft
+    ? await whatIsLeft(out, summary, await commandOf(run, summary, replaced), exitCode)
+    : [];
   if (options.quiet) {
     io.stderr.write(`${[sentence, ...todos].join('\n')}\n`);
     return exitCode;
@@ -69,7 +78,7 @@ export async function printOutcome(
 }
 
 /** How a later start names this run. Output of --quiet is mailed, so its paths are absolute. */
-async function commandOf(run: StartedRun, { cost, rows }: Summary): Promise<RunCommand> {
+async function commandOf(run: StartedRun, { cost, rows }: Summary, replaced: number): Promise<RunCommand> {
   const { source, out, options, repeat, target, io, live } = run;
   const { local, baseUrl = '', lbBaseUrl = '' } = target;
   const manifest = live === undefined ? (source.keep?.path ?? source.path) : source.name;
@@ -77,11 +86,19 @@ async function commandOf(run: StartedRun, { cost, rows }: Summary): Promise<RunC
   const redoes = options.changed === 'redo';
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, redoes };
   const { readFirstStart, readStory } = await import('../../report/survey/run-story.js');
-  // All starts, and so the whole journal, are read only for failed rows, which may be of any start's manifest.
-  const first = rows.failed > 0 ? undefined : await readFirstStart(nodeDisk, out);
-  const starts = rows.failed > 0 ? (await readStory(nodeDisk, out)).starts : [first ?? last];
+  // All starts, and so the whole journal, are read only where rows may be of any start's manifest.
+  const isOfAny = rows.failed + replaced > 0;
+  const first = isOfAny ? undefined : await readFirstStart(nodeDisk, out);
+  const starts = isOfAny ? (await readStory(nodeDisk, out)).starts : [first ?? last];
+  // Rows that wait for another version are not in this manifest.
+  const areElsewhere = replaced > 0 && replaced >= rows.toDo;
+  const other = areElsewhere ? starts.findLast((start) => start.manifest !== manifest) : undefined;
   const shown = (path: string) => (options.quiet ? path : shownPath(path, io.cwd));
-  return commandOfStarts(starts, last, out, shown);
+  return commandOfStarts(starts, { ...last, ...(other && ofManifest(other)) }, out, shown);
+}
+
+function ofManifest({ manifest, repeat, redoes }: StartFacts) {
+  return { manifest, repeat, redoes: redoes === true };
 }
 
 /** Writes the report, and a snapshot of a journal that has grown much. Both take a while for a large run, so their progress is shown. */

@@ -406,7 +406,7 @@ describe('the money of millrace run', () => {
       const status = await millrace(['status', 'grind.out'], options());
       expect(again.exec(status.stdout)?.[1]).toBe(command);
       expect((await run('grind.jsonl', '--retry', 'job-failed')).stderr).toContain(
-        `run the manifest that has the other one (${join(work.folder, 'finer.jsonl')}).`,
+        `run the manifest that has the others (${join(work.folder, 'finer.jsonl')}).`,
       );
       expect((await millrace(command.split(' '), options())).stderr).toContain('2 rows to send');
     });
