@@ -161,7 +161,7 @@ const rooms = {
     ...cli('messages', 'io', 'options'),
   ],
   'runners/cli/plan': [
-    ...['src', ...batchFace, 'runners/pictures'],
+    ...['src', ...batchFace, 'runners/pictures', 'runners/report'],
     ...cli('messages', 'io', 'options', 'service'),
   ],
   'runners/cli/start': [

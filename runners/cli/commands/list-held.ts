@@ -5,7 +5,7 @@ import { runAgain, withoutOption, type RunCommand } from '../../report/messages/
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 import { namedService } from './settle-evidence.js';
-import { commandOfRun } from '../start/what-is-left.js';
+import { commandOfRun } from '../plan/command-of-run.js';
 
 const shown = 30;
 

@@ -7,7 +7,8 @@ import { nodeDisk } from '../../batch/formats.js';
 import { lastLiveState, readLiveState, type LiveState } from '../../report/watch/live-state.js';
 import { remoteText, statusText } from '../messages/status-text.js';
 import { shownPath } from '../messages/plain-text.js';
-import { commandOfRun, databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
+import { commandOfRun } from '../plan/command-of-run.js';
+import { databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
 
 /** Prints where a running or finished run stands, from its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {

@@ -1,12 +1,5 @@
 import type { PlanDifference } from '../messages/ahead-text.js';
-import {
-  isAnyRunOf,
-  isEnd,
-  nodeDisk,
-  shellWords,
-  type PriceBook,
-  type RowStatus,
-} from '../../batch/formats.js';
+import { isAnyRunOf, isEnd, nodeDisk, type PriceBook, type RowStatus } from '../../batch/formats.js';
 import {
   checkIdentity,
   checkManifest,
@@ -23,11 +16,13 @@ import {
   type RunBatchOptions,
   type RunIdentity,
 } from '../../batch/internal.js';
+import { runAgain } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
 import { asksForAhead, type RunOptions } from '../options/parse-options.js';
+import { commandOfRun } from './command-of-run.js';
 import { plannedSettings } from './planned-settings.js';
 import { dirname } from 'node:path';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
@@ -130,13 +125,12 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   if (!isOfFailures(manifest) || first === out) return [];
   const journal = await peekJournal(nodeDisk, first).catch(() => undefined);
   if (journal === undefined) return [];
-  const { capUsd, manifests } = journal.recovered;
+  const { capUsd } = journal.recovered;
   const cap = typeof capUsd === 'number' ? `its cap of ${formatMoney(toMicroDollars(capUsd))}` : 'its cap';
-  const [made, run] = [manifests.at(-1), shownPath(first, cwd)];
-  const goOn =
-    made === undefined
-      ? ''
-      : ` To go on in ${run}: ${shellWords('millrace', 'run', shownPath(made, cwd), '--out', run, '--retry', 'failed')}`;
+  const run = shownPath(first, cwd);
+  const command = await commandOfRun(first, { cwd });
+  const again = command && runAgain(command, '--retry', 'failed');
+  const goOn = again === undefined ? '' : ` To go on in ${run}: ${again}`;
   const text = `note: these are the failures of the run in ${run}, and they go into a run of their own, ${shownPath(out, cwd)}: ${cap} and what was decided there do not hold here.${goOn}`;
   return [plainText(text, 2000)];
 }

@@ -7,7 +7,8 @@ import { fact, plainText, shownPath } from '../messages/plain-text.js';
 import type { RunCommand, StartFacts } from '../../report/messages/run-again.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import type { StartedRun } from './batch-options.js';
-import { commandOfStarts, whatIsLeft } from './what-is-left.js';
+import { commandOfStarts } from '../plan/command-of-run.js';
+import { whatIsLeft } from './what-is-left.js';
 
 /** A warning of a run. */
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;

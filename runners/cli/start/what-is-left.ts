@@ -2,20 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import type { Summary } from '../../batch/internal.js';
-import {
-  anotherFolder,
-  forRowsToGo,
-  runAgain,
-  runAgainCommand,
-  type OfManifest,
-  type RunCommand,
-  type StartFacts,
-} from '../../report/messages/run-again.js';
+import { forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
 import { earlierAttemptsText, failureText, toGoText } from '../messages/outcome-text.js';
-import { shownPath } from '../messages/plain-text.js';
+import { commandOfRun } from '../plan/command-of-run.js';
 
 /**
  * What is left to a person: failures of all starts, by cause, money of earlier attempts, then the rows to go, each with its command.
@@ -61,38 +53,6 @@ export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<
     const again = runAgain(way);
     return again === undefined ? [] : [`Go on: ${again}`];
   });
-}
-
-/** How commands name the run of a folder, from its first and its last start; `undefined` when it has none. */
-export async function commandOfRun(
-  folder: string,
-  { cwd }: Pick<CliIo, 'cwd'>,
-): Promise<RunCommand | undefined> {
-  const { readStory } = await import('../../report/survey/run-story.js');
-  const { starts } = await readStory(nodeDisk, folder);
-  const last = starts.at(-1);
-  return last && commandOfStarts(starts, last, folder, (path) => shownPath(path, cwd));
-}
-
-/** @param shown how the command writes a path */
-export async function commandOfStarts(
-  starts: readonly StartFacts[],
-  last: StartFacts,
-  folder: string,
-  shown: (path: string) => string,
-): Promise<RunCommand> {
-  const folders = { folder: shown(folder), another: shown(await anotherFolder(nodeDisk, folder)) };
-  const command = runAgainCommand(starts, last, folders);
-  const inWords = <T extends OfManifest>(one: T): T => ({
-    ...one,
-    ...(one.manifest !== '' && { manifest: shown(one.manifest) }),
-  });
-  const { latest, others } = command;
-  return {
-    ...inWords(command),
-    ...(latest && { latest: inWords(latest) }),
-    ...(others && { others: new Map([...others].map(([path, one]) => [path, inWords(one)])) }),
-  };
 }
 
 /** The database that a run's folder names; a run without one loads none of its code. */
