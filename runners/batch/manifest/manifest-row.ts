@@ -10,7 +10,7 @@ export type RowRequest =
   | { kind: 'job'; input: Record<string, unknown> }
   | { kind: 'route'; method: 'GET' | 'POST'; route: string; body?: unknown };
 
-/** One valid line of the manifest. `hash` may be a getter, which a copy by `{...row}` does not have. */
+/** One valid line of the manifest. `hash` and `alike` may be getters, which a copy by `{...row}` does not have. */
 export interface Row {
   readonly id: string;
   /** The number of the row, from 1; the header does not count. */
@@ -27,6 +27,8 @@ export interface Row {
    * `images` are hashed as they are written, because their URLs differ from start to start.
    */
   readonly hash: string;
+  /** The hashes of other ways to write the same edit: with values left out that the service takes anyway, or written out. */
+  readonly alike?: readonly string[];
   /** The resolution of an edit, which decides its price: 1k, 2k or 4k. */
   readonly resolution?: string;
   /**

@@ -1,4 +1,5 @@
 import type { ColumnUse, Row, RowKind, RowMode, RowRequest } from '../manifest-row.js';
+import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
 import { requestHash } from '../request-hash.js';
 
 /** The facts of a row from which its hash is computed. */
@@ -64,4 +65,25 @@ export class HashedRow implements Row {
     this.#hash = requestHash({ kind, endpoint, request });
     return this.#hash;
   }
+
+  get alike(): readonly string[] {
+    const { kind, endpoint } = this;
+    if (kind !== 'edit') return [];
+    const { input } = this.#written as { readonly input: EditInput };
+    const ways = otherWays(input);
+    return ways.map((way) => requestHash({ kind, endpoint, request: { input: way, kind } }));
+  }
+}
+
+type EditInput = Readonly<Record<string, unknown>>;
+
+/** Fields at the value that they have when they are absent may be absent, and absent ones may have it. */
+function otherWays(input: EditInput): EditInput[] {
+  let ways = [input];
+  for (const [field, value] of Object.entries(imageEditDefaults)) {
+    const written = input[field];
+    if (written !== undefined && written !== value) continue;
+    ways = ways.flatMap((way) => [way, { ...way, [field]: written === undefined ? value : undefined }]);
+  }
+  return ways.slice(1);
 }

@@ -106,7 +106,7 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * Hashes of rows to send that the journal has bought. Contents are compared by 32 bits first; the whole hashes are read
+ * Hashes of rows to send that the journal has bought, also where it was written in another way. Contents are compared by 32 bits first; the whole hashes are read
  * from the journal only if some of these agree.
  *
  * @param asSent also compare the requests as they are sent, and not only as they are written in the manifest
@@ -121,16 +121,23 @@ async function boughtOf(
   const bits = new Set<number>();
   for (const [index, { status, content }] of rows.contents())
     if (isOf(index) && content !== 0 && mayBePaid(status)) bits.add(content);
-  /** From the hash of a row that may have been bought to the hash of its request as it is sent; that is empty unless `asSent`. */
-  const like = new Map<string, string>();
+  /** By the hash of a request that may have been bought: the row that asks for it, and its request as it is sent if `asSent`. */
+  const like = new Map<string, { readonly hash: string; readonly sent: string }>();
   if (bits.size > 0)
-    for await (const row of toSend())
-      if (bits.has(contentBits(row.hash)) && isOnce(row)) like.set(row.hash, asSent ? requestHash(row) : '');
+    for await (const row of toSend()) {
+      if (!isOnce(row)) continue;
+      const { hash, alike = [] } = row;
+      const ways = asSent ? [hash] : [hash, ...alike];
+      for (const way of ways.filter((one) => bits.has(contentBits(one))))
+        like.set(way, { hash, sent: asSent ? requestHash(row) : '' });
+    }
   const bought = new Set<string>();
   if (like.size === 0) return bought;
   for await (const record of journal.records())
-    if (record.k === 'intent' && like.has(record.hash) && isOf(rows.indexOf(record.id)))
-      if (!asSent || like.get(record.hash) === requestHash(record)) bought.add(record.hash);
+    if (record.k === 'intent' && isOf(rows.indexOf(record.id))) {
+      const row = like.get(record.hash);
+      if (row !== undefined && (!asSent || row.sent === requestHash(record))) bought.add(row.hash);
+    }
   return bought;
 }
 
