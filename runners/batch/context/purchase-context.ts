@@ -5,6 +5,7 @@ import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
 import type { DiskRoom } from '../disk/disk-room.js';
 import type { Journal } from '../journal/journal.js';
+import type { OutcomeRecord } from '../journal/record.js';
 import type { CapWatch } from '../ledger/cap-watch.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
@@ -45,8 +46,8 @@ export interface PurchaseContext {
   readonly callbacks?:
     (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'found' | 'takeFound'>>) | undefined;
   readonly stops: Stops;
-  /** Why the run stops after this many failed rows; `undefined` if it goes on. @defaultValue the run always goes on */
-  readonly whyHalted?: () => StopCause | undefined;
+  /** Why the run stops at the end of this row; `undefined` if it goes on. @defaultValue the run always goes on */
+  readonly whyHalted?: (ended: OutcomeRecord) => StopCause | undefined;
   /** The number of rows that are still to be done. */
   readonly toDo: { rows: number };
   /** Called with each row that leaves its slot before it has ended and has no picture to be saved. @defaultValue does nothing */

@@ -87,7 +87,7 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
   events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
   reportMoney(context);
-  const halted = stops.isStopping ? undefined : context.whyHalted?.();
+  const halted = stops.isStopping ? undefined : context.whyHalted?.(outcome);
   if (halted !== undefined) stops.stop(halted);
 }
 

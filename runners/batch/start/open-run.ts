@@ -198,7 +198,7 @@ async function begin(
     ...{ service, room, callbacks },
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
-    ...(options.halt && { whyHalted: () => whyHalted(options.halt, rows, writer.tally.thisStart) }),
+    whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
   };

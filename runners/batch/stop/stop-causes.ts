@@ -8,6 +8,7 @@ import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
 import type { StopCause } from './stops.js';
+import type { OutcomeRecord } from '../journal/record.js';
 import type { StartCounts } from '../row/totals.js';
 
 /** Each stop with its exit code, and a sentence on how to continue. */
@@ -169,18 +170,32 @@ export function whyUnagreed(
 /** Once this many rows have ended, a percentage of them is meaningful. */
 const enoughEnded = 20;
 
+/** The options that can stop a run at the end of a row. */
+interface HaltOptions {
+  readonly halt?: { readonly count: number } | { readonly percent: number } | undefined;
+}
+
+/** What is known when a row has ended. */
+interface RowEnd {
+  /** How many rows this start has to do. */
+  readonly rows: number;
+  /** What this start has done, with the row that ended. */
+  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>;
+  readonly outcome: Pick<OutcomeRecord, 'id' | 'status' | 'cost' | 'source'>;
+}
+
+/** Why the run stops now that a row has ended; `undefined` if it goes on. Each option that stops a run so is asked here. */
+export function whyHalted(options: HaltOptions, end: RowEnd): StopCause | undefined {
+  return tooManyFailed(options, end);
+}
+
 /**
- * Why a run stops when too many rows of this start have failed. A percentage is of the rows to do, and of those that
- * have ended once there are enough of them. Invalid rows do not count: nothing of them was sent.
- *
- * @param rows how many rows this start has to do
+ * Stops a run when too many rows of this start have failed. A percentage is of the rows to do, and of those that have
+ * ended once there are enough of them. Invalid rows do not count: nothing of them was sent.
  */
-export function whyHalted(
-  halt: { readonly count: number } | { readonly percent: number } | undefined,
-  rows: number,
-  { ended, failed: all, invalid }: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>,
-): StopCause | undefined {
-  const failed = all - invalid;
+function tooManyFailed({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
+  const { ended } = start;
+  const failed = start.failed - start.invalid;
   if (halt === undefined || failed === 0) return undefined;
   const isOver = (percent: number, of: number): boolean => failed * 100 >= percent * of;
   const isHalted =

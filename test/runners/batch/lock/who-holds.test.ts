@@ -45,7 +45,10 @@ describe('whoHolds', () => {
   it('names nobody where the process has ended and its parent has not asked for it', async (context) => {
     if (process.platform !== 'linux')
       skipTest(context, 'processes that nobody asks for are seen on Linux alone');
-    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], { stdio: 'pipe' });
+    // It ends once its parent is a program that does not ask for it; a shell would.
+    const child = 'while read -r name < /proc/$PPID/comm && [ "$name" != sleep ]; do :; done';
+    const script = 'sh -c "$0" & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script, child], { stdio: 'pipe' });
     try {
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
