@@ -1,10 +1,21 @@
-import { distinctUntilChanged, filter, map, merge, NEVER, Observable, switchMap, takeUntil } from 'rxjs';
+import {
+  distinctUntilChanged,
+  filter,
+  map,
+  NEVER,
+  Observable,
+  type Observer,
+  type Subscriber,
+  type Subscription,
+  switchMap,
+  take,
+} from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
 import { isRead } from '../row/task.js';
-import type { Stops } from '../stop/stops.js';
+import type { Leavable } from '../stop/stops.js';
 
 /**
  * Reports the events of a row, and leaves the row when the run stops and a later start can continue it. Without a
@@ -19,36 +30,80 @@ export function whileInFlight(
   events: Observable<JobEvent<unknown>>,
   follow: (event: JobEvent<unknown>) => void,
 ): Observable<JobEvent<unknown>> {
-  const left = isLeft(row, context.stops);
-  const found = isFound(context, row);
-  return new Observable<JobEvent<unknown>>((subscriber) => {
-    /** The attempt whose POST was sent. */
-    let sent: number | undefined;
-    let isGoing = true;
-    const going = events.subscribe({
-      next: (event) => {
-        if (event.type === 'submitting') sent = row.progress.attempts;
-        if (subscriber.closed) return;
-        context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
-        follow(event);
-        subscriber.next(event);
-      },
-      error: (error: unknown) => {
-        isGoing = false;
-        subscriber.error(error);
-      },
-      complete: () => {
-        isGoing = false;
-        subscriber.complete();
-      },
-    });
-    return () => {
-      giveBack(context, row);
-      if (!isGoing) return;
-      const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, sent)));
-      going.add(isDone.subscribe(() => going.unsubscribe()));
-    };
-  }).pipe(takeUntil(found === undefined ? left : merge(left, found)));
+  return new Observable((subscriber) => {
+    const flight = new Flight({ context, row, follow, subscriber });
+    context.stops.join(flight);
+    subscriber.add(isFound(context, row)?.subscribe(() => subscriber.complete()));
+    if (subscriber.closed) return context.stops.part(flight);
+    flight.start(events);
+    return () => flight.end();
+  });
+}
+
+interface FlightParts {
+  readonly context: PurchaseContext;
+  readonly row: RowInFlight;
+  readonly follow: (event: JobEvent<unknown>) => void;
+  readonly subscriber: Subscriber<JobEvent<unknown>>;
+}
+
+/** One object for each of the many rows that wait: closures and operators would take several times its memory. */
+class Flight implements Observer<JobEvent<unknown>>, Leavable {
+  /** The attempt whose POST was sent. */
+  private sent: number | undefined;
+  private isGoing = true;
+  private going: Subscription | undefined;
+  private left: Subscription | undefined;
+
+  constructor(private readonly parts: FlightParts) {}
+
+  start(events: Observable<JobEvent<unknown>>): void {
+    this.going = events.subscribe(this);
+  }
+
+  next(event: JobEvent<unknown>): void {
+    const { context, row, follow, subscriber } = this.parts;
+    if (event.type === 'submitting') this.sent = row.progress.attempts;
+    if (subscriber.closed) return;
+    context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
+    follow(event);
+    subscriber.next(event);
+  }
+
+  error(error: unknown): void {
+    this.isGoing = false;
+    this.parts.subscriber.error(error);
+  }
+
+  complete(): void {
+    this.isGoing = false;
+    this.parts.subscriber.complete();
+  }
+
+  /**
+   * The run stops: the row is left once a later start can continue it, before its POST, or when its job id is
+   * journalled. A reply on its way is paid for and awaited, unless the stop says not to wait. A row whose job has ended
+   * goes on to its end even then: its outcome may be in the journal, and its lines have to follow.
+   */
+  leave(leaving: ReadonlySet<RowStatus>): void {
+    const { row, subscriber } = this.parts;
+    this.left?.unsubscribe();
+    const isLeft$ = row.progress$.pipe(
+      filter((progress) => isLeftIn(progress, leaving)),
+      take(1),
+    );
+    this.left = isLeft$.subscribe(() => subscriber.complete());
+  }
+
+  end(): void {
+    const { context, row } = this.parts;
+    context.stops.part(this);
+    this.left?.unsubscribe();
+    giveBack(context, row);
+    if (!this.isGoing) return;
+    const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, this.sent)));
+    this.going?.add(isDone.subscribe(() => this.going?.unsubscribe()));
+  }
 }
 
 function mustGoOn({ status, isOver, attempts, facts }: RowProgress, sent: number | undefined): boolean {
@@ -64,17 +119,6 @@ function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: R
   if (isOver) return;
   if (status === 'open' && !isRead(task.row)) money.ledger.release(id);
   if (status !== 'replied' && !isEnd(status)) rowLeft?.(id);
-}
-
-/**
- * Emits when the run stops and a later start can continue the row: before its POST, or once its job id is journalled. A
- * reply on its way is paid for and awaited, unless the stop says not to wait. A row whose job has ended goes on to its
- * end even then: its outcome may be in the journal, and its lines have to follow.
- */
-function isLeft(row: RowInFlight, { stopping$ }: Stops): Observable<unknown> {
-  return stopping$.pipe(
-    switchMap((leaving) => row.progress$.pipe(filter((progress) => isLeftIn(progress, leaving)))),
-  );
 }
 
 /**

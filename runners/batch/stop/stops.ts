@@ -1,4 +1,4 @@
-import { BehaviorSubject, filter, Observable, type Subscriber } from 'rxjs';
+import { BehaviorSubject, filter, Observable } from 'rxjs';
 import type { UnendedStatus } from '../row/row-status.js';
 import { worstEnd, type RunEnd } from './worst-end.js';
 
@@ -12,21 +12,23 @@ export interface StopCause extends RunEnd {
   readonly leaves: readonly UnendedStatus[];
 }
 
+/** A row that is told which rows are left. */
+export interface Leavable {
+  leave(leaving: ReadonlySet<UnendedStatus>): void;
+}
+
 /** Why a run stops, and which rows it leaves. Causes add up; the run ends with the most important one. */
 export class Stops {
   /** States of the rows that are left so far; `undefined` while the run is not stopping. */
   readonly leaving$ = new BehaviorSubject<ReadonlySet<UnendedStatus> | undefined>(undefined);
-  /**
-   * Emits these states once there are any, and whenever there are more. Subscribers are kept in a set, so that each of
-   * the many rows in flight can unsubscribe quickly.
-   */
-  readonly stopping$ = new Observable<ReadonlySet<UnendedStatus>>((row) => {
-    this.rows.add(row);
-    const { value } = this.leaving$;
-    if (value !== undefined) row.next(value);
-    return () => this.rows.delete(row);
+  /** Emits these states once there are any, and whenever there are more. */
+  readonly stopping$ = new Observable<ReadonlySet<UnendedStatus>>((subscriber) => {
+    const row: Leavable = { leave: (leaving) => subscriber.next(leaving) };
+    this.join(row);
+    return () => this.part(row);
   });
-  private readonly rows = new Set<Subscriber<ReadonlySet<UnendedStatus>>>();
+  /** A set, so that each of the many rows in flight can part quickly. */
+  private readonly rows = new Set<Leavable>();
   private readonly causes: StopCause[] = [];
 
   get isStopping(): boolean {
@@ -47,13 +49,24 @@ export class Stops {
     return this.leaving$.pipe(filter((leaving) => leaving?.has(status) === true));
   }
 
+  /** Tells the row which states are left, at once if there are any, and whenever there are more. */
+  join(row: Leavable): void {
+    this.rows.add(row);
+    const { value } = this.leaving$;
+    if (value !== undefined) row.leave(value);
+  }
+
+  part(row: Leavable): void {
+    this.rows.delete(row);
+  }
+
   /** Adds a cause. Returns whether it is the first one with its exit code. */
   stop(cause: StopCause): boolean {
     const isNew = !this.causes.some(({ exitCode }) => exitCode === cause.exitCode);
     if (isNew) this.causes.push(cause);
     const leaving = new Set([...(this.leaving$.value ?? []), ...cause.leaves]);
     this.leaving$.next(leaving);
-    for (const row of [...this.rows]) row.next(this.leaving$.value ?? leaving);
+    for (const row of [...this.rows]) row.leave(this.leaving$.value ?? leaving);
     return isNew;
   }
 }

@@ -5,7 +5,7 @@ import { figure, type Figure } from '../figure.js';
 const jobs = 10_000;
 const ways = {
   library: { what: 'a job that waits, by pullJobs: memory', atMost: 3_700 },
-  run: { what: 'a row that waits, in a run: memory', atMost: 12_500 },
+  run: { what: 'a row that waits, in a run: memory', atMost: 10_000 },
 };
 
 /** What each of 10,000 jobs takes of the heap that were accepted and have not ended: how many a process can wait for. */
