@@ -160,12 +160,13 @@ export class ServedRun {
     unlisten?.();
     await this.journal.close();
     if (this.journal.isLost) return { why: 'lost' };
+    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
     await link
       .insist(() => releaseSeat(database, seat))
       .catch((error: unknown) => {
-        if (!isAway(error)) throw error;
+        // A worker that ends leaves its seat: it is taken for dead.
+        if (!isAway(error) && cause === undefined) throw error;
       });
-    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
     return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
   }
 

@@ -167,15 +167,20 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'insert into millrace.seats',
-    ({ seats }, [run, worker]) =>
-      add(seats, ['run', 'worker'], {
+    ({ seats }, [run, worker]) => {
+      const unused = seats.filter(
+        (seat) => seat['run'] === run && seat['worker'] === worker && seat['groups'] === 0,
+      );
+      const taken = add(seats, ['run', 'worker'], {
         run,
         worker,
         groups: 0,
         first: 0,
         is_hungry: false,
         is_starved: false,
-      }),
+      });
+      return [...unused, ...taken];
+    },
   ],
   [
     'update millrace.seats set is_hungry',
