@@ -285,9 +285,9 @@ export class ServedRun {
     if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
   }
 
-  /** A cause that concerns this worker, and not the run, ends only this worker's part. */
+  /** A cause that concerns this worker, and not the run, ends only this worker's part. Money concerns the run. */
   private judged(cause: StopCause): StopCause {
-    if (cause.exitCode === 3) {
+    if (cause.exitCode === 3 || cause.exitCode === 6) {
       const { run, start } = this.orders;
       this.inBackground(() => stopStart(this.settings.database, { run, start }, cause));
       return cause;
