@@ -1,11 +1,15 @@
 import type { Disk } from '../disk/disk.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
-import type { HoldPlaceOptions } from './hold-place.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf } from './runs-of-manifest.js';
-import type { FileLock } from './try-lock-file.js';
+import type { FileLock, TryLock } from './try-lock-file.js';
 
-type Parts = Pick<HoldPlaceOptions, 'disk' | 'owner' | 'tryLock' | 'stateFolders'>;
+interface Parts {
+  readonly disk: Disk;
+  readonly owner: Owner;
+  readonly tryLock: TryLock;
+  readonly stateFolders?: readonly string[] | undefined;
+}
 
 /**
  * Refuses a start if another run is about to send the same rows: a running process of this machine, or workers, which
