@@ -28,7 +28,12 @@ const rooms = {
   'runners/emulator': ['src/contract', 'runners/pictures'],
   'runners/batch/disk': ['src/contract'],
   'runners/batch/manifest': ['src/contract', 'runners/batch/disk'],
-  'runners/batch/lock': ['src/contract', 'runners/batch/disk', 'runners/batch/journal/journal.ts'],
+  'runners/batch/lock': [
+    'src/contract',
+    'runners/batch/disk',
+    'runners/batch/journal/journal.ts',
+    'runners/batch/journal/elsewhere.ts',
+  ],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': [
     'src/contract',

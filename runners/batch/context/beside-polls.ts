@@ -181,6 +181,6 @@ export class BesidePolls {
 const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
 
 /** The id of the row's endpoint. All routes share one host, and the empty string. */
-function endpointOf({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): string {
+export function endpointOf({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): string {
   return kind === 'route' ? '' : endpoint;
 }

@@ -5,17 +5,9 @@ import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
 import type { HoldPlaceOptions } from './hold-place.js';
-import {
-  isSameHost,
-  LockError,
-  ownerSchema,
-  readNote,
-  readOwner,
-  usualFolders,
-  writeNote,
-  type Owner,
-} from './owner.js';
-import { noteRun, runsSending, type ManifestOf } from './runs-of-manifest.js';
+import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
+import { refuseSending } from './refuse-sending.js';
+import { noteRun, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
@@ -81,7 +73,7 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
-   * @throws {LockError} `held` if another running process is about to send the same rows
+   * @throws {LockError} `held` if another run is about to send the same rows
    */
   async note(from: ManifestOf): Promise<void> {
     const { disk, owner } = this.options;
@@ -111,7 +103,7 @@ export class RunProgress {
     let isAlone = false;
     const note = async (): Promise<void> => {
       isAlone = true;
-      await this.#refuseSending(from, folder);
+      await refuseSending(from, folder, this.options);
       await noteRun(disk, state, { ...from, folder, at: owner.started });
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
@@ -121,22 +113,6 @@ export class RunProgress {
       // same moment can miss each other.
       return note();
     });
-  }
-
-  /**
-   * Refuses the start if a running process of this machine is about to send the same rows. Processes on other machines
-   * cannot be checked.
-   */
-  async #refuseSending(from: ManifestOf, own: string): Promise<void> {
-    const { disk, owner, tryLock, stateFolders } = this.options;
-    for (const { folder } of await runsSending(disk, from, stateFolders)) {
-      if (folder === own) continue;
-      const other = await readOwner(disk, folder);
-      if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) continue;
-      const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);
-      if (lock === undefined) throw sentElsewhere(folder, other);
-      await lock.release();
-    }
   }
 
   /** Locks the file of the note and returns its path; `undefined` if no folder can be written: the run then goes on without. */
@@ -216,14 +192,6 @@ function putBack(folder: string, note: z.infer<typeof progressSchema>): LockErro
     `The journal in ${folder} is an earlier state of this run, which has gone on since (${note.started}): what was bought ` +
     'then would be bought again. Nothing was sent. Put the latest state of the folder back. If that is lost, start the run with --repair: it holds every row that may have been bought.';
   return new LockError('copied', message);
-}
-
-/** If the lock cannot be tried, the other run counts as ended. */
-const nothingHeld: FileLock = { release: () => Promise.resolve() };
-
-function sentElsewhere(folder: string, owner: Owner): LockError {
-  const message = `The run in ${folder} goes on (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. Nothing was sent. Wait for its end, and start again: what it has bought is named then.`;
-  return new LockError('held', message, owner);
 }
 
 async function heldAsCopy(disk: Disk, folder: string, path: string): Promise<LockError> {

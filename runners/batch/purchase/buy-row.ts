@@ -11,6 +11,7 @@ import { isOutOfCredit, stopCauses, whyRefused, whyDrifted } from '../stop/stop-
 import { endPurchase } from './end-purchase.js';
 import { arePicturesHosted } from './host-pictures.js';
 import { collecting, jobOf } from './job-of.js';
+import { noteAnswer } from './note-answer.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 
@@ -43,7 +44,7 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
       yield* waited(context, row, outcome);
       continue;
     }
-    if (task.what === 'send') noteAnswer(context, row, outcome);
+    if (task.what === 'send') noteOutcome(context, row, outcome);
     const mayRetry = task.what === 'send' && !stops.leaves('open');
     const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
     row.change({ isOver: true });
@@ -105,22 +106,17 @@ function* waited(
   yield* lastOf(timer(clampTimer(forMs), scheduler));
 }
 
-/**
- * A service that answers POST after POST with something unreadable may charge for every row without a result, so the
- * run stops then.
- */
-function noteAnswer(
-  { service, stops, options }: PurchaseContext,
+function noteOutcome(
+  { service: { reach, beside }, stops, options }: PurchaseContext,
   row: RowInFlight,
   outcome: Outcome<unknown>,
-) {
-  const { reach, beside } = service;
+): void {
   const { row: facts } = row.task;
-  if (outcome.status === 'completed' || outcome.code !== 'unknown') return reach.decided(facts.endpoint);
   const at = options.scheduler.now();
-  const posts = reach.undecided(facts.endpoint, { sentAt: row.progress.submittedAt ?? at, at });
-  if (posts === undefined || stops.isStopping || beside.worksBeside(facts, reach)) return;
-  stops.stop(stopCauses.undecided(posts, outcome.message));
+  const sentAt = row.progress.submittedAt ?? at;
+  const whyUnknown = outcome.status === 'failed' && outcome.code === 'unknown' ? outcome.message : undefined;
+  const worksBeside = () => beside.worksBeside(facts, reach);
+  noteAnswer({ reach, stops, worksBeside }, { endpoint: facts.endpoint, sentAt, at, whyUnknown });
 }
 
 /** The failure is no outcome of the row: the row keeps its state, and the run may have to stop. */

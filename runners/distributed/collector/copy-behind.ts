@@ -61,7 +61,7 @@ async function noteLost(
   { collected: had }: Copied,
   { collected: has, lastRow }: Found,
 ): Promise<void> {
-  const why = `distributed.json says that it had the first ${had} records of the database, and it has ${has} of them`;
+  const why = `distributed.json says that it had the first ${had} records of the database, and it has ${has} of them that the database has too (was that put back to an earlier state?)`;
   if (!repair) throw journalWithout(out, why);
   const heldUpToRow = Math.max(journal.recovered.lastRow, lastRow) + slackRows;
   const repaired = { k: 'repaired', at: scheduler.now(), missing: had - has, heldUpToRow } as const;

@@ -5,6 +5,7 @@ import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../batch/journ
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import type { StoredRecord } from '../table/records.js';
+import { UnknownPosts } from './unknown-posts.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
 
@@ -22,6 +23,7 @@ export class RecordCopier {
   private readonly purchases = new Map<string, Purchase>();
   /** An outcome whose row is sent again: the next record says so. */
   private double: OutcomeRecord | undefined;
+  private readonly unknownPosts: UnknownPosts;
 
   constructor(
     private readonly run: Run,
@@ -29,7 +31,9 @@ export class RecordCopier {
     private readonly bought: ReadonlyMap<string, IntentRecord>,
     /** Called with a row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
-  ) {}
+  ) {
+    this.unknownPosts = new UnknownPosts(run);
+  }
 
   /** Resolves when the records are durable and the lines are written. */
   async copy(page: readonly StoredRecord[]): Promise<void> {
@@ -71,7 +75,11 @@ export class RecordCopier {
         return double?.id === record.id ? this.ended(double, [record]) : journal.append(record);
       }
       case 'accepted':
+        this.unknownPosts.answered(record.id);
+        return journal.append(record);
       case 'refused':
+        this.unknownPosts.refused(record.id);
+        return journal.append(record);
       case 'freed':
         return journal.append(record);
     }
@@ -84,11 +92,13 @@ export class RecordCopier {
     if (!this.purchases.has(id)) ledger.reserve(id, price, intent);
     watch?.look(intent);
     this.purchases.set(id, { intent });
+    this.unknownPosts.sent(intent);
   }
 
   private replied(reply: ReplyRecord, isLast: boolean): Observable<unknown> {
     const { run } = this;
     const intent = this.purchases.get(reply.id)?.intent ?? this.bought.get(reply.id);
+    this.unknownPosts.answered(reply.id);
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
     if (!isLast) this.purchases.set(reply.id, { intent, reply });
@@ -112,6 +122,7 @@ export class RecordCopier {
     const { id, cost, source } = outcome;
     const { reply, intent = this.bought.get(id) } = this.purchases.get(id) ?? {};
     this.purchases.delete(id);
+    this.unknownPosts.ended(outcome);
     if (outcome.status === 'failed' && outcome.error.code === 'unknown' && intent !== undefined)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
     const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;

@@ -5,11 +5,12 @@ import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
-import { readRecordsAfter, type StoredRecord } from '../table/records.js';
+import { headOfRecord, readRecordsAfter, type StoredRecord } from '../table/records.js';
 import { vacuumRows } from '../table/rows.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { RecordCopier } from './copy-records.js';
+import { RecordSeam } from './record-seam.js';
 import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -57,6 +58,10 @@ export async function followRun(following: Following): Promise<void> {
   const copier = new RecordCopier(run, remote.bought, save);
   const prices = new HigherPrices(following);
   const standstill = new Standstill(following);
+  const seam = new RecordSeam({
+    ...{ stops: run.stops, keepNote },
+    headOf: (seq) => remote.ask(() => headOfRecord(remote.database.pool, remote.run, seq)),
+  });
   let refusedSince: number | undefined;
   let { collected, among } = note();
   let notedAt = scheduler.now();
@@ -67,7 +72,9 @@ export async function followRun(following: Following): Promise<void> {
     obey(run, state);
     noteFull(following, state);
     refusedSince = stopIfRefused(following, state, refusedSince);
+    await seam.check(state.seq, { collected, among });
     const page = await nextPage(remote, collected);
+    seam.copied(page);
     if (page.length > 0) among = run.journal.records;
     await copier.copy(page);
     await firstValueFrom(saving$.pipe(filter((rows) => rows <= 4 * downloads)));

@@ -38,6 +38,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '57P02': awayBecause('it crashed'),
   '57P03': awayBecause('it is starting up, or shutting down'),
   '53300': awayBecause('it has too many connections already (max_connections)'),
+  '53100': awayBecause('its disk is full'),
+  '57014': () => 'gave up a statement that another user cancelled.',
   '25P03': () =>
     'ended a transaction, as it heard nothing of it for too long: this machine may be very busy.',
   '25006': () => 'is read-only: it is a standby, or about to become one.',
@@ -77,10 +79,10 @@ function innermost(error: unknown): { code?: string; message: string } {
 }
 
 /**
- * PostgreSQL's codes for temporary states: it starts, stops or has too many connections; another transaction was in the
- * way, or this one was idle for too long.
+ * PostgreSQL's codes for temporary states: it starts, stops, has too many connections or no room on its disk, or cannot
+ * use its files; another transaction was in the way, this one was idle for too long, or somebody cancelled it.
  */
-const passing = /^(08|57P|53300|40001|40P01|25006|25P03)/;
+const passing = /^(08|57P|57014|53100|53300|58|40001|40P01|25006|25P03)/;
 const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
 
 /** Whether this error of the driver means that the database cannot be reached now. */

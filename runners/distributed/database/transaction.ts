@@ -20,14 +20,20 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
     // Handled at the commit, unless `work` fails before.
     one.catch(() => undefined);
   };
-  const query = (text: string, values?: unknown[]) => client.query(prepared(text, values));
+  let cause: unknown;
+  const query = (text: string, values?: unknown[]) => {
+    const answer = client.query(prepared(text, values));
+    answer.catch((error: unknown) => (cause ??= error));
+    return answer;
+  };
   let isBroken = false;
   try {
     withCommit(client.query('begin'));
     const result = await work({ query: query as Transaction['query'], withCommit });
     await Promise.all([...written, client.query('commit')]);
     return result;
-  } catch (error) {
+  } catch (thrown) {
+    const error = isAborted(thrown) ? (cause ?? thrown) : thrown;
     // A connection that does not answer would not answer a rollback either.
     if (isAway(error)) isBroken = true;
     else await client.query('rollback').catch(() => (isBroken = true));
@@ -35,6 +41,11 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   } finally {
     client.release(isBroken);
   }
+}
+
+/** The statement failed only because one before it had failed. */
+function isAborted(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === '25P02';
 }
 
 /** Named statements: the database parses and plans each of them once for each connection. */

@@ -16,11 +16,19 @@ export class SeatLost extends MillraceError {
   }
 }
 
-export async function takeSeat(on: Pick<Transaction, 'query'>, { run, worker }: Seat): Promise<void> {
-  await on.query('insert into millrace.seats (run, worker) values ($1, $2) on conflict do nothing', [
-    run,
-    worker,
-  ]);
+/**
+ * Takes a seat. It can be called again after a broken connection, but not for a seat that groups were written from: they
+ * would be taken for those of the worker that has it now.
+ *
+ * @throws {SeatLost}
+ */
+export async function takeSeat(on: Pick<Transaction, 'query'>, seat: Seat): Promise<void> {
+  const { rowCount } = await on.query(
+    `insert into millrace.seats (run, worker) values ($1, $2)
+     on conflict (run, worker) do update set worker = excluded.worker where seats.groups = 0`,
+    [seat.run, seat.worker],
+  );
+  if (rowCount === 0) throw new SeatLost(seat);
 }
 
 /** What the worker's last claim left it with. */

@@ -29,6 +29,7 @@ import {
   noteWorker,
   sweepMs,
 } from '../table/worker-record.js';
+import type { Seat } from '../table/seats.js';
 import { ServedRun, type ServedEnd } from './serve-run.js';
 import { resolveWorkerOptions, type WorkerSettings, type WorkerOptions } from './worker-options.js';
 
@@ -182,15 +183,31 @@ class Worker {
     const done = served
       .serve()
       .then((end) => this.after(end, seat))
-      .catch((error: unknown) => this.settings.notify({ type: 'fault', message: (error as Error).message }))
-      .finally(() => {
+      .then(
+        () => true,
+        (error: unknown) => this.broken(error, seat),
+      )
+      .then((looksAgain) => {
         this.serving.delete(run);
-        this.looks.next();
+        if (looksAgain) this.looks.next();
       });
     this.serving.set(run, { served, worker: seat.worker, done });
   }
 
-  private async after(end: ServedEnd, seat: { run: number; worker: string }): Promise<void> {
+  /** The seat may not be given up, with rows that this process knows no more. The next look is soon enough to go on. */
+  private async broken(error: unknown, seat: Seat): Promise<false> {
+    this.settings.notify({ type: 'fault', message: (error as Error).message });
+    await this.leaveSeat(seat).catch(() => undefined);
+    return false;
+  }
+
+  /** Other workers have its rows, or will. It continues under a new id, as one new worker, whichever runs it has lost. */
+  private async leaveSeat({ worker }: Seat): Promise<void> {
+    if (worker === this.id) this.id = randomUUID();
+    await this.link.look(() => this.heartbeat());
+  }
+
+  private async after(end: ServedEnd, seat: Seat): Promise<void> {
     if (end.why === 'trouble') {
       this.trouble ??= end.cause;
       this.trouble = { ...end.cause, ...worstEnd([this.trouble, end.cause]) };
@@ -203,9 +220,7 @@ class Worker {
     if (end.why !== 'lost') return;
     const message = `it was taken for dead: what it did for run ${seat.run} goes on elsewhere`;
     this.settings.notify({ type: 'lost', message });
-    // Other workers have its rows now. It continues under a new id, as one new worker, whichever runs it has lost.
-    if (seat.worker === this.id) this.id = randomUUID();
-    await this.link.look(() => this.heartbeat());
+    await this.leaveSeat(seat);
   }
 
   private mayServe(run: number, terms: RunTerms): boolean {

@@ -160,12 +160,13 @@ export class ServedRun {
     unlisten?.();
     await this.journal.close();
     if (this.journal.isLost) return { why: 'lost' };
+    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
     await link
       .insist(() => releaseSeat(database, seat))
       .catch((error: unknown) => {
-        if (!isAway(error)) throw error;
+        // A worker that ends leaves its seat: it is taken for dead.
+        if (!isAway(error) && cause === undefined) throw error;
       });
-    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
     return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
   }
 
@@ -284,9 +285,9 @@ export class ServedRun {
     if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
   }
 
-  /** A cause that concerns this worker, and not the run, ends only this worker's part. */
+  /** A cause that concerns this worker, and not the run, ends only this worker's part. Money concerns the run. */
   private judged(cause: StopCause): StopCause {
-    if (cause.exitCode === 3) {
+    if (cause.exitCode === 3 || cause.exitCode === 6) {
       const { run, start } = this.orders;
       this.inBackground(() => stopStart(this.settings.database, { run, start }, cause));
       return cause;

@@ -167,15 +167,20 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'insert into millrace.seats',
-    ({ seats }, [run, worker]) =>
-      add(seats, ['run', 'worker'], {
+    ({ seats }, [run, worker]) => {
+      const unused = seats.filter(
+        (seat) => seat['run'] === run && seat['worker'] === worker && seat['groups'] === 0,
+      );
+      const taken = add(seats, ['run', 'worker'], {
         run,
         worker,
         groups: 0,
         first: 0,
         is_hungry: false,
         is_starved: false,
-      }),
+      });
+      return [...unused, ...taken];
+    },
   ],
   [
     'update millrace.seats set is_hungry',
@@ -211,6 +216,13 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         .filter((row) => row['run'] === run && (row['seq'] as number) > after)
         .slice(0, most)
         .map(stored),
+  ],
+  [
+    'select item, left(record, 60) as head',
+    ({ records }, [run, seq]) =>
+      records
+        .filter((row) => row['run'] === run && row['seq'] === seq)
+        .map(({ item, record }) => ({ item, head: (record as string).slice(0, 60) })),
   ],
   [
     'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 and item',

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -191,6 +192,23 @@ describe('a manifest that another run has bought from', () => {
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
       // What has been bought is a question by then.
       expect((await start('two', { same: 'refuse' })).exitCode).toBe(2);
+    });
+
+    it('is refused while workers may have rows that it sends, though its process is dead [fault 19]', async () => {
+      const { out } = await start('one', { limit: 1 });
+      const note = { key: 'a-run', database: 'postgres://db.example/millrace' };
+      const keepNote = (isOpen: boolean) =>
+        writeFileSync(join(out, 'distributed.json'), JSON.stringify({ ...note, isOpen }));
+      keepNote(true);
+      const refused = await start('two', { only: ['a'] });
+      expect([refused.exitCode, refused.reason]).toEqual([
+        75,
+        expect.stringContaining(`${out} has not ended: its workers (${note.database}) may send rows`),
+      ]);
+      expect((await start('two', { only: ['b'] })).exitCode).toBe(0);
+      keepNote(false);
+      expect((await start('two', { only: ['c'] })).exitCode).toBe(0);
+      expect([...service.executions.values()]).toEqual([1, 1, 1]);
     });
 
     it('goes with starts of its other rows, and with rows of other pictures under the same names', async () => {

@@ -27,6 +27,9 @@ it.each([
   ['a slow handshake', new Error('Connection terminated due to connection timeout'), late],
   ['a slow answer', new Error('Query read timeout'), late],
   ['too many guests', coded('53300'), 'it has too many connections already (max_connections).'],
+  ['a full disk', coded('53100'), 'cannot be reached: its disk is full.'],
+  ['a disk that fails', coded('58030'), silent],
+  ['a statement that was cancelled', coded('57014'), 'that another user cancelled.'],
   ['a standby', coded('25006'), 'is read-only'],
   [
     'a transaction that was silent',

@@ -1,0 +1,34 @@
+import type { ServiceReach } from '../stop/service-reach.js';
+import { stopCauses } from '../stop/stop-causes.js';
+import type { Stops } from '../stop/stops.js';
+
+/** The answer to a POST. */
+export interface PostAnswer {
+  readonly endpoint: string;
+  /** When it was sent and when it ended, in ms by one clock. */
+  readonly sentAt: number;
+  readonly at: number;
+  /** Why the POST may have been accepted; `undefined` if its answer decides that. */
+  readonly whyUnknown: string | undefined;
+}
+
+interface Parts {
+  readonly reach: ServiceReach;
+  readonly stops: Stops;
+  /** Whether a row of another endpoint is in work, whose requests are answered. */
+  readonly worksBeside: () => boolean;
+}
+
+/**
+ * A service that answers POST after POST with something unreadable may charge for every row without a result, so the
+ * run stops then.
+ */
+export function noteAnswer(
+  { reach, stops, worksBeside }: Parts,
+  { endpoint, sentAt, at, whyUnknown }: PostAnswer,
+): void {
+  if (whyUnknown === undefined) return reach.decided(endpoint);
+  const posts = reach.undecided(endpoint, { sentAt, at });
+  if (posts === undefined || stops.isStopping || worksBeside()) return;
+  stops.stop(stopCauses.undecided(posts, whyUnknown));
+}
