@@ -57,9 +57,10 @@ void runCli(process.argv.slice(2), {
     process.on(
       'uncaughtException',
       (error) =>
+        // An error that cannot be explained would come here again, for ever.
         void explain(error)
           .then(endWith)
-          .then(() => process.exit()),
+          .finally(() => process.exit()),
     );
   },
 }).then(endWith);

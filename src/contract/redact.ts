@@ -119,18 +119,20 @@ function spellingsOf(secret: string): Spellings {
   return made;
 }
 
-/** The secret in hexadecimal, and the parts of its base64 that do not depend on the text around it, in both alphabets. */
+/**
+ * The bytes of the secret in hexadecimal, and the parts of their base64 that do not depend on the text around it, in both
+ * alphabets. `btoa` takes bytes alone: a secret may hold any character, such as a password or a key with a stray `…`.
+ */
 function codesOf(secret: string): string[] {
+  const bytes = [...new TextEncoder().encode(secret)];
   const parts = ['', 'x', 'xx'].map((before) => {
     // Characters that hold bits of the text around the secret are left out.
     const from = Math.ceil((before.length * 8) / 6);
-    const to = Math.floor(((before.length + secret.length) * 8) / 6);
-    return btoa(before + secret).slice(from, to);
+    const to = Math.floor(((before.length + bytes.length) * 8) / 6);
+    return btoa(before + bytes.map((byte) => String.fromCharCode(byte)).join('')).slice(from, to);
   });
   const urlSafe = parts.map((part) => part.replaceAll('+', '-').replaceAll('/', '_'));
-  const hex = [...new TextEncoder().encode(secret)]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return [...new Set([...parts, ...urlSafe, hex, hex.toUpperCase()])];
 }
 

@@ -7,7 +7,7 @@ import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type Replace
  * Continues with another job when the first has completed: a pipeline of endpoints. Emits all events of the first job
  * except `settled`, then those of the second. If the first job fails, its failure is the outcome of the whole, as a
  * value, and nothing more is bought. `project` is called once for each outcome of the first job, for all subscribers
- * together, so the second job is bought only once. The cost in the outcome is that of the second job alone; a budget
+ * together, so the second job is bought only once, also where a `map` before it makes a new outcome for each subscriber. The cost in the outcome is that of the second job alone; a budget
  * after it books both. For a job it returns a job: `jobId` is that of the current job, and `cancel` cancels that job;
  * nothing is bought after that.
  *
@@ -31,6 +31,8 @@ export function chainJob<A, B>(
 /** The second job of a chain, created once for each outcome of the first, for all subscribers. */
 class Chain<A, B> {
   private readonly made = new WeakMap<Completed<A>, Observable<JobEvent<B>>>();
+  /** By the id of the first job: an outcome that was copied on its way here is that of the same purchase. */
+  private readonly madeAfter = new Map<string, Observable<JobEvent<B>>>();
   /** The latest second job. */
   second: JobFacts<B> | undefined;
   isCancelled = false;
@@ -50,10 +52,12 @@ class Chain<A, B> {
   }
 
   private next(outcome: Completed<A>): Observable<JobEvent<B>> | undefined {
-    const known = this.made.get(outcome);
+    const known = this.made.get(outcome) ?? this.madeAfter.get(outcome.jobId);
     if (known !== undefined || this.isCancelled) return known;
     const second = this.project(outcome.output, outcome);
     this.made.set(outcome, second);
+    // A route has no id.
+    if (outcome.jobId !== '') this.madeAfter.set(outcome.jobId, second);
     this.second = factsOf(second);
     return second;
   }

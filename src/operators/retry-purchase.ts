@@ -30,7 +30,7 @@ export function retryPurchase<O>(make: () => Job<O>, options: RetryPurchaseOptio
   checkNames(options, 'retryPurchase', ['maxRetries', 'codes']);
   const { maxRetries, codes } = options;
   checkNumber('maxRetries', maxRetries, 'number from 0 on');
-  checkMembers('codes', codes, 'list of failure codes', [Symbol.iterator]);
+  checkMembers('codes', codes, 'list of failure codes', [Symbol.iterator, 'includes']);
   for (const code of codes)
     if (!Object.hasOwn(failureCodes, code))
       throw new InvalidOptionError('codes', `${code} is not a failure code`);

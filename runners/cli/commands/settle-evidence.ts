@@ -14,6 +14,7 @@ import type { OptionsOf } from '../options/option-table.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { isAbsolute, resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { nameOfCharge, whyBlind } from '../../report/reconcile/describe-reconciliation.js';
 import type { Reconciliation } from '../../report/reconcile/reconcile-run.js';
 import { reconciled } from './reconcile-command.js';
 
@@ -149,7 +150,8 @@ export async function proposedSettlements(
       beyond.push({ text, command: undefined });
       continue;
     }
-    if (blind !== undefined) beyond.push({ text: `${nameOf(one.purchase)}: ${blind}`, command: undefined });
+    if (blind !== undefined)
+      beyond.push({ text: `${nameOf(one.purchase)}: ${blind}: not settled`, command: undefined });
     else if (one.charges.length > 1 || rivals.length > 0)
       open.set(charges, [...(open.get(charges) ?? []), { ...one, isLatest }]);
     else rows.push(proposal({ ...one, isLatest }));
@@ -159,15 +161,6 @@ export async function proposedSettlements(
     rows,
     open: [...[...open.values()].map((alike) => ambiguous(name, alike, { held, byHand })), ...beyond],
   };
-}
-
-/** Why a charge that is missing proves nothing. */
-function whyBlind({ isBeyond, isForeign }: Held): string | undefined {
-  if (isBeyond)
-    return 'the statement ends before its request left, so that it says nothing of it: not settled; take a newer statement';
-  return isForeign
-    ? 'the statement has none of the jobs that the run paid for, so that it says nothing of it: not settled; look whether it is of this account, and which column has the job ids (--job-column)'
-    : undefined;
 }
 
 const namesShown = 5;
@@ -197,7 +190,7 @@ function ambiguous(
   const others = listed([...rivals, ...settled].map(({ purchase }) => nameOf(purchase)));
   const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
   const shared = others === '' ? '' : `, which may be of ${others} as well`;
-  const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and ${waysOf(alike)}`;
+  const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and ${waysOf(alike, charges)}`;
   const isEach = rivals.length === 0 && charges.length === alike.length + settled.length;
   const command = isEach ? allPaid(folder, alike, charges) : undefined;
   const instead =
@@ -208,11 +201,12 @@ function ambiguous(
   };
 }
 
-function waysOf(alike: readonly OpenPurchase[]): string {
+function waysOf(alike: readonly OpenPurchase[], charges: Held['charges']): string {
   const earlier = '--attempt N --paid USD';
-  if (alike.every(({ isLatest }) => isLatest)) return 'settle each row with --job';
+  const latest = charges.every(({ jobId }) => jobId === '') ? '--paid USD' : '--job';
+  if (alike.every(({ isLatest }) => isLatest)) return `settle each row with ${latest}`;
   return alike.some(({ isLatest }) => isLatest)
-    ? `settle each row with --job, or with ${earlier} where it was bought again since`
+    ? `settle each row with ${latest}, or with ${earlier} where it was bought again since`
     : `settle each with ${earlier}`;
 }
 
@@ -234,10 +228,6 @@ function allPaid(folder: string, alike: readonly Held[], charges: Held['charges'
 
 function listed(names: readonly string[]): string {
   return `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? `, … (${names.length})` : ''}`;
-}
-
-function nameOfCharge({ jobId, lines }: Held['charges'][number]): string {
-  return jobId === '' ? `line ${lines[0] ?? 0}` : `job ${jobId}`;
 }
 
 function nameOf({ id, attempt }: Held['purchase']): string {

@@ -1,4 +1,4 @@
-import { formatMoney } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf } from '../messages/format-amounts.js';
 import type { Charge } from './read-charges.js';
 import type { Purchase } from '../read/read-costs.js';
@@ -56,29 +56,55 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
   ];
 }
 
-function suspicion(
-  { charges, isBeyond, isForeign, isEarlier, purchase: { attempt, jobId } }: Reconciliation['held'][number],
-  held: Reconciliation['held'],
-): string {
+function suspicion(one: Reconciliation['held'][number], held: Reconciliation['held']): string {
+  const { charges, isEarlier, purchase } = one;
+  const { attempt, jobId } = purchase;
   const [first, second] = charges;
   if (jobId !== '' && !isEarlier)
     return first === undefined
       ? `no charge for its job ${jobId}, which may not have ended by then: the next start asks for it`
       : `its job ${jobId} was charged ${formatMoney(first.amount)}, ${placeOf(first)}`;
   const which = isEarlier ? `--attempt ${attempt} ` : '';
-  if (first === undefined && isBeyond)
-    return 'the statement ends before its request left: a newer one may have its charge';
-  if (first === undefined && isForeign)
-    return 'the statement has none of the jobs that the run paid for, and so shows nothing of it: is it of this account?';
   if (first === undefined)
-    return `no charge looks like it; it was most likely not bought (settle it with ${which}--not-sent)`;
+    return (
+      whyBlind(one) ??
+      `no charge looks like it; it was most likely not bought (settle it with ${which}--not-sent)`
+    );
   const rivals = held.filter((other) => other.charges.includes(first)).length - 1;
   if (second === undefined && rivals > 0)
-    return `may be job ${first.jobId}, ${placeOf(first)}, and so may ${countOf(rivals, 'other purchase')}`;
-  if (second === undefined)
-    return `most likely job ${first.jobId}, ${placeOf(first)} (settle it with ${isEarlier ? `${which}--paid USD` : `--job ${first.jobId}`})`;
-  const names = charges.slice(0, 3).map(({ jobId }) => jobId);
+    return `may be ${longNameOf(first)}, and so may ${countOf(rivals, 'other purchase')}`;
+  const how = isEarlier || first.jobId === '' ? `${which}--paid ${usdOf(first)}` : `--job ${first.jobId}`;
+  if (second === undefined) return `most likely ${longNameOf(first)} (settle it with ${how})`;
+  const names = charges.slice(0, 3).map(nameOfCharge);
   return `one of ${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
+}
+
+/** Why a charge that is missing proves nothing; `undefined`: it shows that the purchase was not made. */
+export function whyBlind({
+  isBeyond,
+  isForeign,
+  isPartial,
+}: Pick<Reconciliation['held'][number], 'isBeyond' | 'isForeign' | 'isPartial'>): string | undefined {
+  if (isBeyond)
+    return 'the statement ends before its request left, and says nothing of it: a newer one may have its charge';
+  if (isForeign)
+    return 'the statement has none of the jobs that the run paid for, and so shows nothing of it: is it of this account? (--job-column names the column of the job ids)';
+  return isPartial
+    ? 'the statement lacks jobs that the run paid for, and may lack its charge as well: take one with all pages and endpoints'
+    : undefined;
+}
+
+/** The job of a charge, or its line if it names none. */
+export function nameOfCharge({ jobId, lines }: Charge): string {
+  return jobId === '' ? `line ${lines[0] ?? 0}` : `job ${jobId}`;
+}
+
+function longNameOf(charge: Charge): string {
+  return charge.jobId === '' ? placeOf(charge) : `${nameOfCharge(charge)}, ${placeOf(charge)}`;
+}
+
+function usdOf({ amount }: Charge): string {
+  return String(toUsd(amount));
 }
 
 function nameOf({ id, row, attempt }: Purchase): string {

@@ -42,6 +42,11 @@ export interface HeldPurchase {
   readonly isBeyond: boolean;
   /** The export has none of the run's known jobs that cost something, as one of another account: a missing charge proves nothing. */
   readonly isForeign: boolean;
+  /**
+   * The export lacks jobs that ended before its end and cost something, as one page of several or one endpoint of two: a
+   * missing charge proves nothing.
+   */
+  readonly isPartial: boolean;
 }
 
 export interface ReconcileOptions {
@@ -116,8 +121,11 @@ function conclude(
   const onlyInRun = sure.filter((one) => one.cost > 0 && !chargeOf.has(one.jobId) && !isPaired.has(one));
   const attempts = new Map<string, number>();
   for (const { id, attempt } of purchases) attempts.set(id, Math.max(attempt, attempts.get(id) ?? 0));
-  const isForeign = surePairs.length === 0 && sure.some(({ jobId, cost }) => jobId !== '' && cost > 0);
-  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until, isForeign });
+  const paidJobs = sure.filter(({ jobId, cost }) => jobId !== '' && cost > 0);
+  const isForeign = surePairs.length === 0 && paidJobs.length > 0;
+  const isPartial = paidJobs.some(({ jobId, at }) => !chargeOf.has(jobId) && !(at > until));
+  const proof = { isForeign, isPartial };
+  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until, ...proof });
   const suspected = new Set(held.flatMap(({ charges }) => charges));
   return {
     totals: {
@@ -164,12 +172,12 @@ function sumOf(amounts: readonly MicroDollars[]): MicroDollars {
   return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
-interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
+interface Suspicion
+  extends Pick<Surroundings, 'sentTimes' | 'until'>, Pick<HeldPurchase, 'isForeign' | 'isPartial'> {
   readonly chargeOf: ReadonlyMap<string, Charge>;
   readonly unbooked: readonly Charge[];
   /** The latest attempt of each row. */
   readonly attempts: ReadonlyMap<string, number>;
-  readonly isForeign: boolean;
 }
 
 /**
@@ -179,7 +187,7 @@ interface Suspicion extends Pick<Surroundings, 'sentTimes' | 'until'> {
  */
 function suspectCharges(
   unknown: readonly Purchase[],
-  { chargeOf, unbooked, attempts, sentTimes, until, isForeign }: Suspicion,
+  { chargeOf, unbooked, attempts, sentTimes, until, isForeign, isPartial }: Suspicion,
 ): HeldPurchase[] {
   return unknown.map((purchase) => {
     const sentAt = sentTimes.get(purchase);
@@ -188,6 +196,7 @@ function suspectCharges(
       isEarlier: purchase.attempt < (attempts.get(purchase.id) ?? 0),
       isBeyond: (sentAt ?? purchase.at) > until,
       isForeign,
+      isPartial,
       ...(sentAt !== undefined && { sentAt }),
     };
     const own = chargeOf.get(purchase.jobId);

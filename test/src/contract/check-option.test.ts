@@ -92,7 +92,7 @@ const wrong: [option: string, values: readonly unknown[], call: (value: never) =
   ],
   [
     'codes',
-    [null, 5, 'job-failed', {}, ['job-faild']],
+    [null, 5, 'job-failed', {}, ['job-faild'], new Set(['job-failed'])],
     (codes) => retryPurchase(() => echo.run({}), { maxRetries: 1, codes }),
   ],
   ['slots', [...noNumbers, 0, 1.5], (slots) => createLanes({ slots })],

@@ -75,6 +75,16 @@ describe('redact', () => {
     }
   });
 
+  it.each(['passw€rd-of-a-db', 'sk-live-1234…', 'Schlüssel-1234'])(
+    'masks %j, as it is and as base64',
+    (secret) => {
+      const bytes = Buffer.from(`user:${secret} and more`);
+      expect(redact(`<${secret}>`, [secret])).toBe('<[redacted]>');
+      for (const alphabet of ['base64', 'base64url', 'hex'] as const)
+        expect(redact(bytes.toString(alphabet), [secret])).toContain('[redacted]');
+    },
+  );
+
   it('masks a short secret that contains an escape, when other characters of it are escaped too', () => {
     expect(redact('!]%21%2a&]', ['!]!%2a&]'])).toBe('[redacted]');
   });

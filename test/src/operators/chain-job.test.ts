@@ -1,3 +1,4 @@
+import { map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
@@ -56,6 +57,23 @@ describe('chainJob', () => {
     inVirtualTime(({ cold, flush, expectObservable }) => {
       let made = 0;
       const piped = jobOver(cold<JobEvent<string>>('s-d|', values)).pipe(
+        chainJob(() => {
+          made += 1;
+          return cold<JobEvent<string>>('-D|', values);
+        }),
+      );
+      expectObservable(piped).toBe('s--D|', values);
+      expectObservable(piped, '--------^').toBe('--------s--D|', values);
+      flush();
+      expect(made).toBe(1);
+    });
+  });
+
+  it('makes the second job once also where each subscriber is given a copy of the outcome', () => {
+    inVirtualTime(({ cold, flush, expectObservable }) => {
+      let made = 0;
+      const piped = jobOver(cold<JobEvent<string>>('s-d|', values)).pipe(
+        map((event): JobEvent<string> => structuredClone(event)),
         chainJob(() => {
           made += 1;
           return cold<JobEvent<string>>('-D|', values);

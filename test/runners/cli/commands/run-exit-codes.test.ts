@@ -45,6 +45,16 @@ describe('the exit codes of millrace run', () => {
     expect(await readdir(work.folder)).toEqual(['rows.jsonl']);
   });
 
+  it('2: a key that was pasted with a sign which no key holds', async () => {
+    await open();
+    await work.write('rows.jsonl', echoJobs(1));
+    const env = { MILLRACE_BASE_URL: work.emulator.baseUrl, MILLRACE_API_KEY: 'sk-live-1234…' };
+    const { code, stderr } = await millrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('MILLRACE_API_KEY holds no key');
+    expect(stderr).not.toContain('1234');
+  });
+
   it('2: no service, or none for routes', async () => {
     await open();
     await work.write('rows.jsonl', [JSON.stringify({ route: 'info', method: 'GET' })]);

@@ -230,6 +230,24 @@ describe('millrace settle', () => {
     expect(rest.stdout).not.toContain('j1');
   });
 
+  it('settles nothing as never sent by one page of a statement, which lacks what the run has paid for', async () => {
+    await work.write('more.jsonl', echoJobs(3));
+    const price = ['--assume-price', '0.02', '--concurrency', '1', '--yes'];
+    expect((await work.call('run', 'more.jsonl', ...price, '--limit', '2')).code).toBe(0);
+    losesReplies = true;
+    expect((await work.call('run', 'more.jsonl', ...price)).code).toBe(6);
+    losesReplies = false;
+    const page = (await work.lines('more.out/results.jsonl')).map(({ jobId }) => `${String(jobId)},0.02`);
+    await work.write('bill.csv', ['job_id,amount', ...page.slice(1)]);
+    const args = ['settle', 'more.out', '--statement', 'bill.csv', '--yes'];
+    expect(await work.call(...args)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^j2: the statement lacks jobs .*: not settled\n$/),
+    });
+    await work.write('bill.csv', ['job_id,amount', ...page]);
+    expect((await work.call(...args)).stdout).toContain('j2: is sent when the run goes on');
+  });
+
   it('counts rows that were settled as paid among those that a charge may be of', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(3));

@@ -111,7 +111,7 @@ describe('reconcile', () => {
       [head, `d,4,1,,e,1k,0.0875,unknown,${at}`, `d,4,2,job-d,e,1k,0.0875,reported,${at}`],
     );
     expect(describeReconciliation(found).join('\n')).toContain(
-      'd (row 4): most likely job lost, line 2 of the statement (settle it with --attempt 1 --paid USD)',
+      'd (row 4): most likely job lost, line 2 of the statement (settle it with --attempt 1 --paid 0.0875)',
     );
   });
 
@@ -162,6 +162,29 @@ describe('reconcile', () => {
     const found = await held(['job,cost', 'other,0.5', 'another,0.5']);
     expect(found.held).toMatchObject([{ isForeign: true, charges: [] }]);
     expect(describeReconciliation(found).join('\n')).toContain('is it of this account?');
+  });
+
+  it('concludes nothing from a statement that lacks some of the jobs that the run paid for before its end', async () => {
+    const later = '2026-11-20T10:05:00Z';
+    const page = await held(['job,cost,time', `job-b,0.13,${at}`, `other,0.5,${later}`]);
+    expect(page.held).toMatchObject([{ isForeign: false, isPartial: true, charges: [] }]);
+    expect(describeReconciliation(page).join('\n')).toContain(
+      'd (row 4): the statement lacks jobs that the run paid for, and may lack its charge as well',
+    );
+    // What ended after the end of the statement cannot be in it.
+    const purchases = [...costs.slice(0, 4), `e,5,1,job-e,e,1k,0.0875,reported,${later}`, ...costs.slice(4)];
+    const whole = await held(['job,cost,time', `job-a,0.0875,${at}`, `job-b,0.13,${at}`], purchases);
+    expect(whole.held).toMatchObject([{ isBeyond: false, isPartial: false, charges: [] }]);
+  });
+
+  it('names a charge without a job by its line, and settles with what it cost', async () => {
+    const lines = ['job,cost', 'job-a,0.0875', 'job-b,0.13', ',0.0875'];
+    expect(describeReconciliation(await held(lines)).join('\n')).toContain(
+      'd (row 4): most likely line 4 of the statement (settle it with --paid 0.0875)',
+    );
+    expect(describeReconciliation(await held([...lines, ',0.0875'])).join('\n')).toContain(
+      'd (row 4): one of 2 charges: line 4, line 5',
+    );
   });
 
   it('refuses a statement whose amounts are below zero: its charges would not be seen as such', async () => {
