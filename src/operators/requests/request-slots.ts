@@ -15,9 +15,9 @@ export class RequestSlots {
   readonly #brief: Partial<Record<RequestKind, readonly Lanes[]>> = {};
 
   /**
-   * @param bounds what a request needs a slot of, in this order. Where none is given, those that are answered at once are bounded, of
-   *   each kind by themselves: so a process does not open as many connections as it has jobs in flight, and polls do not wait behind
-   *   submissions that hang
+   * @param bounds limits in each of which a request needs a slot, taken in this order. Without any, each kind of request that
+   *   is answered at once has its own limit: a process then opens fewer connections than it has jobs in flight, and polls do
+   *   not wait behind submissions that hang
    * @param endpoint host and id, for bounds of several endpoints
    */
   constructor(bounds?: readonly Lanes[], endpoint = '') {
@@ -25,21 +25,24 @@ export class RequestSlots {
     this.#endpoint = endpoint;
   }
 
-  /** @param isLong the request may be answered only when the service has worked on it; `undefined`: it is not bounded */
+  /**
+   * @param isLong whether the service may answer only after working on the request
+   * @returns `undefined` if the request has no limit
+   */
   of(kind: RequestKind, isLong: boolean): RequestSlot | undefined {
     const bounds = this.#bounds ?? (isLong ? [] : (this.#brief[kind] ??= boundOf(mostBrief)));
     return bounds.length === 0 ? undefined : new Slot(bounds, `${this.#endpoint} ${kind}`);
   }
 }
 
-/** More than a process can use, because each of them is answered at once. */
+/** More than a process needs at a time, because such requests are answered at once. */
 const mostBrief = 256;
 
 class Slot implements RequestSlot {
   readonly #bounds: readonly Lanes[];
   readonly #lane: string;
   #held = new Subscription();
-  /** The gate refused at the last try, so the slot waits at the gate and does not try again. */
+  /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
   constructor(bounds: readonly Lanes[], lane: string) {
