@@ -67,7 +67,7 @@ async function agreeToAmount(
   }
 }
 
-/** Asks, unless `--yes` was given. Throws `UsageError` when the answer is no, or nobody can be asked. */
+/** Asks, unless `--yes` was given. Throws `UsageError` if the answer is no, or nobody can be asked. */
 async function agree(text: string, question: string, { yes }: SettleArguments, io: CliIo): Promise<void> {
   if (yes) return;
   const why = text === '' ? [] : [text];
