@@ -5,9 +5,9 @@ import { createLanes, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
 
 /**
- * Bounds how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
- * endpoint and kind of request that holds the fewest, so that polls do not wait behind all submissions, nor one endpoint
- * behind another.
+ * Limits how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
+ * endpoint and kind of request with the fewest slots, so that polls do not wait behind all submissions, or one endpoint behind
+ * another.
  */
 export class RequestSlots {
   readonly #bounds: readonly Lanes[] | undefined;
@@ -94,7 +94,7 @@ class Slot implements RequestSlot {
     });
   }
 
-  /** Calls `done` once there is a slot of each bound, synchronously if they are free. */
+  /** Calls `done` once there is a slot of each limit, synchronously if they are free. */
   #take(done: () => unknown): Subscription {
     const held = new Subscription();
     this.#held = held;
