@@ -108,7 +108,7 @@ async function differenceFrom(
   };
 }
 
-/** Any host is allowed here; the check of uploads reports a wrong one. */
+/** Without hosts, runs against any host count. */
 const anyHost = { baseUrl: '', lbBaseUrl: '' };
 
 /**
