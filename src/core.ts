@@ -1,5 +1,5 @@
 /**
- * All of millrace that needs nothing of Node.js: for browsers, Bun, Deno and workers, with a transport of `millrace/fetch`.
+ * The part of millrace that does not need Node.js: for browsers, Bun, Deno and workers, with a transport of `millrace/fetch`.
  * It is `millrace` without got and `diagnostics_channel`.
  *
  * @module millrace/core

@@ -1,7 +1,6 @@
 /**
- * The exports of the runner that the command line uses before and beside a run: messages and formats of manifests,
- * prices, uploads and the disk. Importing it loads none of the code that runs. `index.ts` is the public interface,
- * `internal.ts` has the steps of a run.
+ * Exports for the command line before and besides a run: messages and formats of manifests, prices, uploads and the disk.
+ * Importing it loads none of the code of a run. `index.ts` is the public interface, `internal.ts` has the steps of a run.
  */
 
 // The manifest: its settings, and messages about its rows.

@@ -1,6 +1,6 @@
 /**
- * The rows of a manifest before a run, for plans and comparisons with them. Importing it loads the code that reads
- * manifests, and none that runs. `internal.ts` has the steps of a run.
+ * The rows of a manifest before a run, for plans and comparisons with them. Importing it loads the code that reads manifests,
+ * but not that of a run. `internal.ts` has the steps of a run.
  */
 
 export { RowSample } from './manifest/duplicates/row-sample.js';

@@ -23,7 +23,7 @@ export interface RunStatus {
   readonly failures: Partial<Record<FailureCode, number>>;
   /** Rows on their way: sent and not answered; accepted; paid for, with their picture still to be saved. */
   readonly pending: PendingRows;
-  /** Ids of the first rows that a person has to decide on. */
+  /** Ids of the first rows about which a person must decide. */
   readonly held: readonly string[];
   readonly cost: Omit<CostSummary, 'drift'> & { readonly reserved: number };
   /**
@@ -43,7 +43,7 @@ export interface RunStatus {
   /** How the latest start ended; absent while it runs, and after a crash. */
   readonly exitCode?: number;
   readonly reason?: string;
-  /** The summary as it was last written, at most a few seconds ago while the run goes on. */
+  /** The summary as it was last written; during a run at most a few seconds ago. */
   readonly summary?: Summary;
 }
 

@@ -139,7 +139,7 @@ class Fetcher {
     this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${failure.message}` });
   }
 
-  /** The outputs that an outcome says are saved and that are in the folder. */
+  /** The outputs that were saved according to the outcome and are still in the folder. */
   private async stillThere({ image, files = [] }: SavedOutputs = {}): Promise<SavedOutputs> {
     const { disk, out } = this.folder;
     const isThere = async (path: string | undefined): Promise<boolean> =>
@@ -187,7 +187,7 @@ interface Place {
   readonly projections: Pick<Projections, 'pictures'>;
 }
 
-/** Rows that are paid for and whose picture, or a file, is not in the folder, though its URL is known. In constant memory. */
+/** Paid rows whose picture, or a file, is not in the folder although its URL is known; in constant memory. */
 export async function* missingPictures({
   disk,
   out,

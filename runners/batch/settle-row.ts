@@ -18,7 +18,7 @@ import {
 import { rowOfJob } from './context/run-job-ids.js';
 import type { Summary } from './sinks/summary-file.js';
 
-/** A person's decision about a held row. */
+/** How a held row is settled by hand. */
 export type Settlement =
   /** It was accepted under this id: the next start polls it. */
   | { readonly jobId: string }
@@ -129,7 +129,7 @@ async function earlierAttempt(
   return (await heldAttempts(journal.journal, row.id)).has(last) ? last : undefined;
 }
 
-/** An unknown row that a start has reopened, and that is not to be sent after all: its job is known. */
+/** An unknown row that a start has reopened but that need not be sent, because its job is known. */
 async function foundAgain(
   folder: OpenFolder,
   wanted: RowSettlement & { readonly settlement: { readonly jobId: string } },
@@ -186,13 +186,10 @@ function isHeld({ status, outcome }: RowRecords): boolean {
   );
 }
 
-/**
- * Whether the row was settled the same way before. A settlement can be repeated by a caller that could not see how the
- * first one ended.
- */
+/** Whether the row was settled in the same way before. A caller that does not know how its settlement ended can repeat it. */
 function isSettledSo({ status, jobId, outcome }: RowRecords, settlement: Settlement): boolean {
   if ('jobId' in settlement) return status === 'accepted' && jobId === settlement.jobId;
-  // A row that was paid for and is to be bought again was sent.
+  // A row that was paid for and is to be bought again was sent before.
   if ('notSent' in settlement) return status === 'open' && outcome?.source !== 'reported';
   if ('undo' in settlement) return false;
   return (
@@ -210,7 +207,7 @@ async function bookDay(
 ): Promise<void> {
   const { ledgerFile: path, rows } = journal.journal.recovered;
   if (path === undefined || 'jobId' in settlement) return;
-  // A job that is taken back was still reserved.
+  // The price of a job that is taken back is still reserved.
   if ('undo' in settlement && rows.get(id)?.status !== 'open') return;
   const shared = await openSharedLedger({ disk, out, path, now: () => scheduler.now(), capUsd: undefined });
   if ('undo' in settlement) {

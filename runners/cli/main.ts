@@ -7,7 +7,7 @@ import type { StopSignal } from './io/cli-io.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** The CPU time in ms after which a plan of few rows has ended: before it, garbage collection would take a tenth of the time. */
+/** CPU time in ms within which a plan of few rows ends. Garbage collection before it would take a tenth of that time. */
 const shortMs = 250;
 if (process.argv[2] === 'plan') keepMemorySmallAfter(shortMs);
 else if (!process.argv.includes('--help')) keepMemorySmall();
@@ -25,7 +25,7 @@ function keepMemorySmallAfter(ms: number): void {
 /** Streams with a listener for errors. */
 const surviving = new Set<NodeJS.WriteStream>();
 
-// Without `await`: the build makes this file CommonJS, which node starts sooner.
+// Without `await`, because the build turns this file into CommonJS, which node starts faster.
 process.exitCode = 70;
 process.on('exit', reportUnfinished);
 process.on('exit', leaveTerminal);
@@ -40,7 +40,7 @@ void runCli(process.argv.slice(2), {
   get stderr() {
     return survivingItsReader(process.stderr);
   },
-  // Its width counts on a terminal.
+  // A terminal uses its stream, for its width.
   ...(fstatSync(1).isCharacterDevice() ? {} : { printPage }),
   env: process.env,
   cwd: process.cwd(),
@@ -52,8 +52,8 @@ void runCli(process.argv.slice(2), {
     };
   },
   onFault(explain) {
-    // The only exit that does not wait: after such an error nobody knows what is still to be done, and the journal
-    // covers this case.
+    // The only exit that does not wait: after such an error it is not known what is still to be done, and the journal covers
+    // this case.
     process.on(
       'uncaughtException',
       (error) =>
@@ -70,7 +70,7 @@ function endWith(code: number): void {
   process.exitCode = code;
 }
 
-/** Node sets the modes of its terminal back before it exits, and aborts where the terminal is gone, unless it is closed. */
+/** Closes the terminal: before its exit node resets the terminal's modes, and aborts if the terminal is gone. */
 function leaveTerminal(): void {
   for (const stream of [0, 1, 2])
     try {
@@ -80,7 +80,7 @@ function leaveTerminal(): void {
     }
 }
 
-/** Nothing that node waits for is left, but the command has not ended: that is never success. */
+/** Reports that the process ends although its command has not: that is never success. */
 function reportUnfinished(): void {
   writeSync(
     2,
@@ -88,14 +88,14 @@ function reportUnfinished(): void {
   );
 }
 
-/** A reader that goes away (`| head`) must not stop a run: what is printed from then on is lost, the files are not. */
+/** Ignores that the reader of a stream goes away (`| head`), which must not stop a run: later output is lost, files are not. */
 function survivingItsReader(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   if (!surviving.has(stream)) stream.on('error', () => undefined);
   surviving.add(stream);
   return stream;
 }
 
-/** What a full pipe does not take at once goes through the stream. */
+/** Text that a full pipe does not accept at once is written through the stream. */
 function printPage(text: string): void {
   const bytes = Buffer.from(text);
   let written = 0;

@@ -1,9 +1,9 @@
-/** Loaded when needed: `--help` needs none of it. */
+/** Loaded on use, because `--help` does not need it. */
 const v8 = () => process.getBuiltinModule('node:v8');
 
 /**
- * Keeps the heap small for rows, which are short-lived: the old generation is collected early, and the young one
- * does not grow. A command that processes many rows calls `makeRoomForRows` first.
+ * Keeps the heap small: the old generation is collected early, and the young one does not grow. A command that processes many
+ * rows, which are short-lived objects, calls `makeRoomForRows` first.
  */
 export function keepMemorySmall(): void {
   v8().setFlagsFromString('--heap-growing-percent=20');
@@ -12,7 +12,7 @@ export function keepMemorySmall(): void {
 
 /** Upper bound of allocations; about twenty are needed. */
 const tries = 100;
-/** Four times its first size. */
+/** Four times its initial size. */
 const roomyBytes = 8 << 20;
 
 /**
@@ -28,14 +28,15 @@ export function makeRoomForRows(): void {
 }
 
 /**
- * Lets V8 optimize a function after eight times as much work of it. What Node 20 optimizes earlier, some thousand rows do
- * not earn back: 3,000 take a sixth less CPU so, 300 a fifth, 20,000 the same. Later versions of V8 compile in another way.
+ * Makes V8 optimize a function only after eight times as much work in it, because in Node 20 earlier optimization does not pay
+ * off for a few thousand rows: with this, 3,000 rows take a sixth less CPU time, 300 a fifth less, 20,000 the same. Later
+ * versions of V8 compile differently.
  */
 function optimizeLate(): void {
   if (process.versions.v8.startsWith('11.')) v8().setFlagsFromString('--interrupt-budget=540000');
 }
 
-/** It grows when more objects survive than it can hold. */
+/** Creates more surviving objects than it can hold, which makes it grow. */
 function growYoungGeneration(): void {
   const survivors: object[] = [];
   for (let turn = 0; turn < tries && youngBytes() < roomyBytes; turn++)

@@ -6,8 +6,8 @@ import { addOptions } from './options/option-table.js';
 import type { CommandName } from './options/table/table-row.js';
 
 /**
- * Runs the command that `argv` names and returns its exit code. This is the only entry into the command line. `io`
- * has everything of the process that it uses. Never throws, never exits.
+ * Runs the command that `argv` names and returns its exit code. The only entry of the command line; it uses the process only
+ * through `streams`. Never throws, never exits.
  */
 export async function runCli(argv: readonly string[], streams: CliIo): Promise<number> {
   const isScript = argv[0] === 'completion';
@@ -22,13 +22,13 @@ export async function runCli(argv: readonly string[], streams: CliIo): Promise<n
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // commander has printed its text already: the help, the version, or what is wrong with the command.
+    // commander has already printed the help, the version, or the problem with the command.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     return explain(error);
   }
 }
 
-/** Streams that are not used stay unopened. */
+/** Wraps the lines of streams, without opening streams that are not used. */
 function withWrappedLines(streams: CliIo): CliIo {
   let stdout: OutStream | undefined;
   let stderr: OutStream | undefined;
@@ -144,8 +144,8 @@ A <manifest> is a .csv, .jsonl or .ndjson file (each also .gz), or - for stdin w
 The options of a command: millrace <command> --help. To begin: millrace plan <manifest>`;
 
 /**
- * Declares the command of this call, else all commands. For completion, every command has its options. A command's
- * implementation is loaded only when it runs, so the help appears at once.
+ * Declares the command of this call, or all commands if it names none. For completion, every command has its options. A
+ * command's implementation is loaded only when it runs, so that the help appears at once.
  */
 function buildProgram(
   argv: readonly string[],
@@ -173,11 +173,11 @@ function buildProgram(
   for (const { name, about, args = [], after, load } of called[0] === undefined ? commands : called) {
     const command = program.command(name).description(about);
     for (const [notation, meaning] of args) command.argument(notation, meaning);
-    // The last two are the options and the command itself.
+    // The last two arguments are the options and the command itself.
     command.action(async (...given: unknown[]) => {
       const raw = given.at(-2) as CommandCall['raw'];
       const args = given.slice(0, -2) as never;
-      // Loaded before an error can happen: by then the package may be gone, or too many files open.
+      // Loaded before an error can happen, because then the package may be gone, or too many files may be open.
       await import('./io/explain-error.js');
       const work = async () => (await load())({ args, raw, io, fault, program });
       if (raw['profile'] !== true) return ended(await work());
@@ -203,5 +203,5 @@ function withHint(text: string, argv: readonly string[]): string {
   return `${text}  ${isAhead ? 'options stand behind the command: millrace run edits.csv --max-cost 5' : 'the commands: millrace --help'}\n`;
 }
 
-/** The width of a terminal that does not know its own, which reports 0, is that of most. */
+/** A usual width for a terminal that reports 0 because it does not know its own. */
 const widthOf = (columns = 0): number => (columns > 0 ? columns : 100);

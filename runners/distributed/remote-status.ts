@@ -16,10 +16,10 @@ export type RemoteStatus =
         readonly silence?: string;
       })[];
     }
-  /** Why the state is not known. */
+  /** The state is not known, for this reason. */
   | { readonly database: string; readonly problem: string };
 
-/** Only reads; an embedded database that does not run is not started. Never throws. */
+/** Reads the state of a run. It changes nothing, does not start an embedded database, and never throws. */
 export async function remoteStatus(
   { note, choice }: DatabaseOfRun,
   env: Readonly<Record<string, string | undefined>>,

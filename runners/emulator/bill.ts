@@ -20,10 +20,10 @@ export interface BillLine {
   submittedAt: number;
 }
 
-/** The closed lines: nothing can change them any more. */
+/** The closed lines, which can no longer change. */
 export interface Bill {
   close(line: BillLine): void;
-  /** All lines so far, as JSON texts. @throws Error when some could not be written */
+  /** All lines so far, as JSON texts. @throws Error if some could not be written */
   lines(): Iterable<string>;
   dispose(): void;
 }
@@ -80,7 +80,7 @@ function openFile(path: string): { path: string; handle: number } {
 
 const blockBytes = 256 * 1024;
 
-/** The lines that a file of whole lines holds at this moment, read block by block. */
+/** The lines of a file at this moment, read block by block. */
 function* readLines(path: string): Iterable<string> {
   const handle = openSync(path, 'r');
   try {

@@ -83,7 +83,7 @@ export async function createService(options: EmulatorOptions, parts: ServicePart
   };
 }
 
-/** The default functions, then the module's, then those of the options: later ones win. */
+/** The default functions, then the module's, then those of the options; later ones replace earlier ones. */
 async function gatherFunctions({
   functionsFile,
   functions,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { imageUrlLifetimeMs } from '../../src/contract/limits.js';
 import type { TempFolder } from './temp-folder.js';
 
-/** A picture or another file, as long as it can be downloaded. */
+/** A picture or another file that can be downloaded for a while. */
 export interface StoredPicture {
   path: string;
   bytes: number;

@@ -9,7 +9,7 @@ import type { PictureStore } from './picture-store.js';
 import type { EndpointQueue } from './queue/endpoint-queue.js';
 import type { JobStore } from './queue/job-store.js';
 
-/** What the handlers of the service share. */
+/** The state that the handlers of the service share. */
 export interface Service {
   apiKey: string;
   clock: Clock;

@@ -86,7 +86,7 @@ function listen(server: Server, port: number, host: string): Promise<string> {
   });
 }
 
-/** The server's routing: what needs no key first, then everything else behind the key. */
+/** The server's routing: first the calls that need no key, then all others. */
 export function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   addPictureCalls(app, service);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface TempFolder {
   /** @throws Error after it was removed */
   path(): string;
-  /** Removes it with all that is in it. */
+  /** Removes it with its content. */
   remove(): void;
 }
 

@@ -12,8 +12,8 @@ export interface LocalPicture {
 export const maxPictureBytes = 30_000_000;
 
 /**
- * Finds a picture below a folder, also through symbolic links that stay inside it. A path that leads outside, a missing
- * file, one that is too large or no picture is a problem, worded as the end of a sentence that begins with the path.
+ * Finds a picture below a folder, also through symbolic links that stay inside it. The problem (a path that leads outside, a
+ * missing file, one that is too large or no picture) is the end of a sentence that begins with the path.
  */
 export function findLocalPicture(folder: string, path: string): LocalPicture | { problem: string } {
   const named = namedProblem(path);
@@ -61,7 +61,7 @@ export type PictureType = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif' | 'tiff';
 /** The number of leading bytes that identify a picture. */
 export const headBytes = 16;
 
-/** What the bytes are, whatever their name or declared type; `undefined` for anything that is not a picture. */
+/** The type of a picture by its bytes, whatever its name or declared type; `undefined` if it is not a picture. */
 export function pictureType(head: Uint8Array): PictureType | undefined {
   const text = Buffer.from(head.subarray(0, headBytes)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'png';

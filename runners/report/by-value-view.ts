@@ -10,7 +10,7 @@ export interface ByValueView {
   readonly cap: string;
   readonly lines: readonly {
     readonly name: string;
-    /** The full value when its name is shortened; else empty. */
+    /** The full value if its name is shortened; otherwise empty. */
     readonly whole: string;
     readonly completed: string;
     readonly failed: string;

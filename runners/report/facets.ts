@@ -1,11 +1,11 @@
 import type { PageRow } from './page-data.js';
 
-/** What rows are sorted, filtered and grouped by: a block of some thousand rows, column by column. The page builds it. */
+/** The values by which rows are sorted, filtered and grouped: a block of some thousand rows, column by column. The page builds it. */
 export interface FacetBlock {
   readonly count: number;
-  /** Micro-dollars, ms and ms since the epoch; `null`: not known. */
+  /** Micro-dollars, ms and ms since the epoch; `null` if not known. */
   readonly numbers: Readonly<Record<NumberFacet, readonly (number | null)[]>>;
-  /** Each column with its values, and for each row the index of its value; -1: none. Pairs, because a name may be `__proto__`. */
+  /** Each column with its values, and for each row the index of its value, or -1. Pairs, because a name may be `__proto__`. */
   readonly columns: readonly (readonly [
     name: string,
     values: readonly string[],
@@ -79,7 +79,7 @@ function textOf(value: unknown): string {
   return text.length > longestValue ? `${text.slice(0, longestValue)}… ${checkOf(text)}` : text;
 }
 
-/** Tells long values with the same beginning apart: 32 bits of FNV-1a, because the page's other hashes are asynchronous. */
+/** Distinguishes long values with the same beginning. FNV-1a with 32 bits, because the page's other hashes are asynchronous. */
 function checkOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -5,7 +5,7 @@ import { messageOf } from './messages/what-to-do.js';
 import { optionsToRedo } from './messages/run-again.js';
 import type { Survey } from './survey/survey-run.js';
 
-/** What the page's script needs to know of the run. */
+/** The data about the run that the page's script needs. */
 export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly number[]): PageData {
   const { rows, key, name, folder, prices, manifest, story } = survey;
   const last = story.starts.at(-1);
@@ -30,7 +30,7 @@ export function pageDataOf(survey: Survey, source: RowSource, latest?: readonly 
   };
 }
 
-/** Those of the run's first manifest: a later one may hold rejected rows, and be in another folder. */
+/** The folder of the run's first manifest; a later one may contain rejected rows and be in another folder. */
 function manifestFolderOf({ folder, story }: Survey): string {
   const path = story.starts[0]?.manifest ?? '';
   const isFile = isAbsolute(path) && dirname(path) !== folder;

@@ -2,29 +2,29 @@ import type { ArtifactKind } from '../batch/artifacts/artifact-format.js';
 import type { Paid } from '../../src/contract/failure-code.js';
 import type { EndStatus } from '../batch/row/row-status.js';
 
-/** What the report's page knows of the whole run; embedded as JSON. Money in micro-dollars, times in ms. */
+/** The data about the whole run, embedded in the report's page as JSON. Money in micro-dollars, times in ms. */
 export interface PageData {
   readonly run: RunFacts;
-  /** What one more picture costs, by resolution; read from the run, else the service's list. */
+  /** The price of one more picture by resolution, from the run, or else from the service's list. */
   readonly prices: Readonly<Record<string, number>>;
   /** The class of a row: completed, or a group of failures. */
   readonly classes: readonly RowClass[];
-  /** Two base-36 digits for each row, in the order of the manifest: the index of its class in `classes`. */
+  /** Two base-36 digits per row, in the order of the manifest: the index of its class in `classes`. */
   readonly rows: string;
   /** Row numbers in the same order, as runs of consecutive ones: first number, how many. */
   readonly numbers: readonly (readonly [number, number])[];
   readonly source: RowSource;
-  /** Only on the live page: indexes in `rows` of those that ended last, the newest first. */
+  /** Only on the live page: indexes in `rows` of the rows that ended last, the newest first. */
   readonly latest?: readonly number[];
 }
 
-/** The update for an open page when only the rows in flight have changed. */
+/** The update for an open page if only the rows in flight have changed. */
 export interface FlightUpdate {
   /** HTML from the server, escaped. */
   readonly flight: string;
 }
 
-/** The update for an open page when the run has made progress. */
+/** The update for an open page if the run has made progress. */
 export interface LiveUpdate {
   /** The figures above the gallery: HTML from the server, escaped. */
   readonly summary: string;
@@ -42,12 +42,12 @@ export interface RunFacts {
   readonly options: readonly string[];
   /** The folder of the run's manifest with a trailing separator; empty for stdin. */
   readonly manifestFolder: string;
-  /** Nothing was spent, and a redo spends nothing. */
+  /** Whether nothing was spent and a redo spends nothing. */
   readonly isRehearsal: boolean;
   readonly manifestFormat: 'csv' | 'jsonl';
   /** Columns that multiplied its rows (`--each`, `--repeat`), in their order. */
   readonly axes: readonly string[];
-  /** Some results are pictures. */
+  /** Whether some results are pictures. */
   readonly hasPictures: boolean;
 }
 
@@ -64,17 +64,17 @@ export type RowSource =
     };
 
 /**
- * What a file of rows holds besides their lines. The lines are copied from the run's files; the page that shows them
- * derives the rest.
+ * The data in a file of rows in addition to their lines. The lines are copied from the run's files; the page derives everything
+ * else from them.
  */
 export interface LineFacts {
-  /** A letter for each row: the line of a result, the line of a failure, or a finished row. */
+  /** A letter for each row: the line of a result, the line of a failure, or a row that is already parsed. */
   readonly kinds: string;
   /** Row numbers, as runs. */
   readonly numbers: readonly (readonly [number, number])[];
-  /** Addresses of the thumbnails of saved pictures; `null`: a row has none. Absent: no row has. */
+  /** Addresses of the thumbnails of saved pictures; `null` for a row without one. Absent if no row has one. */
   readonly thumbs?: readonly (string | null)[];
-  /** Pictures that rows were given and that lie on this machine, by the name that the manifest has. Pairs: a name may be `__proto__`. */
+  /** References on this machine, by their name in the manifest. Pairs, because a name may be `__proto__`. */
   readonly references: readonly (readonly [string, PageReference])[];
 }
 
@@ -85,7 +85,7 @@ export interface RowClass {
   /** Shown as the name of the filter. */
   readonly label: string;
   readonly count: number;
-  /** Number of its group of failures, from 1; 0: completed. */
+  /** Number of its group of failures, from 1; 0 if completed. */
   readonly cause: number;
   /** Earlier pictures of the row exist. */
   readonly again?: boolean;
@@ -99,7 +99,7 @@ export interface PageRow {
   readonly endpoint?: string;
   readonly jobId?: string;
   readonly status: EndStatus;
-  /** The row as in a manifest, so that it can be sent again. Absent when it is too long to be kept here. */
+  /** The row as in a manifest, so that it can be sent again. Absent if it is too long to be kept here. */
   readonly cells?: Readonly<Record<string, unknown>>;
   readonly references: readonly PageReference[];
   readonly picture?: PagePicture;
@@ -107,9 +107,9 @@ export interface PageRow {
   readonly files?: readonly PageFile[];
   /** An output without a picture, as text. */
   readonly output?: string;
-  /** Pictures that were bought before and replaced since, the newest first. */
+  /** Earlier pictures that were replaced since, the newest first. */
   readonly earlier?: readonly EarlierPicture[];
-  /** Micro-dollars; `null`: not known. */
+  /** Micro-dollars; `null` if not known. */
   readonly cost?: number | null;
   readonly delayTime?: number;
   readonly executionTime?: number;
@@ -133,9 +133,9 @@ export interface PagePicture {
 export interface PageFile {
   /** The path of the output field with its address. */
   readonly field: string;
-  /** Relative to the output folder, encoded as a URL; absent when it was not saved. */
+  /** Relative to the output folder, encoded as a URL; absent if it was not saved. */
   readonly path?: string;
-  /** Found from its bytes, which decide the extension too. */
+  /** Recognised by its bytes, which also decide the extension. */
   readonly kind?: ArtifactKind;
   readonly bytes?: number;
 }
@@ -170,7 +170,7 @@ export function numberRuns(numbers: Iterable<number>): [number, number][] {
   return runs;
 }
 
-/** The place of a number among the runs; `undefined` when it is in none. */
+/** The place of a number among the runs; `undefined` if it is in none. */
 export function placeInRuns(
   runs: readonly (readonly [number, number])[],
   number: number,

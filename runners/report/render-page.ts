@@ -15,7 +15,7 @@ export interface PageParts {
   readonly script: string;
 }
 
-/** The page in two halves; the rows go in between. */
+/** The page in two halves, with the rows between them. */
 interface RenderedPage {
   readonly top: string;
   readonly bottom: string;
@@ -75,7 +75,7 @@ export function renderPage(
   return { top, bottom, policy };
 }
 
-/** Only the page itself and files beside it: no request leaves it, whatever a prompt or an error contains. */
+/** A policy that allows only the page itself and files beside it: no request leaves it, whatever a prompt or an error contains. */
 function policyOf(nonce: string, pictures: string): string {
   return [
     `default-src 'none'`,

@@ -19,7 +19,7 @@ import { viewByValue, type ByValueView } from './by-value-view.js';
 import { viewToDos, type ToDoView } from './to-do-view.js';
 import { countedLabel, toneOf, type Tone } from './messages/status-label.js';
 
-/** What the templates show; plain text except `svg`. */
+/** The data for the templates; plain text except `svg`. */
 export interface ReportView {
   readonly name: string;
   readonly sentence: string;
@@ -35,9 +35,9 @@ export interface ReportView {
   }[];
   readonly charts: readonly Chart[];
   readonly toDos: readonly ToDoView[];
-  /** A process works on the run: these commands can only start after it has ended. */
+  /** Whether a process works on the run: the commands can only be used after it has ended. */
   readonly isRunning: boolean;
-  /** What the gallery shows: `42 pictures`; empty for an empty gallery. */
+  /** The content of the gallery, such as `42 pictures`; empty for an empty gallery. */
   readonly review: string;
   readonly isRehearsal: boolean;
   readonly leftOut: readonly string[];
@@ -51,7 +51,7 @@ interface OutcomeView {
   /** Percent of the bar. */
   readonly x: number;
   readonly width: number;
-  /** The name of the gallery's filter; empty when there is nothing to see. */
+  /** The name of the gallery's filter; empty if there is nothing to see. */
   readonly filter: string;
 }
 
@@ -170,7 +170,7 @@ function reviewWords({ rows: { completed, pictures } }: Survey): string {
   return countOf(completed, pictures === completed ? 'picture' : 'result');
 }
 
-/** A chart that has nothing to draw is left out. */
+/** The charts that have something to draw. */
 function drawn(charts: readonly Chart[]): Chart[] {
   return charts.filter(({ svg }) => svg !== '');
 }

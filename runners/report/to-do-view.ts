@@ -16,7 +16,7 @@ export interface ToDoView extends ToDo {
   readonly more: string;
 }
 
-/** What a person can do about the failures of a run and, where no process works on it, about the rows to go. */
+/** What a person can do about the failures of a run and, if no process works on it, about the rows to go. */
 export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
   const run = runCommandOf(survey);
   const { rows, toDo, story, prices, caps } = survey;

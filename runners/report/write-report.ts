@@ -20,24 +20,27 @@ import { readSummary } from '../batch/sinks/summary-file.js';
 export interface WriteReportOptions {
   /** @defaultValue the real disk */
   readonly disk?: Disk;
-  /** What the manifest's relative pictures are relative to. @defaultValue the folders of the manifests as the journal has them, and the one above the output folder */
+  /**
+   * The folder to which the manifest's pictures are relative. @defaultValue the folders of the manifests in the journal, and
+   * the one above the output folder
+   */
   readonly manifestFolder?: string;
   /** @defaultValue the parts that came with the package */
   readonly parts?: PageParts;
-  /** Saves a small copy of a reference on the web; `false`: it cannot be had. @defaultValue none is fetched */
+  /** Saves a small copy of a reference on the web; resolves to `false` if it cannot be fetched. @defaultValue none is fetched */
   readonly saveCopy?: (url: string, target: string) => Promise<boolean>;
-  /** Called while the rows of a large run are written: so many of so many are. The first call comes before the first of them. */
+  /** Called while the rows of a large run are written, with the number written and their total; first before any is written. */
   readonly onWritten?: (rows: number, of: number) => void;
 }
 
-/** A page with more rows than this, or with heavier thumbnails, takes its rows from files beside it. */
+/** A page with more rows than this, or with larger thumbnails, loads its rows from files beside it. */
 const maxInlineRows = 2000;
 const maxInlineBytes = 30_000_000;
 
 /**
- * Writes `report.html` into a run's output folder out of the files that lie there: one page that sends no request, with
- * script files beside it (`report/`) when the run is large. Replaces an earlier report in one step. Reads nothing but
- * files, unless `saveCopy` fetches references, so that it can be called while the run goes.
+ * Writes `report.html` into a run's output folder from the files there: one page that sends no request, with script files
+ * beside it (`report/`) if the run is large. Replaces an earlier report in one step. It only reads files, unless `saveCopy`
+ * fetches references, so it can be called during the run.
  */
 export async function writeReport(
   folder: string,
@@ -73,18 +76,18 @@ export async function writeReport(
   return { path, rows: count };
 }
 
-/** The rows and thumbnails as blocks of the page; `undefined` when they are too heavy for one. */
+/** The rows and thumbnails as blocks of the page; `undefined` if they are too large for one. */
 async function collectInline(disk: Disk, survey: Survey, shelf: RunPictures): Promise<string[] | undefined> {
   const rows: PageRow[] = [];
   for await (const batch of pageRows(disk, survey, shelf)) rows.push(...batch);
   return inlineRows(disk, survey.folder, rows, maxInlineBytes);
 }
 
-/** Where the page has its rows from, and what of them stands in it. */
+/** The source of the page's rows, and the part of them that is in the page. */
 interface PageRows {
   readonly source: RowSource;
   readonly blocks?: readonly string[];
-  /** Written at the front of the page, which is not written again while it stays the same. */
+  /** A text at the front of the page. While it stays the same, the page is not written again. */
   readonly state?: string;
 }
 
@@ -110,12 +113,12 @@ function leftOut(shelf: RunPictures): string[] {
   ];
 }
 
-/** The state stands in front of all else. */
+/** The state is within this many bytes of the page's beginning. */
 const headBytes = 2048;
 
 /**
- * Writes `report.html`, unless a large one already shows this state: a start that finds nothing to do in a million
- * rows does not write a million rows again. A small report is always written; it takes no time.
+ * Writes `report.html`, unless a large one already shows this state, so that a start that finds nothing to do does not write a
+ * million rows again. A small report is always written, which takes no time.
  */
 export async function refreshReport(folder: string, options: WriteReportOptions = {}): Promise<void> {
   const disk = options.disk ?? nodeDisk;
@@ -123,7 +126,7 @@ export async function refreshReport(folder: string, options: WriteReportOptions 
   if (state === '' || state !== (await writtenState(disk, folder))) await writeReport(folder, options);
 }
 
-/** The state that the report in the folder shows; `undefined` when it is small, or its rows are missing. */
+/** The state that the report in the folder shows; `undefined` if it is small, or its rows are missing. */
 async function writtenState(disk: Disk, folder: string): Promise<string | undefined> {
   const rows = await disk.stat(join(folder, folderName, 'page-0001.js'));
   const file = await openIfThere(disk, join(folder, 'report.html'));
@@ -139,8 +142,8 @@ async function writtenState(disk: Disk, folder: string): Promise<string | undefi
 }
 
 /**
- * A short text that stays the same as long as the report would, apart from the times of starts; empty when
- * summary.json does not say how far the other files go.
+ * A short text that changes whenever the report would, except for the times of starts; empty if summary.json does not have how
+ * far the other files go.
  */
 export async function runState(disk: Disk, folder: string): Promise<string> {
   const summary = await readSummary(disk, folder);

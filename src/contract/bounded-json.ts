@@ -1,12 +1,12 @@
-/** A value that is nested deeper is kept as its raw text, since printing it would overflow the stack. */
+/** A value that is nested deeper is kept as its raw text, because printing it would overflow the stack. */
 export const maxJsonDepth = 1_000;
 
-/** `undefined`: not JSON. Boxed, since the text may hold `null`. */
+/** `undefined` if the text is not JSON. The value is boxed, because it may be `null`. */
 export type Json = { readonly value: unknown } | undefined;
 
 /**
- * Parses JSON of any depth. A value at the level `cutAt` (1: the whole, 2: a field of it) that makes the whole deeper than
- * 1,000 levels becomes its raw text.
+ * Parses JSON of any depth. If a value at level `cutAt` (1: the whole, 2: a field of it) makes the whole deeper than 1,000
+ * levels, its raw text takes its place.
  */
 export function parseJson(text: string, cutAt: number): Json {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -19,7 +19,7 @@ export function parseJson(text: string, cutAt: number): Json {
   }
 }
 
-/** Most replies have far fewer brackets in all, and counting them costs a fraction of parsing. */
+/** Whether there are enough brackets for a deep value. Counting them takes a fraction of the time of parsing. */
 function mayBeDeep(text: string): boolean {
   if (text.length < 2 * maxJsonDepth) return false;
   let count = 0;
@@ -29,7 +29,7 @@ function mayBeDeep(text: string): boolean {
   return false;
 }
 
-/** The text with each value that is too deep as a string; `undefined` where its brackets do not close. */
+/** The text with each value that is too deep as a string; `undefined` if its brackets do not close. */
 function withRawText(text: string, cutAt: number): string | undefined {
   const parts: string[] = [];
   let [depth, deepest, start, copied] = [0, 0, 0, 0];
@@ -51,7 +51,7 @@ function withRawText(text: string, cutAt: number): string | undefined {
 
 const [quote, openBracket, closeBracket, openBrace, closeBrace] = [34, 91, 93, 123, 125];
 
-/** The index of the closing quote; the length of the text where there is none. */
+/** The index of the closing quote; the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -10,7 +10,7 @@ const numbers = {
   'whole number from 1': (value: number) => Number.isInteger(value) && value >= 1,
 } as const;
 
-/** Only a number passes: a numeric string or `null` does not. @throws InvalidOptionError */
+/** Accepts only a number, not a numeric string or `null`. @throws InvalidOptionError */
 export function checkNumber(option: string, value: unknown, kind: keyof typeof numbers): void {
   if (typeof value !== 'number' || !numbers[kind](value)) throw notA(option, kind, value);
 }
@@ -25,7 +25,7 @@ export function checkFunction(option: string, value: unknown): void {
   if (typeof value !== 'function') throw notA(option, 'function', value);
 }
 
-/** An object, or a function, that has all of these members. @throws InvalidOptionError */
+/** Accepts an object, or a function, that has all of these members. @throws InvalidOptionError */
 export function checkMembers(
   option: string,
   value: unknown,
@@ -35,12 +35,12 @@ export function checkMembers(
   if (!isObject(value) || !members.every((member) => member in value)) throw notA(option, kind, value);
 }
 
-/** `null` is not an object. @throws InvalidOptionError */
+/** Refuses `null` too. @throws InvalidOptionError */
 export function checkObject(options: unknown): void {
   if (!isObject(options)) throw notA('options', 'object', options);
 }
 
-/** A misspelt name would silently have no effect. @throws InvalidOptionError */
+/** Refuses unknown names, because a misspelt one would silently have no effect. @throws InvalidOptionError */
 export function checkNames(options: object, of: string, names: readonly string[]): void {
   checkObject(options);
   for (const name in options)
@@ -48,7 +48,7 @@ export function checkNames(options: object, of: string, names: readonly string[]
       throw new InvalidOptionError(name, `is not an option of ${of}: ${names.join(', ')}`);
 }
 
-/** Also for an object of another realm: a `vm` has its own `Object`. */
+/** Also true for an object of another realm, such as a `vm`, which has its own `Object`. */
 export function isObject(value: unknown): value is object {
   return Object(value) === value;
 }

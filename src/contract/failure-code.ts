@@ -1,10 +1,10 @@
-/** Whether a failed job cost money. `maybe`: it may have run or may still run; millrace never sends it again by itself. */
+/** Whether a failed job cost money. `maybe`: it may have run, or may still run; millrace never sends it again by itself. */
 export type Paid = 'no' | 'maybe' | 'yes';
 
-/** Whether money was spent when a job ends with a code, and what the code means. */
+/** The meaning of a code, and whether a job that ends with it cost money. */
 interface CodeFacts {
   readonly paid: Paid;
-  /** `row`: an outcome of a row. `stop`: no outcome, the row stays to be done and the run may have to stop. */
+  /** `row`: an outcome of a row. `stop`: not an outcome; the row is still to be done, and the run may have to stop. */
   readonly scope: 'row' | 'stop';
   readonly meaning: string;
 }
@@ -65,17 +65,17 @@ export const failureCodes = {
 /** Why a job failed; `failureCodes` has the facts of each. */
 export type FailureCode = keyof typeof failureCodes;
 
-/** Codes that jobs of a queue endpoint end with; `over-budget` comes from `withinBudget` alone, `download` from a batch. */
+/** Codes with which jobs of a queue endpoint end; only `withinBudget` gives `over-budget`, and only a batch gives `download`. */
 export type QueueFailureCode = Exclude<
   FailureCode,
   'route-not-found' | 'route-failed' | 'transport' | 'malformed-reply' | 'over-budget' | 'download'
 >;
 
-/** Codes that a POST of a route ends with. */
+/** Codes with which a POST of a route ends. */
 export type RoutePostFailureCode =
   RouteCode | ('job-failed' | 'job-cancelled' | 'charged' | 'refused' | 'unreachable' | 'unknown');
 
-/** Codes that a GET of a route ends with. It buys nothing. */
+/** Codes with which a GET of a route ends, which buys nothing. */
 export type RouteGetFailureCode =
   RouteCode | ('job-failed' | 'charged' | 'refused' | 'unreachable' | 'transport' | 'malformed-reply');
 

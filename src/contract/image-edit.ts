@@ -7,7 +7,7 @@ export const outputFormats = ['png', 'jpeg'] as const;
 
 export type Resolution = (typeof resolutions)[number];
 
-/** What the service takes when the field is absent. Absent fields are not sent. (spec 2.5) */
+/** The service's defaults. Absent fields are not sent. (spec 2.5) */
 export const imageEditDefaults = {
   resolution: '1k',
   output_format: 'png',
@@ -21,7 +21,10 @@ const imageUrl = () =>
       context.addIssue({ code: 'custom', message: `${problem} (got ${shorten(url)})` });
   });
 
-/** The schemas of the fields. Each is made when it is read: making all of them takes 4 % of a plan of few rows, which needs one. */
+/**
+ * The schemas of the fields, each created when it is read. Creating all would take 4 % of the time of a small plan, which needs
+ * one.
+ */
 export const imageEditFields = {
   get images() {
     return z
@@ -51,10 +54,10 @@ export const imageEditFields = {
   },
 };
 
-/** The `input` of an image edit, strictly: an unknown field is an error. (spec 2.5) */
+/** The `input` of an image edit, read strictly: an unknown field is an error. (spec 2.5) */
 export const imageEditInputSchema = z.strictObject(imageEditFields);
 
-/** The same, but unknown fields are accepted, for models that take more. */
+/** The same, but accepts unknown fields, for models that have more. */
 export const looseImageEditInputSchema = /* @__PURE__ */ z.looseObject(imageEditFields);
 
 /** The `input` of an image edit: 1 to 14 image URLs and a prompt. (spec 2.5) */

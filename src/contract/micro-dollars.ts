@@ -8,12 +8,12 @@ export function toMicroDollars(usd: number): MicroDollars {
   return Math.round(usd * 1_000_000);
 }
 
-/** 87500 → 0.0875, as it stands in files. */
+/** 87500 → 0.0875, as in files. */
 export function toUsd(microDollars: MicroDollars): number {
   return microDollars / 1_000_000;
 }
 
-/** For people, to the digit and at least in cents: 87500 → `$0.0875`, 26250000 → `$26.25`, 1234000000 → `$1,234.00`. */
+/** The exact amount for people, with at least two decimals: 87500 → `$0.0875`, 26250000 → `$26.25`, 1234000000 → `$1,234.00`. */
 export function formatMoney(microDollars: MicroDollars): string {
   const whole = Math.round(Math.abs(microDollars));
   const dollars = String(Math.trunc(whole / 1_000_000)).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -21,19 +21,19 @@ export function formatMoney(microDollars: MicroDollars): string {
   return `${microDollars < 0 ? '-' : ''}$${dollars}.${digits.replace(/0{1,4}$/, '')}`;
 }
 
-/** Published price of one edited picture in millionths of a dollar. What the service reports is the truth. (spec 8) */
+/** Published price of one edited picture in millionths of a dollar. A price that the service reports overrides it. (spec 8) */
 export const imageEditPrices = { '1k': 87_500, '2k': 130_000, '4k': 175_000 } as const satisfies Record<
   Resolution,
   MicroDollars
 >;
 
 /**
- * The most that one purchase can cost, in USD, on the wire and in the journal, the ledgers and the files. A larger figure
- * is in another unit or an error.
+ * The largest believable cost of one purchase, in USD, everywhere: on the wire, in the journal, ledgers and files. A larger
+ * figure is an error or in another unit.
  */
 export const maxPurchaseUsd = 1_000_000;
 
-/** A reported cost above this many times the expected price is in another unit: millionths or billionths of a dollar. */
+/** A reported cost above this many times the expected price must be in another unit, such as millionths of a dollar. */
 export const maxTimesEstimate = 1_000;
 
 const maxPurchase = toMicroDollars(maxPurchaseUsd);
@@ -41,30 +41,30 @@ const maxPurchase = toMicroDollars(maxPurchaseUsd);
 /**
  * Whether a cost can be booked.
  *
- * @param estimate the expected price; `null`, `NaN` and 0: not known
+ * @param estimate the expected price; `null`, `NaN` or 0 if not known
  */
 export function isBelievable(cost: MicroDollars, estimate: MicroDollars | null): boolean {
   if (!(cost >= 0 && cost <= maxPurchase)) return false;
   return estimate === null || !(estimate > 0) || cost <= estimate * maxTimesEstimate;
 }
 
-/** The price in USD that an output reports under `cost`, or `null`: none is reported, or it is not a price (`disbelievedCost`). */
+/** The price in USD that an output reports under `cost`; `null` if it reports none, or one that is not a price (`disbelievedCost`). */
 export function reportedCostUsd(output: unknown): number | null {
   const cost = costIn(output);
   return typeof cost === 'number' && isBelievable(toMicroDollars(cost), null) ? cost : null;
 }
 
 /**
- * A figure under `cost` that is not believed, as it was written: a negative or infinite one, one above `maxPurchaseUsd` or above
- * `maxTimesEstimate` times the expected price, or a number that is written as text, or, where a price is expected, one in an object or
- * an array. `undefined`: the cost is believed, or none is reported.
+ * A figure under `cost` that is not believed, as it was written: a negative or infinite number, one above `maxPurchaseUsd` or
+ * above `maxTimesEstimate` times the expected price, or a number written as text. If a price is expected, also a number inside
+ * an object or array. `undefined` if the cost is believed, or none is reported.
  */
 export function disbelievedCost(output: unknown, estimate: MicroDollars | null): string | undefined {
   const cost = costIn(output);
   if (typeof cost === 'string')
     return isFigure(cost) ? JSON.stringify(cost.slice(0, maxTextLength)) : undefined;
   if (typeof cost === 'object' && cost !== null) {
-    // A function of no known price may call anything of its own a cost.
+    // A function without a known price may use the name `cost` for anything.
     if (!(Number(estimate) > 0)) return undefined;
     const text = JSON.stringify(cost);
     return /\d/.test(text) ? text.slice(0, maxTextLength) : undefined;
@@ -73,10 +73,7 @@ export function disbelievedCost(output: unknown, estimate: MicroDollars | null):
   return isBelievable(toMicroDollars(cost), estimate) ? undefined : String(cost);
 }
 
-/**
- * Whether the service reports a cost for a job that did not complete. A figure that is not believed counts too: it is
- * booked.
- */
+/** Whether the service reports a cost for a job that did not complete. A figure that is not believed counts too. */
 export function isCharged(output: unknown): boolean {
   return (reportedCostUsd(output) ?? 0) > 0 || disbelievedCost(output, null) !== undefined;
 }

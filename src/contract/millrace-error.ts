@@ -1,8 +1,6 @@
 const brand = Symbol.for('millrace.error');
 
-/**
- * The base of every error that millrace throws or emits. `isMillraceError` recognises it, also across copies of the package.
- */
+/** The base of every error that millrace throws or emits. `isMillraceError` recognises it even across copies of the package. */
 export class MillraceError extends Error {
   static override readonly name: string = 'MillraceError';
   /** Stable; documented in the table of codes. */
@@ -16,17 +14,17 @@ export class MillraceError extends Error {
   }
 }
 
-/** Whether it is an error of millrace, from whichever copy of the package. */
+/** Whether a value is an error of millrace, from any copy of the package. */
 export function isMillraceError(value: unknown): value is MillraceError {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-/** An option, endpoint id, route or input that cannot be used. Nothing was sent. The message begins with the option's name. */
+/** An option, endpoint id, route or input is invalid. Nothing was sent. The message begins with the option's name. */
 export class InvalidOptionError extends MillraceError {
   static override readonly name: string = 'InvalidOptionError';
 
   constructor(
-    /** The name as it stands in the call: `deadlineMs`, `retry.maxRetries`. */
+    /** The name as in the call: `deadlineMs`, `retry.maxRetries`. */
     readonly option: string,
     problem: string,
     options?: { cause?: unknown },

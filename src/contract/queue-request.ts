@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { checkHttpUrl } from './request-parts.js';
 
-// Apart from the parts of requests, which the page of a report checks addresses by: zod would double its script.
+// Not in request-parts.ts, which the page of a report uses: zod would double the page's script.
 
 const milliseconds = z.int().positive();
 
-/** Limits that live services take beside `input`. Durations in ms. */
+/** Limits that live services accept beside `input`. Durations in ms. */
 export const jobPolicySchema = z.strictObject({
   /** The worker is stopped after this long. */
   executionTimeout: milliseconds.optional(),
@@ -14,7 +14,7 @@ export const jobPolicySchema = z.strictObject({
   lowPriority: z.boolean().optional(),
 });
 
-/** The body of /run and /runsync. Only `input` is of spec 2.2; the rest is what live services take as well. */
+/** The body of /run and /runsync. Spec 2.2 has only `input`; live services accept the rest as well. */
 export const queueRequestSchema = z.strictObject({
   input: z.custom<Record<string, unknown>>(isObject, 'is not an object'),
   policy: jobPolicySchema.optional(),

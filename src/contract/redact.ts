@@ -1,6 +1,6 @@
 const mask = '[redacted]';
 
-/** A shorter secret is masked only behind `Bearer`, since ordinary words could contain it. */
+/** A shorter secret is masked only after `Bearer`, because ordinary words could contain it. */
 const minLength = 8;
 
 /** The decoded form of a secret that contains escapes is masked from this length on. */
@@ -9,13 +9,14 @@ const minDecodedLength = 4;
 /** Escapes of escapes are decoded this many times. */
 const maxLayers = 8;
 
-/** A longer text holds a picture in base64, in which a search for the secret in base64 would take too long. */
+/** Longer text contains a picture in base64, in which searching for the secret in base64 would take too long. */
 const longestWithCode = 1024 * 1024;
 
 /**
- * Masks secrets in a text, in any spelling that a service may echo: with characters escaped as in JSON (`\u003d`, `\/`),
- * percent-encoded, as an HTML entity, quoted-printable or UTF-16, each several times over, or as base64 or hexadecimal digits. The first half of a secret, or more of it,
- * is masked too, as an echo may be cut. Valid JSON stays valid. The time is proportional to the length of the text.
+ * Masks secrets in a text, in any encoding in which a service may echo them: escaped as in JSON (`\u003d`, `\/`),
+ * percent-encoded, as HTML entities, quoted-printable or UTF-16, each several times over, or as base64 or hexadecimal digits.
+ * At least the first half of a secret is masked too, because an echo may be cut. Valid JSON stays valid. The time is
+ * proportional to the length of the text.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let masked = text;
@@ -80,7 +81,7 @@ function spansOf(text: string, secret: string, needle: string): Span[] {
 function spanAt(text: string, secret: string, { text: read, starts, ends }: Decoded, at: number): Span {
   let length = 0;
   while (length < secret.length && read[at + length] === secret[length]) length++;
-  // A last backslash may escape a quote behind the secret; backslashes before a first quote belong to the secret.
+  // A last backslash may escape a quote after the secret; backslashes before a first quote belong to the secret.
   while (secret[length - 1] === '\\') length--;
   let from = starts?.[at] ?? at;
   if ('"/\\'.includes(secret.charAt(0))) while (text[from - 1] === '\\') from--;
@@ -99,18 +100,19 @@ function maskSpans(text: string, spans: readonly Span[]): string {
 }
 
 interface Spellings {
-  /** The secret, and what it is when it is decoded. */
+  /** The secret and its decoded form. */
   readonly forms: ReadonlySet<string>;
   readonly codes: readonly string[];
 }
 
-/** Made once for each secret, of which a process has few. */
+/** Computed once for each secret; a process has few. */
 const spellings = new Map<string, Spellings>();
 
 function spellingsOf(secret: string): Spellings {
   const known = spellings.get(secret);
   if (known !== undefined) return known;
-  // A secret may contain what looks like an escape: its decoded form is masked too, which may be shorter than a secret.
+  // A secret may contain what looks like an escape, so its decoded form is masked too. That may be shorter than a secret must
+  // be.
   const decoded = decodeFully(secret);
   const forms = new Set(decoded.length >= minDecodedLength ? [secret, decoded] : [secret]);
   const made = { forms, codes: codesOf(secret) };
@@ -126,7 +128,7 @@ function spellingsOf(secret: string): Spellings {
 function codesOf(secret: string): string[] {
   const bytes = [...new TextEncoder().encode(secret)];
   const parts = ['', 'x', 'xx'].map((before) => {
-    // Characters that hold bits of the text around the secret are left out.
+    // Without the characters that contain bits of the text around the secret.
     const from = Math.ceil((before.length * 8) / 6);
     const to = Math.floor(((before.length + bytes.length) * 8) / 6);
     return btoa(before + bytes.map((byte) => String.fromCharCode(byte)).join('')).slice(from, to);
@@ -136,7 +138,7 @@ function codesOf(secret: string): string[] {
   return [...new Set([...parts, ...urlSafe, hex, hex.toUpperCase()])];
 }
 
-/** A decoded text, and where each of its characters was in the original text. Absent: at the same index. */
+/** A decoded text, with the place of each character in the original text; absent if it is the same index. */
 interface Decoded {
   readonly text: string;
   readonly starts: Int32Array | undefined;

@@ -9,7 +9,10 @@ export function checkApiKey(key: unknown): string | undefined {
     : 'contains white space or a character that no header may carry';
 }
 
-/** What is wrong with an endpoint's id, or `undefined`. An id is one path segment: it never names another host or path. */
+/**
+ * What is wrong with an endpoint's id, or `undefined`. An id must be one path segment, so that it never leads to another host
+ * or path.
+ */
 export function checkEndpointId(id: unknown): string | undefined {
   if (typeof id !== 'string') return 'is not text';
   if (id === '') return 'is empty';
@@ -20,8 +23,8 @@ export function checkEndpointId(id: unknown): string | undefined {
 }
 
 /**
- * What is wrong with the path of a load-balanced route, or `undefined`. A path stays below {lb_base_url}, so that the
- * key goes to no other host; a query behind `?` is fine.
+ * What is wrong with the path of a load-balanced route, or `undefined`. A path must stay below {lb_base_url}, so that the key
+ * goes to no other host. It may have a query.
  */
 export function checkRoutePath(route: unknown): string | undefined {
   if (typeof route !== 'string') return 'is not text';
@@ -40,15 +43,12 @@ export function checkRoutePath(route: unknown): string | undefined {
   return undefined;
 }
 
-/** URL parsers take `%2e` for a dot. */
+/** URL parsers read `%2e` as a dot. */
 function isDots(segment: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(segment);
 }
 
-/**
- * What is wrong with a URL that the service is to call or to fetch, or `undefined`: it has to be an absolute http or https
- * URL.
- */
+/** What is wrong with a URL that the service is to call or fetch, or `undefined`. It must be an absolute http or https URL. */
 export function checkHttpUrl(url: unknown): string | undefined {
   if (typeof url !== 'string') return 'is not text';
   if (url === '') return 'is empty';
@@ -57,12 +57,12 @@ export function checkHttpUrl(url: unknown): string | undefined {
   return URL.canParse(url) ? undefined : 'is not a valid URL';
 }
 
-/** A longer id fits into no URL; live services give some 40 characters. */
+/** A longer id fits into no URL; ids of live services have some 40 characters. */
 const maxJobIdLength = 1_000;
 
 /**
- * Whether the service can be asked for a job under this id: it has to be one segment of a path that a URL can hold.
- * `.` and `..` would lead to another path, and half a surrogate pair cannot be encoded.
+ * Whether an id can be one path segment of a URL, to ask the service for the job. `.` and `..` would lead to another path, and
+ * half a surrogate pair cannot be encoded.
  */
 export function isJobId(text: unknown): text is string {
   if (typeof text !== 'string' || text === '' || text.length > maxJobIdLength) return false;

@@ -10,8 +10,8 @@ const maxMessage = 1_000;
 const maxDetail = 4_000;
 
 /**
- * Reads the error of a job or of a route: from `error`, else from `message`; an `error` that is itself JSON
- * (`{error_type, error_message, error_traceback}`) is unfolded. `undefined` when there is none. (spec 7.2)
+ * Reads the error of a job or a route from `error`, or else from `message`. An `error` that is JSON itself (`{error_type,
+ * error_message, error_traceback}`) is parsed. `undefined` if there is none. (spec 7.2)
  */
 export function serviceErrorText(body: unknown): ServiceErrorText | undefined {
   if (!isObject(body)) return undefined;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isJobId } from './request-parts.js';
 
-/** States of spec section 3, then those that live services send as well. Any other state is kept and is not terminal. */
+/** The states of spec section 3, then others that live services send. Any other state is kept and is not terminal. */
 export const jobStates = [
   'IN_QUEUE',
   'IN_PROGRESS',
@@ -17,7 +17,7 @@ export type JobState = (typeof jobStates)[number];
 
 const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 
-/** Whether a job in this state has ended. An output does not mean that: `IN_PROGRESS` may carry a partial one. */
+/** Whether a job in this state has ended. An output proves nothing: `IN_PROGRESS` may carry a partial one. */
 export function isTerminal(status: string): boolean {
   return terminal.has(status);
 }
@@ -34,7 +34,7 @@ export const jobReplySchema = z.looseObject({
   id: jobId,
   /** A state of `jobStates` or an unknown one. */
   status: z.string().min(1),
-  /** Present before the end too, as a partial result; may be missing when COMPLETED. */
+  /** May be present before the end, as a partial result, and missing in a COMPLETED job. */
   output: z.unknown().optional(),
   /** Read it with `serviceErrorText`: a string, often itself JSON, and at times an object. */
   error: z.unknown().optional(),
@@ -47,14 +47,14 @@ export const jobReplySchema = z.looseObject({
 /** A job as the service describes it. Times in ms. (spec 2.1, 2.6) */
 export type JobReply = z.infer<typeof jobReplySchema>;
 
-/** Whether `jobReplySchema` would return the reply unchanged. Most replies are so, and this check is many times faster. */
+/** Whether `jobReplySchema` would return the reply unchanged, as for most replies. This check is many times faster. */
 export function isJobReply(value: unknown): value is JobReply {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const { id, status, delayTime, executionTime }: Partial<Record<keyof JobReply, unknown>> = value;
   return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
 }
 
-/** The job that the body of a callback names; `undefined`: it is not a status of a job. */
+/** The id of the job in the body of a callback; `undefined` if it is not a job status. */
 export function jobIdIn(body: string | undefined): string | undefined {
   try {
     const value: unknown = JSON.parse(body ?? '');
@@ -72,7 +72,7 @@ function isTime(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && value >= 0 && value < Infinity);
 }
 
-/** The answer to /run and /runsync: an id without a state is an accepted job all the same, so that its id is not lost. */
+/** The answer to /run and /runsync. An id without a state also counts as an accepted job, so that the id is not lost. */
 export const submissionReplySchema = jobReplySchema.extend({ status: z.string().min(1).catch('IN_QUEUE') });
 
 /** A body with the state FAILED, whatever its HTTP status; it may lack the id. (spec 7.2) */
@@ -84,8 +84,8 @@ export const failedReplySchema = jobReplySchema.extend({
 export type FailedReply = z.infer<typeof failedReplySchema>;
 
 /**
- * The answer of /stream, read tolerantly: the state of the job, and the chunks since the last such answer. The service
- * returns each chunk once.
+ * The answer of /stream, read tolerantly: the state of the job, and the chunks since the last such answer. The service returns
+ * each chunk only once.
  */
 export const streamReplySchema = z.looseObject({
   status: z.string().min(1),
@@ -104,7 +104,7 @@ function chunkIn(item: unknown): unknown {
 
 const count = z.number().optional().catch(undefined);
 
-/** The answer of /health, read tolerantly: what is missing or no number is absent. */
+/** The answer of /health, read tolerantly: a field that is missing or not a number is absent. */
 export const healthSchema = z.looseObject({
   jobs: z
     .looseObject({ completed: count, failed: count, inProgress: count, inQueue: count, retried: count })
@@ -118,13 +118,13 @@ export type Health = z.infer<typeof healthSchema>;
 
 /** The answer of /purge-queue, read tolerantly. */
 export const purgeReplySchema = z.looseObject({
-  /** How many waiting jobs, of all clients, were taken out of the queue; absent when the service does not report it. */
+  /** How many waiting jobs, of all clients, were removed from the queue; absent if the service does not report it. */
   removed: z.number().nonnegative().optional().catch(undefined),
   /** `completed` on live services. */
   status: z.string().optional().catch(undefined),
 });
 
-/** What emptying a queue did. */
+/** The result of emptying a queue. */
 export type Purged = z.infer<typeof purgeReplySchema>;
 
 /** The body of a load-balanced failure. An `error` that is an object is kept as its JSON text. (spec 7.2) */

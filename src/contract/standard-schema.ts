@@ -1,12 +1,12 @@
 /**
- * What millrace needs of a schema: the Standard Schema interface, version 1, which zod, valibot, arktype and others
- * implement. `Input` is the type that `validate` takes, `Output` the type that it returns.
+ * The interface that millrace needs of a schema: Standard Schema, version 1, which zod, valibot, arktype and others implement.
+ * `Input` is the type that `validate` accepts, `Output` the type that it returns.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    /** The parsed value, or its issues. Never throws for a wrong value. */
+    /** Returns the parsed value, or its issues. Never throws for a wrong value. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
     /** Carries the types; absent at run time. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;

@@ -18,26 +18,29 @@ import { checkOutput } from './schema-checks.js';
 export interface CallOptions<O = unknown> {
   /** Names the job at the gate, the poll schedule and `activity$`. @defaultValue the endpoint's id and a number */
   key?: string;
-  /** Aborting errors every subscriber with the signal's reason. The job itself is left as it is by unsubscribing (`onUnsubscribe`). */
+  /** Aborting errors every subscriber with the signal's reason. For the job itself it is like unsubscribing (`onUnsubscribe`). */
   signal?: AbortSignal;
   /** Overrides the endpoint's deadline, in ms. @defaultValue the endpoint's */
   deadlineMs?: number;
-  /** Receives each step that must not be forgotten, and is awaited before the next one: this is how a journal is kept. */
+  /** Called with each step to be stored, and awaited before the next one. Use it to keep a journal. */
   checkpoint?: Checkpoint<O>;
-  /** What decides how long the job runs, such as a resolution: a learning poll schedule keeps one distribution for each value. */
+  /**
+   * A property that decides how long the job runs, such as a resolution. A learning poll schedule keeps one distribution for
+   * each value.
+   */
   variant?: string;
 }
 
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
   submittedAt?: number;
-  /** The job ended as `expired` before: the first 404 is believed. @defaultValue false */
+  /** Whether the job ended as `expired` before, so that the first 404 is believed. @defaultValue false */
   wasExpired?: boolean;
-  /** Its callbacks: the `row` of a webhook receiver. @defaultValue none: the job is polled only */
+  /** Its callbacks: the `row` of a webhook receiver. @defaultValue none: the job is only polled */
   webhook?: JobWebhook;
 }
 
-/** Limits of a job at the service, sent beside the input. (live services only) Durations are whole ms above 0. */
+/** Limits of a job at the service, sent beside the input, for live services only. Durations are whole ms above 0. */
 export interface JobPolicy {
   /** The service stops the worker after this much run time, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
   executionTimeoutMs?: number;
@@ -55,9 +58,9 @@ export interface SubmitOptions<O = unknown> extends CallOptions<O> {
   /** Sent beside the input. */
   policy?: JobPolicy;
   /**
-   * An absolute http or https URL to which the service POSTs the ended job. The URL is sent as it is; one that holds
-   * the API key is refused. Or (`run` only) the `row` of a webhook receiver, which gives each POST its own URL and
-   * takes its callbacks. @defaultValue one of the endpoint's `webhooks`, else none
+   * An absolute http or https URL to which the service POSTs the ended job. The URL is sent as it is; one that contains the API
+   * key is refused. Or (only for `run`) the `row` of a webhook receiver, which gives each POST its own URL and handles its
+   * callbacks. @defaultValue one of the endpoint's `webhooks`, or none
    */
   webhook?: string | JobWebhook;
 }
@@ -65,9 +68,9 @@ export interface SubmitOptions<O = unknown> extends CallOptions<O> {
 /** Options of a submission by /runsync. */
 export interface SyncOptions<O = unknown> extends Omit<SubmitOptions<O>, 'webhook'> {
   /**
-   * How long the service holds the request (`?wait=`), in ms from 1,000 to 300,000. After that it answers with the id
-   * alone, and the job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` is, so that a
-   * long job never ends as `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
+   * How long the service holds the request (`?wait=`), in ms from 1,000 to 300,000. Then it answers with only the id, and the
+   * job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` is, so that a long job never ends as
+   * `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
    */
   waitMs?: number;
   /** As for `run`, but only a URL: the reply of /runsync already ends the job. */
@@ -120,7 +123,7 @@ export function jobSpecOf<O>(
   };
 }
 
-/** Adds to an event its time and what is known so far of its job's requests. */
+/** Adds to an event its time and the facts about its job's requests so far. */
 function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
   event.at = at;
   event.attempt = attempt;
@@ -151,7 +154,7 @@ export function submissionFields(
   };
 }
 
-/** Whether a receiver in this process takes the callbacks. */
+/** Whether a receiver in this process handles the callbacks. */
 export function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
   return typeof webhook === 'object' && (webhook as unknown) !== null && 'listen' in webhook;
 }
@@ -190,7 +193,7 @@ function isPolicyName(name: string): name is keyof typeof wireNames {
   return Object.hasOwn(wireNames, name);
 }
 
-/** Neither message quotes the URL, which may hold a secret. */
+/** The messages do not quote the URL, which may contain a secret. */
 function checkedWebhook(webhook: string, secrets: readonly string[]): string {
   const problem = typeof webhook === 'string' ? checkHttpUrl(webhook) : 'is not text';
   if (problem !== undefined) throw new InvalidOptionError('webhook', problem);

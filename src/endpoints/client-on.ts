@@ -19,18 +19,21 @@ import type { ChunkOf, InputOf, OutputOf, QueueEndpoint } from './queue-endpoint
 import { createRouteEndpoint, type RouteEndpoint, type RouteOptions } from './route-endpoint.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 
-/** Types of a queue endpoint come from its schemas, else from `EndpointTypes`. Any Standard Schema works. */
+/** The types of a queue endpoint come from its schemas, or else from `EndpointTypes`. Any Standard Schema works. */
 export interface QueueEndpointOptions<
   IS extends StandardSchema | undefined = undefined,
   OS extends StandardSchema | undefined = undefined,
 > extends QueueOptions {
-  /** Checks an input before anything is sent; its result is what is sent. */
+  /** Checks an input before anything is sent. The result of the schema is sent. */
   input?: IS;
-  /** Checks the output of a completed job; its result is what is emitted. */
+  /** Checks the output of a completed job. The result of the schema is emitted. */
   output?: OS;
 }
 
-/** The key, hosts, transport, gate and clock that endpoints share. A client sends nothing by itself. Durations in ms, money in USD. */
+/**
+ * Creates endpoints that share a key, hosts, a transport, a gate and a clock. A client sends nothing by itself. Durations in
+ * ms, money in USD.
+ */
 export interface Client {
   /** @throws InvalidOptionError */
   queue<
@@ -50,22 +53,21 @@ export interface Client {
   imageEdit(id: string, options?: QueueOptions): QueueEndpoint<ImageEditInput, ImageEditOutput>;
   /** A load-balanced endpoint at {lb_base_url}. @throws InvalidOptionError */
   routes(lbBaseUrl: string, options?: RouteOptions): RouteEndpoint;
-  /** Hot: every event of every job, also of jobs without a subscriber. Never errors, never completes. */
+  /** Hot: every event of every job, even of jobs without a subscriber. Never errors, never completes. */
   readonly activity$: Observable<Activity>;
   /** Hot: every request that has ended, polls included, with its status, its time and its request id. Never errors, never completes. */
   readonly requests$: Observable<RequestReport>;
   /**
-   * Sends nothing more: streams of jobs error with code `closed`, and `onUnsubscribe` is applied to their jobs.
-   * Resolves when every paid POST on the wire has its answer and its checkpoint is durable; then closes the
-   * connections, unless the transport was passed in as an option. Calls that are not jobs (`status`, `health` …) end
-   * by themselves.
+   * Sends nothing more: streams of jobs error with code `closed`, and `onUnsubscribe` is applied to their jobs. Waits until
+   * every paid POST on the wire has its answer and a durable checkpoint, closes the connections, unless the transport was
+   * passed in as an option, and resolves. Calls that are not jobs (`status`, `health` …) end by themselves.
    */
   close(): Promise<void>;
   /** `await using client = createClient(…)` closes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What a client needs from its platform. */
+/** The parts of a client that depend on the platform. */
 export interface Platform {
   /** The transport of a client without the option `transport`. @throws InvalidOptionError */
   readonly createTransport: () => Transport;
@@ -126,8 +128,8 @@ function channelOf<T>({ channels }: Platform, name: 'request' | 'job'): Publishe
 }
 
 /**
- * The hosted image-editing endpoint. Its input is checked strictly before anything is sent, and its output is read
- * tolerantly. Poll times are learned for each resolution. (spec 2.5, 2.6, 4.3)
+ * The hosted image-editing endpoint. Its input is checked strictly before anything is sent; its output is read tolerantly. Poll
+ * times are learned for each resolution. (spec 2.5, 2.6, 4.3)
  */
 const imageEdits: QueueSchemas<ImageEditInput, ImageEditOutput> = {
   input: imageEditInputSchema,
@@ -164,9 +166,9 @@ const anywhere: Platform = {
 };
 
 /**
- * A client that needs nothing of Node.js.
+ * A client that does not need Node.js.
  *
- * @throws InvalidOptionError for an invalid key or base URL, and without a transport
+ * @throws InvalidOptionError for an invalid key or base URL, or a missing transport
  */
 export function createCoreClient(options: CoreClientOptions): Client {
   return clientOn(options, anywhere);

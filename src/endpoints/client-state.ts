@@ -20,53 +20,48 @@ import { checkBaseUrl } from './wire-requests.js';
 
 /** Options of `createClient`; all are optional. */
 export interface ClientOptions {
-  /**
-   * Sent as `Authorization: Bearer …` to `baseUrl` and to the hosts of `routes()`, and to no other host. Without it
-   * the service answers 401. (spec 5)
-   */
+  /** Sent as `Authorization: Bearer …` only to `baseUrl` and the hosts of `routes()`. Without it the service answers 401. (spec 5) */
   apiKey?: string;
-  /** {base_url} of queue endpoints. A trailing `/` is dropped, a trailing `/v2` refused. `queue` and `imageEdit` need it. */
+  /** {base_url} of queue endpoints, which `queue` and `imageEdit` need. A trailing `/` is dropped; a trailing `/v2` is refused. */
   baseUrl?: string;
-  /** @defaultValue a transport over got with its own sockets */
+  /** Sends the requests. @defaultValue a transport over got with its own sockets */
   transport?: Transport;
   /**
-   * Admits every request. When the gate throws, the error is reported (`config.onUnhandledError` of rxjs) and no
-   * purchase is lost; only an error of `admit` for a submission errors the job, as nothing was sent.
-   * @defaultValue `openGate()`: no rate limit; an endpoint that refuses half of its requests, or fails repeatedly,
-   * pauses as a whole
+   * Admits every request. If the gate throws, the error is reported (`config.onUnhandledError` of rxjs) and no purchase is
+   * lost. Only an error of `admit` for a submission errors the job, because nothing was sent.
+   * @defaultValue `openGate()`: no rate limit; all requests to an endpoint pause if it refuses half of them or fails repeatedly
    */
   gate?: Gate;
   /**
-   * Records which job has which id. An answer to /run or /runsync with the id of another job ends its job as
-   * `unknown`, with `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
+   * Records which job has which id. If an answer to /run or /runsync has the id of another job, its job ends as `unknown`, with
+   * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
    */
   jobIds?: JobIds;
   /**
-   * How many requests are on the wire at once, of all kinds and endpoints together: a whole number from 1. Other
-   * requests wait before they are sent, and can be left and cancelled while they wait. Free slots are shared fairly
-   * among endpoints, and among polls and submissions. `Infinity`: no bound.
-   * @defaultValue 256 submissions and 256 polls of each endpoint; no bound for /runsync and routes, which are
-   * answered late
+   * How many requests are on the wire at once, of all kinds and endpoints together: a whole number from 1. Further requests
+   * wait, and can be left and cancelled while they wait. Free slots are shared fairly among endpoints, and among polls and
+   * submissions. `Infinity`: no limit.
+   * @defaultValue 256 submissions and 256 polls for each endpoint; no limit for /runsync and routes, which are answered late
    */
   maxConcurrency?: number;
-  /** The clock of everything, also of gates and poll schedules that were created without one. @defaultValue asyncScheduler */
+  /** The only clock, also for gates and poll schedules that were created without one. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
   /** Random numbers from 0 to 1, for jitter. @defaultValue Math.random */
   random?: () => number;
   /**
-   * The header `traceparent` of each request (W3C Trace Context), so that the service's spans join your trace. An
-   * invalid `traceparent` is not sent; when this function throws, the error is reported and no purchase is lost.
+   * Returns the header `traceparent` of a request (W3C Trace Context), so that the service's spans join your trace. An invalid
+   * `traceparent` is not sent. If this function throws, the error is reported and no purchase is lost.
    * @defaultValue none is sent
    */
   traceparent?: (call: TracedCall) => string | undefined;
 }
 
-/** What the endpoints of one client share. Two clients share nothing. */
+/** The state that the endpoints of one client share. Two clients share nothing. */
 export interface ClientState extends Omit<
   ClientContext,
   'endpointId' | 'host' | 'quota' | 'slots' | 'open' | 'probe'
 > {
-  /** What all requests of an endpoint share. `endpointId` is the empty string for a load-balanced route. */
+  /** The state that all requests of an endpoint share. `endpointId` is the empty string for a load-balanced route. */
   readonly contextOf: (endpointId: string, baseUrl: string, maxConcurrency?: number) => ClientContext;
   readonly apiKey: string | undefined;
   /** @throws InvalidOptionError without a base URL */
@@ -74,7 +69,7 @@ export interface ClientState extends Omit<
   readonly untilAborted: UntilAborted;
   /** A name for a job without a `key`. */
   readonly nextKey: (endpointId: string) => string;
-  /** Receives the events of jobs, when somebody is subscribed to them. */
+  /** Receives the events of jobs, if anybody is subscribed to them. */
   readonly activity: { readonly isObserved: boolean; publish(event: Activity): void };
 }
 

@@ -3,7 +3,7 @@ import { channels } from './late-client.js';
 import { clientOn, type Client, type Platform } from './client-on.js';
 import type { ClientOptions } from './client-state.js';
 
-/** What a client has on Node.js and not in a browser. */
+/** The parts that a client has on Node.js and not in a browser. */
 const node: Platform = { createTransport: () => createGotTransport(), channels };
 
 /**

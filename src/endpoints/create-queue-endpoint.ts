@@ -60,13 +60,13 @@ export function createQueueEndpoint<I, O, C = unknown>(
   return new Queue(client, id, { ...resolved, poll }, schemas);
 }
 
-/** The options in which the calls differ. */
+/** The parts of a job in which the calls differ. */
 type What<O> = Pick<JobSpec<O>, 'purpose' | 'sync' | 'request' | 'known' | 'retried'> & {
   readonly webhook?: string | JobWebhook | JobWebhooks | undefined;
 };
 
 class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
-  // The client holds the key: an endpoint that is logged shows only its id.
+  // Private, because the client has the key: a logged endpoint shows only its id.
   readonly #client: ClientState;
   readonly #options: ResolvedQueueOptions;
   readonly #schemas: QueueSchemas<I, O>;
@@ -137,7 +137,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     return this.chunksOf(job, read).pipe(client.untilAborted(signal));
   }
 
-  /** One reader for each job, because the service hands each chunk out once. */
+  /** One reader for each job, because the service returns each chunk only once. */
   private chunksOf(job: Job<O> | string, read: (jobId: string) => Observable<C>): Observable<C> {
     if (typeof job === 'string') return read(checkJobId(job));
     const chunks = this.#chunks.get(job) ?? jobChunks(job, read);
@@ -145,7 +145,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     return chunks;
   }
 
-  /** Field by field: a spread of fourteen fields takes longer than the rest of this function. */
+  /** Written field by field, because a spread of fourteen fields takes longer than the rest of this function. */
   private job(call: CallOptions<O>, what: What<O>): Job<O, QueueFailureCode> {
     const [client, options, schemas] = [this.#client, this.#options, this.#schemas];
     const { id } = this;
@@ -186,7 +186,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
   }
 }
 
-/** The callbacks of a job; `undefined` when this process receives none. */
+/** The callbacks of a job; `undefined` if this process receives none. */
 function webhookOf(webhook: What<unknown>['webhook'], key: string): JobWebhook | undefined {
   if (typeof webhook !== 'object') return undefined;
   return 'job' in webhook ? webhook.job(key) : webhook;

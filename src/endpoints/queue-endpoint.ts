@@ -6,10 +6,9 @@ import type { AttachOptions, CallOptions, SubmitOptions, SyncOptions } from './c
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../contract/standard-schema.js';
 
 /**
- * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` makes one job. A job that buys work
- * sends one POST, however many subscribers it has. The other calls are cold: subscribing sends the request,
- * unsubscribing aborts it. (spec 4.1; `stream`, `cancel`, `retry`, `health`, `purgeQueue` and every `waitMs` are
- * calls of live services beyond the spec)
+ * A queue-based endpoint. Each call of `run`, `runSync`, `retry` or `attach` creates one job. A job that buys work sends one
+ * POST, however many subscribers it has. The other calls are cold: subscribing sends the request, unsubscribing aborts it.
+ * (spec 4.1; only live services have `stream`, `cancel`, `retry`, `health`, `purgeQueue` and every `waitMs`)
  *
  * @typeParam I the input of `run` and `runSync`
  * @typeParam O the output of a completed job
@@ -24,8 +23,8 @@ export interface QueueEndpoint<I, O, C = unknown> {
    */
   run(input: I, options?: SubmitOptions<O>): Job<O, QueueFailureCode>;
   /**
-   * POST /runsync, then polling when the reply is not final. With `waitMs` the service answers with the id before the
-   * client gives up, so that a job of any length ends with a known result.
+   * POST /runsync, then polling if the reply is not final. With `waitMs` the service answers with the id before the client
+   * gives up, so that a job of any length ends with a known result.
    * @throws InvalidOptionError for invalid options; nothing was sent
    */
   runSync(input: I, options?: SyncOptions<O>): SyncJob<O, QueueFailureCode>;
@@ -35,20 +34,20 @@ export interface QueueEndpoint<I, O, C = unknown> {
    */
   attach(jobId: string, options?: AttachOptions<O>): Job<O, QueueFailureCode>;
   /**
-   * POST /retry: runs a job that ended as FAILED or TIMED_OUT again under its id, while the service keeps its result.
-   * This is a purchase like `run`: one POST, sent again only when it was provably refused; without an answer the job
-   * ends as `unknown`. A job in any other state is `rejected`, a job that the service no longer knows is `expired`.
+   * POST /retry: runs a job that ended as FAILED or TIMED_OUT once more, under its id, as long as the service keeps its result.
+   * This is a purchase like `run`: one POST, sent again only if it was provably refused; without an answer the job ends as
+   * `unknown`. For a job in any other state it ends as `rejected`, for one that the service no longer knows as `expired`.
    * @throws InvalidOptionError for an empty id
    */
   retry(jobId: string, options?: CallOptions<O>): Job<O, QueueFailureCode>;
   /**
-   * The chunks that the function yields, each once and in order. Completes when the job has completed and all chunks
-   * have arrived. Passing a job subscribes to it (and so buys it); passing an id only reads. All streams of one job
-   * share one reader, with the deadline and key of the first; late and returning subscribers receive the earlier
-   * chunks first. The service hands each chunk out once: two streams of one id take them from each other.
+   * The chunks that the function yields, each once and in order. Completes when the job has completed and all chunks have
+   * arrived. Passing a job subscribes to it (and so buys it); passing an id only reads. All streams of one job share one
+   * reader, with the deadline and key of the first; late and returning subscribers receive the earlier chunks first. But two
+   * streams of one id take chunks from each other, because the service returns each chunk only once.
    *
-   * Errors with a `JobError` when the job fails, and with `ChunkGapError` when a reply was lost and the output of the
-   * job does not hold its chunks.
+   * Errors with a `JobError` if the job fails, and with `ChunkGapError` if a reply was lost and the output of the job does not
+   * contain its chunks.
    *
    * @example
    * ```ts
@@ -59,8 +58,8 @@ export interface QueueEndpoint<I, O, C = unknown> {
    */
   stream(job: Job<O> | string, options?: StreamOptions): Observable<C>;
   /**
-   * One reply. Errors with `ReplyError` or `TransportError` when the retry policy's tries are used up.
-   * @throws InvalidOptionError for an empty id, or a `waitMs` out of bounds
+   * One reply. Errors with `ReplyError` or `TransportError` after the last try of the retry policy.
+   * @throws InvalidOptionError for an empty id, or a `waitMs` that is out of range
    */
   status(jobId: string, options?: StatusOptions): Observable<JobReply>;
   /**
@@ -73,14 +72,14 @@ export interface QueueEndpoint<I, O, C = unknown> {
   /**
    * GET /health at once, and again `everyMs` after each reply, until unsubscribed. Requests never overlap. Errors as
    * `health` does; `retry` continues.
-   * @throws InvalidOptionError when `everyMs` is not a number above 0
+   * @throws InvalidOptionError if `everyMs` is not a number above 0
    */
   watchHealth(options?: WatchOptions): Observable<Health>;
   /**
-   * POST /purge-queue: **removes every waiting job from the queue of this endpoint, whoever submitted it**. Those
-   * jobs end as CANCELLED, in this program, in other runs and for other people. Running jobs continue. It is meant
-   * for an operator of the endpoint, never for a batch: to end your own jobs, `cancel` each. Each subscription sends
-   * one request, which is sent again only when it was provably refused.
+   * POST /purge-queue: **removes every waiting job from the queue of this endpoint, whoever submitted it**. Those jobs end as
+   * CANCELLED, in this program, in other runs and for other people. Running jobs continue. It is meant for the operator of the
+   * endpoint, never for a batch: to end your own jobs, `cancel` each. Each subscription sends one request, which is sent again
+   * only if it was provably refused.
    */
   purgeQueue(): Observable<Purged>;
 }
@@ -128,17 +127,17 @@ export interface WatchOptions {
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by its users
 export interface EndpointTypes {}
 
-/** The input type of an endpoint: from its schema, else from its id, else anything. */
+/** The input type of an endpoint: from its schema, or else from its id, or else anything. */
 export type InputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaInput<S>
   : NamedType<K, 'input'>;
 
-/** The output type of an endpoint: from its schema, else from its id, else anything. */
+/** The output type of an endpoint: from its schema, or else from its id, or else anything. */
 export type OutputOf<K extends string, S extends StandardSchema | undefined> = S extends StandardSchema
   ? SchemaOutput<S>
   : NamedType<K, 'output'>;
 
-/** The chunk type of an endpoint's stream: from its id, else anything. */
+/** The chunk type of an endpoint's stream: from its id, or else anything. */
 export type ChunkOf<K extends string> = NamedType<K, 'chunk'>;
 
 /** The entry of `EndpointTypes` for an endpoint; `unknown` without one. */

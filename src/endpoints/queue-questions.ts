@@ -23,9 +23,9 @@ import type { StatusOptions, WatchOptions } from './queue-endpoint.js';
 import { validate } from './schema-checks.js';
 import type { QueueRequests } from './wire-requests.js';
 
-/** The calls of a queue endpoint that buy nothing. Each sends its request until it has an answer. */
+/** The calls of a queue endpoint that buy nothing. Each repeats its request until it has an answer. */
 export class QueueQuestions {
-  // The requests hold the key: an endpoint that is logged shows only its id.
+  // Private, because requests contain the key: a logged endpoint shows only its id.
   readonly #requests: QueueRequests;
   readonly #retry: ResolvedQueueOptions['retry'];
   readonly #context: ClientContext;

@@ -15,20 +15,20 @@ import { checkBaseUrl, createWireRequests, toJson } from './wire-requests.js';
 /** Options of a load-balanced endpoint. Durations in ms. */
 export interface RouteOptions {
   /**
-   * How long a function may take until its reply begins. After that a POST is `unknown`. @defaultValue 600_000, or
-   * `deadlineMs` where that is less
+   * How long a function may take until its reply begins. After that a POST is `unknown`. @defaultValue 600_000, or `deadlineMs`
+   * if that is less
    */
   executionTimeoutMs?: number;
   /** Time from the first subscription, in ms; nothing is sent after it. @defaultValue 3_600_000 */
   deadlineMs?: number;
   /** How often and how soon a refused POST or a failed GET is sent again. A POST without a known result is never sent again. */
   retry?: RetryPolicy;
-  /** How many requests are on the wire at once, as for a queue endpoint. @defaultValue no bound of its own */
+  /** How many requests are on the wire at once, as for a queue endpoint. @defaultValue only the client's limit */
   maxConcurrency?: number;
 }
 
 export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
-  /** Checks the answer; its result is what is emitted. */
+  /** Checks the answer. The result of the schema is emitted. */
   output?: StandardSchema<unknown, O>;
 }
 
@@ -37,11 +37,14 @@ export type RouteCall<O, C extends FailureCode = FailureCode> = SyncJob<O, C>;
 
 /** A load-balanced endpoint. A route is a path below its base URL; it never leads to another host. (spec 4.2) */
 export interface RouteEndpoint {
-  /** GET: cold. Each subscription sends a request, and again after a temporary failure. @throws InvalidOptionError for an invalid route */
+  /**
+   * GET: cold. Each subscription sends a request, and repeats it after a temporary failure. @throws InvalidOptionError for an
+   * invalid route
+   */
   get<O = unknown>(route: string, options?: RouteCallOptions<O>): RouteCall<O, RouteGetFailureCode>;
   /**
-   * POST: a purchase. Each call sends one request for all subscribers, and again only when it was provably refused.
-   * The body is sent as it is, not inside `input`. @throws InvalidOptionError for an invalid route
+   * POST: a purchase. Each call sends one request for all subscribers, and repeats it only if it was provably refused. The body
+   * is sent as it is, not inside `input`. @throws InvalidOptionError for an invalid route
    */
   post<O = unknown>(
     route: string,
@@ -62,7 +65,7 @@ export function createRouteEndpoint(
   checkObject(options);
   const { executionTimeoutMs = defaultExecutionTimeoutMs } = options;
   const resolved = resolveQueueOptions({ ...options, executionTimeoutMs });
-  // The deadline does not cut off a POST on the wire, so `responseMs` has to end one that the service never answers.
+  // The deadline does not cut off a POST on the wire, so `responseMs` must end one that is never answered.
   const responseMs = options.executionTimeoutMs ?? Math.min(executionTimeoutMs, resolved.deadlineMs);
   const wire = createWireRequests(client.apiKey);
   const context = client.contextOf('', base, resolved.maxConcurrency);

@@ -4,8 +4,8 @@ import { describeIssues, type SchemaResult, type StandardSchema } from '../contr
 import { InvalidInputError } from '../operators/job-error.js';
 
 /**
- * Reads the input now and returns the request for it: later changes to the input have no effect. An input that does
- * not match its schema, and a schema that throws, error the request with `InvalidInputError`.
+ * Reads the input now, so that later changes to it have no effect, and returns its request. If the input does not match its
+ * schema, or the schema throws, the request errors with `InvalidInputError`.
  */
 export function readInput<R>(
   schema: StandardSchema | undefined,
@@ -45,8 +45,8 @@ export function validate<Output>(
 }
 
 /**
- * The outcome with its output as the schema returns it. An output that does not match the schema, or on which the
- * schema throws, ends as `output-mismatch`: it is paid, and kept.
+ * The outcome with its output as the schema returns it. If the output does not match the schema, or the schema throws, the
+ * outcome is `output-mismatch`, which is paid and keeps the output.
  */
 export function checkOutput<O>(
   schema: StandardSchema<unknown, O>,

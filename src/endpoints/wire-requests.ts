@@ -20,7 +20,7 @@ export interface QueueRequests {
 
 /** The time limit of calls that are answered at once: all but /runsync and /status-sync. */
 const promptMs = 60_000;
-/** How much later than its hold a held reply may arrive. */
+/** How much longer than `waitMs` a held reply may take. */
 const graceMs = 10_000;
 
 /** @param root address of the endpoint, without a trailing slash */
@@ -57,7 +57,7 @@ function waiting(waitMs: number | undefined): string {
   return waitMs === undefined ? '' : `?wait=${waitMs}`;
 }
 
-/** What differs between the calls. */
+/** The parts in which calls differ. */
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -69,7 +69,7 @@ export interface Call {
   readonly paid: boolean;
 }
 
-/** `waitMs` may differ from call to call. */
+/** At most this many limits are kept, because `waitMs` may differ from call to call. */
 const maxLimits = 64;
 
 /** Builds the requests of one endpoint; their common part is built once. */
@@ -93,7 +93,7 @@ export function createWireRequests(apiKey: string | undefined): (call: Call) => 
   };
 }
 
-/** The input as JSON text. @throws InvalidInputError for what JSON cannot hold: a cycle, a BigInt, `undefined` */
+/** The input as JSON text. @throws InvalidInputError if JSON cannot express it: a cycle, a BigInt, `undefined` */
 export function toJson(value: unknown): string {
   try {
     const text = JSON.stringify(value) as string | undefined;
@@ -107,8 +107,7 @@ export function toJson(value: unknown): string {
 /**
  * The base URL without trailing slashes.
  * @param option the option's name, for messages
- * @throws InvalidOptionError unless it is a plain http or https URL, and for a trailing `/v2`, which the paths have
- *   already
+ * @throws InvalidOptionError unless it is a plain http or https URL without a trailing `/v2`, which the paths have already
  */
 export function checkBaseUrl(baseUrl: string, option: string): string {
   const problem = checkHttpUrl(baseUrl) ?? problemOf(new URL(baseUrl));

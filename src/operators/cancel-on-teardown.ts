@@ -3,9 +3,9 @@ import type { JobEvent } from '../contract/outcome.js';
 import { cancelJob, type Job } from './job.js';
 
 /**
- * The events of a job. The job is cancelled at the service when this subscription ends before the job does, even while
- * its id is on the way. Other subscribers of the job see it end as `job-cancelled`. Use it for single subscriptions to a
- * job whose endpoint detaches; an endpoint with `onUnsubscribe: 'cancel'` cancels when the last subscriber has left.
+ * The events of a job. If this subscription ends before the job does, the job is cancelled at the service, even if its id has
+ * not arrived yet. For other subscribers the job then ends as `job-cancelled`. Use it for single subscriptions; with
+ * `onUnsubscribe: 'cancel'` an endpoint cancels when the last subscriber has left.
  */
 export function cancelOnTeardown<O>(job: Job<O>): Observable<JobEvent<O>> {
   return new Observable((subscriber) => {

@@ -4,12 +4,12 @@ import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
 import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
 
 /**
- * Continues with another job when the first has completed: a pipeline of endpoints. Emits all events of the first job
- * except `settled`, then those of the second. If the first job fails, its failure is the outcome of the whole, as a
- * value, and nothing more is bought. `project` is called once for each outcome of the first job, for all subscribers
- * together, so the second job is bought only once, also where a `map` before it makes a new outcome for each subscriber. The cost in the outcome is that of the second job alone; a budget
- * after it books both. For a job it returns a job: `jobId` is that of the current job, and `cancel` cancels that job;
- * nothing is bought after that.
+ * Continues with another job when the first one has completed: a pipeline of endpoints. Emits all events of the first job
+ * except `settled`, then those of the second. If the first job fails, its failure is the outcome, as a value, and nothing
+ * more is bought. `project` is called once for each outcome of the first job, for all subscribers together, so the second
+ * job is bought only once, even if a `map` before it makes a new outcome for each subscriber. The cost in the outcome is
+ * only that of the second job; a budget after `chainJob` books both. For a job it returns a job: `jobId` is that of the
+ * current job, and `cancel` cancels that job, after which nothing more is bought.
  *
  * @example
  * ```ts

@@ -21,8 +21,8 @@ export interface DeadlineConfig<T> {
 }
 
 /**
- * Unsubscribes the source at a point in time and continues with another stream; a source that ends earlier passes
- * through. It is `timeout` for a stream as a whole.
+ * Unsubscribes from the source at a point in time and continues with another stream, unless the source ends earlier. It is a
+ * `timeout` for a whole stream.
  */
 export function deadline<T>({ at, otherwise, scheduler }: DeadlineConfig<T>): MonoTypeOperatorFunction<T> {
   return (source) =>

@@ -2,9 +2,9 @@ import { Subscription, type Observable } from 'rxjs';
 import { subscribeWithin } from './subscribe-within.js';
 
 /**
- * The values of an Observable as an async iterator. Subscribes at the first `next()`, unsubscribes at `return()`, which
- * `break` calls, even while the source is being subscribed. Values that were not requested yet are kept. An error is
- * thrown after the values before it.
+ * The values of an Observable as an async iterator. Subscribes at the first `next()`, and unsubscribes at `return()`, which
+ * `break` calls, even while the source is being subscribed. Values that are not requested yet are kept. An error is thrown
+ * after the values before it.
  */
 export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, undefined, undefined> {
   const kept: T[] = [];

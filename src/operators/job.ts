@@ -15,17 +15,17 @@ import { iterate } from './iterate.js';
 import { toOutcome, toOutput } from './to-outcome.js';
 
 /**
- * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join
- * the same job and receive its last event first. To buy again, call `run()` again. `settled` comes last, then completion;
- * a failure is an outcome. It errors only before any POST, on an input that is not of its schema, and when a checkpoint
- * fails; an aborted signal errors with its reason.
+ * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join the
+ * same job and receive its last event first. To buy again, call `run()` again. `settled` comes last, then completion; a failure
+ * is an outcome. It errors only if the input does not match its schema, which is before any POST, if a checkpoint fails, or,
+ * with the signal's reason, if the signal aborts.
  *
- * Unsubscribing before the POST left sends nothing, and a later subscriber goes on. It never aborts a POST on the wire,
- * since the id would be lost: it stops polling and then does what `onUnsubscribe` says.
+ * Unsubscribing before the POST sends nothing, and a later subscriber continues. It never aborts a POST on the wire, because
+ * the id would be lost: polling stops, and then `onUnsubscribe` decides.
  */
 export interface Job<O, C extends FailureCode = FailureCode>
   extends Observable<JobEvent<O>>, AsyncIterable<JobEvent<O>> {
-  /** Names the job at the gate, the poll schedule and `activity$`; it need not be unique. */
+  /** Names the job at the gate, the poll schedule and in `activity$`; it need not be unique. */
   readonly key: string;
   /** The id at the service, once it is known; on a load-balanced route the empty string. */
   readonly jobId: string | undefined;
@@ -37,10 +37,9 @@ export interface Job<O, C extends FailureCode = FailureCode>
   /** Subscribes, and so buys. Resolves to the output of the job. Rejects with a `JobError` if the job does not complete. */
   output(): Promise<O>;
   /**
-   * Cancels the job at the service as soon as its id is known; subscribers see it end by the service's answer. Before
-   * the POST has left nothing is sent, and the job ends as `job-cancelled`. Does nothing if the job has ended. Resolves
-   * to the outcome, or to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is
-   * polled.
+   * Cancels the job at the service as soon as its id is known; for subscribers it ends with the service's answer. Before the
+   * POST nothing is sent, and the job ends as `job-cancelled`. Does nothing if the job has ended. Resolves to the outcome, or
+   * to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is polled.
    */
   cancel(): Promise<Outcome<O> | undefined>;
   /** A job is not a promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
@@ -78,21 +77,21 @@ export interface JobOperator<A, B> {
   (job: Job<A>): Job<B>;
 }
 
-/** Facts about a job that operators use, beyond its public face. */
+/** Facts about a job for operators, in addition to its public interface. */
 export interface JobFacts<O = unknown> {
   readonly key: string;
   readonly jobId: string | undefined;
   readonly statusCalls: number;
   /**
-   * Its id comes with its answer, so there is nothing to cancel while its POST is on the wire. Of several purchases,
-   * this is about the first.
+   * Its id comes with its answer, so there is nothing to cancel while its POST is on the wire. With several purchases this is
+   * about the first.
    */
   readonly cannotBeCancelled?: boolean;
   /** Cancels at once, even if nobody is subscribed. Emits the outcome, or completes without one if the answer is not an end. */
   cancel(): Observable<Outcome<O>>;
   /** The address of the job at the service: host, endpoint and id. `undefined` until the id is known, and if there is none. */
   readonly address?: string | undefined;
-  /** Calls `listener` with everything from now on, even while nobody is subscribed. */
+  /** Calls `listener` with each event from now on, even while nobody is subscribed. */
   watch?(listener: (event: Watched) => void): void;
   /** For a job that consists of several purchases: the same job with each purchase replaced. */
   readonly eachPurchase?: (replace: ReplaceJob) => Job<O>;
@@ -167,7 +166,7 @@ export function jobOperator<O>(
 
 class StreamedJob<O> extends Observable<JobEvent<O>> {
   declare readonly pipe: Job<O>['pipe'];
-  /** Private, because the client with its key is behind them: a logged job must show nothing of it. */
+  /** Private, because they contain the client with its key: a logged job must not show it. */
   readonly #facts: JobFacts<O>;
 
   constructor(subscribe: Subscribe<O>, facts: JobFacts<O>) {

@@ -9,15 +9,15 @@ import { asJob, cancelJob, factsOf, type Job, type ReplaceJob } from './job.js';
 export interface RetryPurchaseOptions {
   /** Further purchases after the first, from 0. */
   maxRetries: number;
-  /** The failures after which to buy again; failures that may be paid never are bought again. */
+  /** The failures after which to buy again. A failure that may be paid for is never bought again. */
   codes: readonly FailureCode[];
 }
 
 /**
- * Buys again on purpose: a new job after one that failed with paid `no` and a listed code. Only the last job's `settled`
- * is emitted. It is one run, as a job is one purchase: a second subscriber, `retry` and `repeat` join it and buy nothing;
- * to begin anew, call `retryPurchase` again. It is a job itself: `jobId` is that of the job under way, `cancel` cancels it, and
- * nothing is bought after that. A budget behind it books each purchase.
+ * Buys again on purpose: a new job after one that failed with paid `no` and a listed code. Only the last job's `settled` is
+ * emitted. It is one run, as a job is one purchase: a second subscriber, `retry` and `repeat` join it and buy nothing; to begin
+ * anew, call `retryPurchase` again. It is a job itself: `jobId` is that of the current job, and `cancel` cancels that job,
+ * after which nothing more is bought. A budget after it books each purchase.
  *
  * @example
  * ```ts
@@ -88,8 +88,8 @@ class Attempts<O> {
   }
 
   /**
-   * A late subscriber follows the same jobs as earlier ones. A decision to buy again stays, even if the job was
-   * cancelled since.
+   * Decides whether to buy again. The decision is kept, even if the job was cancelled since, so that a late subscriber follows
+   * the same jobs.
    */
   private goesOn(attempt: number, outcome: Outcome<unknown>): boolean {
     if (attempt + 1 < this.jobs.length) return true;

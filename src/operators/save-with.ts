@@ -16,15 +16,15 @@ import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { jobOperator, type JobOperator } from './job.js';
 
 /**
- * Saves how a job ended before it ends: `settled` is emitted, and the job completes, when `save` has completed. Within a
- * fan-out the row keeps its slot until then, so that no more than `concurrency` rows are bought ahead of what is saved.
- * `concatMap(save)` behind the fan-out frees the slot at once, and buys far ahead of a slow store.
+ * Saves the outcome of a job before the job ends: `settled` is emitted, and the job completes, when `save` has completed. In a
+ * fan-out the row keeps its slot until then, so that at most `concurrency` rows are bought ahead of the saved ones.
+ * `concatMap(save)` after the fan-out would free the slot at once, and buy far ahead of a slow store.
  *
- * A job stays a job. Its outcome is saved once for all subscribers, and also when they leave meanwhile. If `save` fails,
- * the stream errors with code `not-saved`, and the outcome is kept: the next subscriber saves it again and buys nothing, also
- * `retry` behind a fan-out. Behind a stream that is not a job, as a fan-out itself, it errors with an {@link InvalidOptionError}.
+ * A job stays a job. Its outcome is saved once for all subscribers, even if they leave meanwhile. If `save` fails, the stream
+ * errors with code `not-saved`, and the outcome is kept: the next subscriber, such as `retry` after a fan-out, saves it again
+ * and buys nothing. After a stream that is not a job, such as a fan-out itself, it errors with an {@link InvalidOptionError}.
  *
- * @param save a promise, a stream, or anything that rxjs takes for one
+ * @param save returns a promise, a stream, or anything that rxjs converts to one
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 import { Observable, type Observer, type Subscription } from 'rxjs';
 
 /**
- * Subscribes with a subscriber that ends with `owner` and belongs to it before the source emits anything. So a source
- * that emits while it is being subscribed, such as an endless one, is left as soon as its owner is unsubscribed; a
- * subscription that is added afterwards would come too late. If the owner is closed, nothing is subscribed.
+ * Subscribes with a subscriber that is added to `owner` before the source emits anything. So a source that emits while it is
+ * being subscribed, such as an endless one, is left as soon as `owner` is unsubscribed; adding the subscription afterwards
+ * would be too late. If `owner` is closed, nothing is subscribed.
  */
 export function subscribeWithin<T>(
   owner: Subscription,

@@ -4,8 +4,9 @@ import type { Failed, JobEvent, Outcome } from '../contract/outcome.js';
 import { JobError } from './job-error.js';
 
 /**
- * How the job ended: one Outcome, then completion. An input that is not of its schema is an outcome as well
- * (`invalid-row`, paid `no`). What errors is never a row's failure: a checkpoint that could not be written, an abort.
+ * The outcome of a job: one value, then completion. An input that does not match its schema is an outcome as well
+ * (`invalid-row`, paid `no`). It errors only for reasons outside the row, such as a checkpoint that could not be written, or an
+ * abort.
  *
  * @example
  * ```ts
@@ -33,7 +34,7 @@ export function asInvalidRow(error: unknown): Failed | undefined {
 }
 
 /**
- * The output of a job that completes: one value, then completion. Any other end errors with a `JobError`.
+ * The output of a job: one value, then completion. If the job does not complete, it errors with a `JobError`.
  *
  * @example
  * ```ts

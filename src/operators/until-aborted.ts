@@ -25,10 +25,7 @@ export function untilAborted<T>(signal: AbortSignal): MonoTypeOperatorFunction<T
 /** Passes the source through until the signal aborts; then errors with the signal's reason. */
 export type UntilAborted = <T>(signal: AbortSignal | undefined) => MonoTypeOperatorFunction<T>;
 
-/**
- * One listener a signal serves every job that is given it: many jobs may share a signal, and Node warns of more than
- * ten listeners.
- */
+/** Adds one listener per signal for all its jobs, because many jobs may share a signal and Node warns about more than ten listeners. */
 export function createUntilAborted(): UntilAborted {
   const watched = new WeakMap<AbortSignal, Observable<never>>();
   const watch = (signal: AbortSignal) => {

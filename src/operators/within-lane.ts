@@ -4,8 +4,8 @@ import type { JobEvent } from '../contract/outcome.js';
 import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
- * Subscribes to the job when its lane has a slot, and gives the slot back when the job completes, errors or is
- * unsubscribed. Until then nothing is sent. A job stays a job. Several fan-outs behind one `Lanes` share its slots fairly.
+ * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, errors
+ * or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
  *
  * @param lane the name of the lane: an endpoint, a customer
  *
@@ -59,7 +59,8 @@ export interface Lanes {
   /**
    * Calls `go` once the lane has a slot for it, synchronously if one is free.
    *
-   * @returns gives the slot back, or leaves the queue where `go` has not been called yet; a second call does nothing
+   * @returns a function that gives back the slot, or leaves the queue if `go` has not been called yet; a second call does
+   *   nothing
    */
   take(lane: string, go: () => void): () => void;
   /** The slots that each lane holds now, and how many callers of `take` wait for one. A lane without either is forgotten. */
@@ -68,9 +69,9 @@ export interface Lanes {
 
 /** Options of `createLanes`. */
 export interface LaneOptions {
-  /** Slots of all lanes together, a whole number from 1. */
+  /** Number of slots of all lanes together, from 1. */
   slots: number;
-  /** Weight of a lane beside the others, above 0. @defaultValue 1 for each lane */
+  /** Weight of a lane relative to the others, above 0. @defaultValue 1 for each lane */
   weights?: Readonly<Record<string, number>>;
 }
 
@@ -78,13 +79,13 @@ interface Lane {
   readonly weight: number;
   readonly waiting: Set<() => void>;
   held: number;
-  /** All slots that it was ever given, by weight; breaks a tie between lanes that hold the same number. */
+  /** All slots that it ever had, divided by its weight. Decides between lanes that have the same number. */
   turns: number;
 }
 
 /**
- * Slots that lanes share fairly: a free slot goes to the waiting lane that holds the fewest for its weight, and within a
- * lane to the one that has waited longest.
+ * Creates slots that lanes share fairly: a free slot goes to the waiting lane that has the fewest for its weight, and in a lane
+ * to the caller that has waited longest.
  * @throws InvalidOptionError
  */
 export function createLanes(options: LaneOptions): Lanes {

@@ -1,13 +1,13 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs';
 
-/** The clock and the random numbers of a client, as they are given to its gate and its poll schedules. */
+/** The clock and the random numbers of a client, for its gate and its poll schedules. */
 export interface Clock {
   readonly scheduler: SchedulerLike;
   /** From 0 to 1. */
   readonly random: () => number;
 }
 
-/** The clock of a gate or schedule that was made without one: that of the first client that uses it. */
+/** The clock of a gate or schedule that was created without one: that of the first client that uses it. */
 export class LateClock implements Clock {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
@@ -63,9 +63,8 @@ export function steadyClock(wall: SchedulerLike = asyncScheduler): SchedulerLike
 }
 
 /**
- * The clock of a run. It jumps neither forward nor back: it is the wall clock at the beginning plus the time that has
- * passed since. If the wall clock were used and set forward by an hour, all rows in flight would reach their deadlines,
- * though their jobs still run.
+ * The clock of a run: the wall clock at the beginning plus the time that has passed since. So it never jumps: if the wall clock
+ * were set forward by an hour, all rows in flight would reach their deadlines although their jobs still run.
  *
  * @param elapsedMs a monotonic clock, in ms
  */
@@ -93,7 +92,7 @@ export function timersOf(wall: SchedulerLike): Pick<SchedulerLike, 'schedule'> {
   };
 }
 
-/** A timer set beyond this fires after 1 ms. */
+/** A timer that is set to more than this fires after 1 ms. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /** A delay in ms within the bounds of a timer: from 0 to 2^31 − 1, about 24.8 days; NaN counts as 0. */

@@ -2,8 +2,8 @@ import { throwError, type SchedulerLike, type Subscription } from 'rxjs';
 import { clampTimer } from './client-clock.js';
 
 /**
- * Something that waits for a point in time, in at most one queue. Initially `dueAt` is 0 and `place` is below 0, which
- * means that it is in no queue.
+ * An entry that waits for a point in time, in at most one queue. Initially `dueAt` is 0 and `place` is below 0, which means
+ * that it is in no queue.
  */
 export interface Due {
   /** In ms since the epoch, by the scheduler of its queue. */
@@ -20,9 +20,8 @@ const outside = -1;
 const lateMs = 1_000;
 
 /**
- * One timer for all entries, in the order of their times, because a timer for each takes 350 bytes. Entries with the
- * same time are called in the order in which they were set. Times are those of the clock: after it was set back they are
- * waited for, however long that takes.
+ * One timer for all entries, in the order of their times, because a timer for each would take 350 bytes. Entries with the same
+ * time are called in the order in which they were set. If the clock is set back, entries wait until it shows their time again.
  */
 export class DueQueue {
   /** A binary heap: each entry is due no later than its two children. */
@@ -67,7 +66,7 @@ export class DueQueue {
     this.#timerAt = Infinity;
   }
 
-  /** A timer that fires too early is left as it is; one that is much too late was set before the clock was set forward. */
+  /** A timer that fires too early is kept. One that is far too late was set before the clock was set forward, and is replaced. */
   #wind(): void {
     const [first] = this.#heap;
     if (first === undefined) return;
@@ -95,7 +94,7 @@ export class DueQueue {
       try {
         each.due();
       } catch (error) {
-        // Reported as rxjs does, because the entries after it are due all the same.
+        // Reported as rxjs does, so that the entries after it are called all the same.
         throwError(() => error).subscribe();
       }
     }

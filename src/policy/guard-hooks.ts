@@ -17,7 +17,7 @@ import { OneTeardown } from './one-teardown.js';
 /** The time between polls of a job whose schedule has failed or completed, in ms. */
 const fallbackPollMs = 5_000;
 
-/** Reports an error that ends no job, as rxjs does: to `config.onUnhandledError`, else as an uncaught exception. */
+/** Reports an error that ends no job, as rxjs does: to `config.onUnhandledError`, or else as an uncaught exception. */
 export function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }
@@ -33,9 +33,9 @@ export function callHook<R>(hook: () => R, otherwise: R): R {
 }
 
 /**
- * Wraps a gate of the user so that its errors lose no purchase. An error of `observe` is reported. An error of `tryPass`
- * is reported, and `admit` is asked. An error of `admit` is reported and lets a poll or a cancel pass, as its job is paid;
- * for a submission it is the job's error, as nothing has been sent.
+ * Wraps a gate of the user so that its errors lose no purchase. Errors of `observe` are reported. After an error of `tryPass`,
+ * it is reported and `admit` is called. After an error of `admit`, a poll or a cancel passes, because its job is paid, and the
+ * error is reported; for a submission the job errors, because nothing was sent.
  */
 export function guardGate(gate: Gate): Gate {
   const tryPass = gate.tryPass?.bind(gate);
@@ -72,8 +72,8 @@ export function guardGate(gate: Gate): Gate {
 }
 
 /**
- * Wraps a schedule of the user so that its errors lose no purchase: they are reported. When its poll times fail or
- * complete before the job has ended, the job is polled every 5 s from then on.
+ * Wraps a schedule of the user so that its errors are reported and lose no purchase. If its poll times fail or complete before
+ * the job has ended, the job is polled every 5 s from then on.
  */
 export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
   return {
@@ -97,7 +97,7 @@ export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike):
   };
 }
 
-/** The poll times of a job, and those that follow where they fail or complete. */
+/** The poll times of a job, and the fallback after they fail or complete. */
 class GuardedTimes extends OneTeardown implements Observer<void> {
   private isOver = false;
 

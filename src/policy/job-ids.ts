@@ -10,24 +10,24 @@ export interface AnsweredId {
 }
 
 /**
- * Which job has which id. The service gives each POST a new id, so an answer with a known id belongs to another job: a
- * reply was sent twice, or the service or a proxy has made a mistake.
+ * Records which job has which id. The service gives each POST a new id, so an answer with a known id belongs to another job: a
+ * reply was sent twice, or the service or a proxy made a mistake.
  */
 export interface JobIds {
   /**
-   * Claims the id for the job whose POST was answered with it. Returns `undefined` when it was free, else the key of the
-   * job that has it, at once or as a promise.
+   * Claims the id for the job whose POST was answered with it. Returns `undefined` if it was free, or the key of the job that
+   * has it, at once or as a promise.
    */
   claim(answered: AnsweredId): string | undefined | PromiseLike<string | undefined>;
 }
 
-/** Emits what a claim has returned, at once where that is known. */
+/** Emits the result of a claim, at once if it is known. */
 export function ownerOf(claimed: ReturnType<JobIds['claim']>): Observable<string | undefined> {
   return typeof claimed === 'object' ? from(claimed) : of(claimed);
 }
 
 /**
- * Remembers at least the last `limit` ids in memory, at most twice as many; each takes some 100 bytes.
+ * Remembers at least the last `limit` ids in memory, and at most twice as many; each takes about 100 bytes.
  * @defaultValue limit 10_000
  */
 export function createJobIds(limit = 10_000): JobIds {
@@ -43,8 +43,8 @@ export function createJobIds(limit = 10_000): JobIds {
 }
 
 /**
- * The keys of the last jobs, by endpoint and id: at least `limit`, at most twice as many. There are two maps: deleting the
- * oldest entry of one map for each new id leaves holes that every search for the oldest passes, 6 µs a job.
+ * The keys of the last jobs, by endpoint and id: at least `limit`, at most twice as many. It uses two maps: deleting the oldest
+ * entry of one map for each new id would leave holes that slow down finding the oldest, by 6 µs per job.
  */
 export class RecentJobs {
   #recent = new Map<string, string>();

@@ -2,35 +2,38 @@ import type { Observable, Unsubscribable } from 'rxjs';
 import type { Outcome } from '../contract/outcome.js';
 import type { PollSchedule } from './polling/poll-schedule.js';
 
-/** The service has called the address of a job. */
+/** A callback that the service sent to the address of a job. */
 export interface Callback {
-  /** The POST of the job whose address it is, from 1. */
+  /** The POST of the job that this address was sent with, counted from 1. */
   readonly attempt: number;
-  /** `undefined`: it was too long, or broke off. */
+  /** `undefined` if it was too long or incomplete. */
   readonly body: string | undefined;
 }
 
 /**
- * What a job made of a callback. `settled`: the end of the job is durable. `noted`: the job goes on. `unreadable`: the body is no
- * status of a job. `foreign`: it names the job of somebody else, or a POST that was refused; nothing has changed.
+ * The effect of a callback. `settled`: the job's end is durable. `noted`: the job goes on. `unreadable`: the body is not a job
+ * status. `foreign`: it is about another job or a refused POST, and changed nothing.
  */
 export type CallbackResult = 'settled' | 'noted' | 'unreadable' | 'foreign';
 
-/** The callbacks of one job: what `WebhookReceiver.row` gives, and a job is given as its `webhook`. */
+/** The callbacks of one job: `WebhookReceiver.row` returns it, and the job takes it as its `webhook` option. */
 export interface JobWebhook {
-  /** The URL that goes with a POST of the job, `attempt` from 1. Each POST has one of its own. */
+  /** The webhook URL to send with a POST of the job. Each POST has its own URL; `attempt` counts them from 1. */
   address(attempt: number): string | PromiseLike<string>;
-  /** Calls `take` with each callback until it is unsubscribed. What it returns completes without a value where nothing became durable. */
+  /** Calls `take` with each callback until unsubscribed. The result of `take` completes without a value if nothing became durable. */
   listen(take: (callback: Callback) => Observable<CallbackResult>): Unsubscribable;
-  /** The job has ended so, and that is durable: later callbacks change nothing. */
+  /** Reports that the job's outcome is durable: later callbacks change nothing. */
   ended(outcome: Outcome<unknown>): void;
-  /** Emits when a job whose POST had no answer is to wait no longer for a callback. */
+  /** Emits when a job whose POST had no answer should stop waiting for a callback. */
   readonly giveUp$: Observable<unknown>;
-  /** One purchase has two ids, or one that another job has: the service may have made two jobs of it, or has exchanged answers. */
+  /**
+   * Reports that a purchase has two job ids, or the id of another job: the service may have created two jobs or mixed up its
+   * answers.
+   */
   contradicted(jobId: string): void;
 }
 
-/** Where the jobs of an endpoint are called back. */
+/** Creates the callbacks for the jobs of an endpoint. */
 export interface JobWebhooks {
   /** The callbacks of a new job. */
   job(key: string): JobWebhook;

@@ -1,20 +1,20 @@
 import type { FailureCode } from '../contract/failure-code.js';
 
 /**
- * What a request is for. `submit` (POST /run, /runsync), `retry` (POST /retry) and `route-post` buy work, and `purge`
- * removes the waiting jobs of others too: none of them may happen twice unasked. The others are free to repeat.
+ * The purpose of a request. `submit` (POST /run, /runsync), `retry` (POST /retry) and `route-post` buy work, and `purge` also
+ * removes waiting jobs of others: none of these may happen twice unasked. The others are free to repeat.
  */
 export type RequestPurpose =
   'submit' | 'retry' | 'route-post' | 'route-get' | 'poll' | 'stream' | 'cancel' | 'health' | 'purge';
 
 /**
- * What a reply's body turned out to be. `job`: a job in a known state; `failed`: a body with the state FAILED; `value`: a
- * readable answer that is not a job; `error`: JSON with an `error`; `no-workers`: an `error` that reports no workers, as on
- * a cold start; `unreadable`: anything else.
+ * The kind of a reply's body. `job`: a job in a known state; `failed`: a body with the state FAILED; `value`: a readable answer
+ * that is not a job; `error`: JSON with an `error`; `no-workers`: an `error` that reports no workers, as on a cold start;
+ * `unreadable`: anything else.
  */
 export type BodyKind = 'job' | 'failed' | 'value' | 'error' | 'no-workers' | 'unreadable';
 
-/** How an exchange ended: no reply came (a `TransportError` will do), or one did (a `Reading` will do). */
+/** The result of an exchange: no reply (a `TransportError` fits), or a reply (a `Reading` fits). */
 export type Exchange =
   | { readonly phase: string; readonly sent: 'no' | 'maybe' }
   | { readonly status: number; readonly body: BodyKind; readonly retryAfterMs?: number | undefined };
@@ -24,7 +24,7 @@ export type AgainReason = 'not-sent' | 'rate-limited' | 'busy' | 'no-workers' | 
 export type Verdict =
   /** The reply is what was asked for. A FAILED job that is polled is an answer too. */
   | { readonly verdict: 'answer' }
-  /** Safe to send again; `usedUp` is how it ends when no try is left. */
+  /** Safe to send again; `usedUp` is the failure after the last try. */
   | { readonly verdict: 'again'; readonly why: AgainReason; readonly usedUp: FailureCode }
   /** It may have been accepted: never sent again. */
   | { readonly verdict: 'ambiguous' }
@@ -53,7 +53,7 @@ function isAnswer(status: number, body: BodyKind): boolean {
   return body === 'job' || body === 'failed' || (body === 'value' && isSuccess(status));
 }
 
-/** What is judged alike for every purpose: a refused key, a rate limit, a redirect. */
+/** The verdicts that are the same for every purpose: a refused key, a rate limit, a redirect. */
 function refusal(
   purpose: RequestPurpose,
   { status, body, retryAfterMs }: Extract<Exchange, { status: number }>,
@@ -68,7 +68,7 @@ function refusal(
   return undefined;
 }
 
-/** On a route an HTTP error with a JSON `error` is the function's answer: nothing about it is ambiguous. */
+/** On a route, an HTTP error with a JSON `error` is the function's answer, so it is not ambiguous. */
 function routeAnswer(purpose: RequestPurpose, status: number, body: BodyKind): Verdict | undefined {
   if ((purpose !== 'route-get' && purpose !== 'route-post') || status < 400) return undefined;
   if (body === 'no-workers' && purpose === 'route-get') return again(purpose, 'no-workers');
@@ -99,7 +99,7 @@ const notFound = {
 /** Redirects that come before any work is done. 303 is missing: it may come after the work. */
 const redirects: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 
-/** The request itself is at fault: nothing was begun. After 408, 409, 425 and the like it may have been. */
+/** The request itself is wrong, so nothing was begun. This is not certain for 408, 409, 425 and similar ones. */
 const refusedInput: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 417, 422, 431]);
 
 const once: ReadonlySet<RequestPurpose> = new Set<RequestPurpose>(['submit', 'retry', 'route-post', 'purge']);
@@ -134,13 +134,13 @@ const youngMs = 10 * 60_000;
 const askAgainForMs = 60_000;
 const asksOfOldJob = 2;
 
-/** A job that the service gave an id to, and answers 404 about. */
+/** A job that has an id, and about which the service answers 404. */
 export interface MissingJob {
   /** Age of the job at the first of these answers, in ms. */
   readonly ageMs: number;
   /** Since the first of these answers, in ms. */
   readonly forMs: number;
-  /** How many 404s there were in a row, from 1. */
+  /** Number of successive 404s, from 1. */
   readonly answers: number;
 }
 

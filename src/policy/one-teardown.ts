@@ -3,8 +3,8 @@ import { Subscription, type TeardownLogic } from 'rxjs';
 type Teardown = Exclude<TeardownLogic, void>;
 
 /**
- * A subscription to which one thing belongs at a time, which is the usual case: it keeps that without a list. The list of rxjs has room
- * for seventeen, and each subscription of a job that waits takes 184 bytes for it.
+ * A subscription with one teardown at a time, which is the usual case, kept without a list. The list of rxjs has room for
+ * seventeen, which takes 184 bytes for each subscription of a waiting job.
  */
 export class OneTeardown extends Subscription {
   private only: Teardown | undefined;

@@ -5,13 +5,13 @@ import { defaultBackoff } from './retry-delay.js';
 import type { JobWebhooks } from './job-webhook.js';
 import { pollExponential, type PollSchedule } from './polling/poll-schedule.js';
 
-/** How often and how soon what is safe to send again is sent again. Durations in ms. */
+/** How often and how soon a request is repeated if that is safe. Durations in ms. */
 export interface RetryPolicy {
-  /** Extra tries after the first, whole, from 0. Polls are repeated to the deadline in any case. @defaultValue 4 */
+  /** Extra tries after the first, a whole number from 0. Polls are repeated until the deadline in any case. @defaultValue 4 */
   maxRetries?: number;
   /** The first wait; equal jitter applies. @defaultValue 500 */
   initialMs?: number;
-  /** Growth of each wait over the one before, at least 1. @defaultValue 2 */
+  /** Each wait is this many times the one before, at least 1. @defaultValue 2 */
   factor?: number;
   /** The longest wait, unless the service asks for more. @defaultValue 30_000 */
   maxMs?: number;
@@ -24,26 +24,29 @@ export interface QueueOptions {
    * @defaultValue 60_000
    */
   executionTimeoutMs?: number;
-  /** From the first subscription to the end; after it polling stops, but the job does not. @defaultValue 3_600_000 */
+  /** Time from the first subscription to the end. Then polling stops, but the job does not. @defaultValue 3_600_000 */
   deadlineMs?: number;
   /**
-   * When the last subscriber is gone: let the job run, or cancel it at the service once its id is known.
+   * What happens when the last subscriber has left: the job continues, or is cancelled at the service once its id is known.
    * @defaultValue 'detach'
    */
   onUnsubscribe?: 'detach' | 'cancel';
   /**
-   * When to poll the status; share one among the endpoints of a run. An error of it is reported, and ends no job.
+   * When to poll the status. The endpoints of a run should share one schedule. Its errors are reported and end no job.
    * @defaultValue pollExponential()
    */
   poll?: PollSchedule;
-  /** How often and how soon a refused POST and a failed GET are sent again; a POST that may have been accepted never is. */
+  /** How often and how soon a refused POST or a failed GET is sent again. A POST that may have been accepted never is. */
   retry?: RetryPolicy;
   /**
-   * Where the service calls back about the jobs of `run`: a `createWebhookReceiver`. Polls remain as the backstop, by `poll`, rare while
-   * callbacks come. @defaultValue none
+   * Receives the service's callbacks about the jobs of `run`: a `createWebhookReceiver`. Jobs are still polled, by `poll`, but
+   * rarely while callbacks come. @defaultValue none
    */
   webhooks?: JobWebhooks;
-  /** Requests of this endpoint on the wire at once, of all kinds together, a whole number from 1; see that of the client. @defaultValue no bound of its own */
+  /**
+   * Requests of this endpoint on the wire at once, of all kinds together, a whole number from 1; see that of the client.
+   * @defaultValue only the client's limit
+   */
   maxConcurrency?: number;
 }
 
@@ -57,7 +60,7 @@ export interface ResolvedQueueOptions {
   readonly maxConcurrency?: number | undefined;
 }
 
-/** Made with the first endpoint, so that an import stays fast. */
+/** Created with the first endpoint, so that importing stays fast. */
 let optionsSchema: ReturnType<typeof makeOptionsSchema> | undefined;
 
 function makeOptionsSchema() {

@@ -14,8 +14,8 @@ export const defaultBackoff: BackoffLimits = { initialMs: 500, factor: 2, maxMs:
 const coldStart: BackoffLimits = { initialMs: 10_000, factor: 1, maxMs: 10_000 };
 
 /**
- * The wait in ms before a request is sent again: what the service asks for, else backoff. A Retry-After of 0 must not
- * make the retries immediate, so backoff applies.
+ * The wait in ms before a request is sent again: the time that the service asks for, or else backoff. Backoff also applies to a
+ * Retry-After of 0, so that retries are never immediate.
  * @param failures tries that have failed, from 1
  */
 export function retryDelayMs(
@@ -52,10 +52,10 @@ const httpDate =
   /^[A-Za-z]{3,9},? (\d{2}[ -][A-Za-z]{3}[ -]\d{2,4}|[A-Za-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( GMT| \d{4})$/;
 
 /**
- * The wait in ms that a Retry-After header asks for, from seconds or a date; `undefined` when it is missing or
- * invalid. A date counts from the reply's own date, because this machine's clock may differ. A date in the past
- * counts as 0, a year as 10 minutes.
- * @param nowMs the time of the reply in ms since the epoch, for a reply without a date
+ * The wait in ms that a Retry-After header asks for, in seconds or by a date; `undefined` if it is missing or invalid. A date
+ * counts from the reply's own date, because this machine's clock may differ. A date in the past gives 0; a long wait is cut to
+ * 10 minutes.
+ * @param nowMs the time of the reply in ms since the epoch, used for a reply without a date
  */
 export function retryAfterMs(
   { 'retry-after': header, date }: Readonly<Record<string, string | undefined>>,

@@ -1,16 +1,16 @@
 /**
- * A token bucket for all retries of an endpoint, as in the AWS SDKs: a storm of failures empties it and retries stop, so
- * that a service that is down is not flooded. A request that succeeds in the end gives back all tokens of its retries:
+ * A token bucket for all retries of an endpoint, as in the AWS SDKs: a storm of failures empties it, and retries stop, so that
+ * a service that is down is not flooded. A request that succeeds in the end gives back all tokens of its retries, so that
  * random refusals never empty the bucket.
  */
 export interface RetryQuota {
-  /** Takes the tokens of one retry and returns how many; `undefined`: not enough are left, do not retry. */
+  /** Takes the tokens of one retry and returns how many; `undefined` if not enough are left: do not retry. */
   take(retry: { timedOut: boolean }): number | undefined;
-  /** A request succeeded. `taken`: the tokens that its retries took together; absent when the first try succeeded. */
+  /** Call it when a request succeeded. `taken`: the tokens that its retries took; absent if the first try succeeded. */
   succeeded(taken?: number): void;
   /** Tokens left. */
   readonly tokens: number;
-  /** No token is missing. */
+  /** Whether no token is missing. */
   readonly isFull: boolean;
 }
 

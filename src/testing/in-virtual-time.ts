@@ -8,7 +8,10 @@ import { createTestService, type TestService, type TestServiceOptions } from './
 import type { FailureCode, Paid } from '../contract/failure-code.js';
 import { asJob, type Job } from '../operators/job.js';
 
-/** What a test in virtual time receives: the helpers of rxjs' `TestScheduler`, and a service, clients and jobs on the same clock. */
+/**
+ * The parameter of a test in virtual time: the helpers of rxjs' `TestScheduler`, and functions that create a service, clients
+ * and jobs on the same clock.
+ */
 export interface VirtualRun extends RunHelpers {
   readonly scheduler: TestScheduler;
   /** A service in memory. */
@@ -20,11 +23,11 @@ export interface VirtualRun extends RunHelpers {
 }
 
 /**
- * Runs a test under one virtual clock: one character of a marble diagram is 1 ms. Jobs, polls, backoff, gates and the
- * service all wait in virtual time, so that an hour takes no time at all.
+ * Runs a test with one virtual clock: one character of a marble diagram is 1 ms. Jobs, polls, backoff, gates and the service
+ * all wait in virtual time, so that an hour takes no time at all.
  *
  * @param assertEqual of your test runner: `(actual, expected) => expect(actual).toEqual(expected)`
- * @throws InvalidOptionError where one of the two functions is missing
+ * @throws InvalidOptionError if one of the two functions is missing
  *
  * @example
  * ```ts

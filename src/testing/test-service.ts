@@ -6,14 +6,14 @@ import { TransportError } from '../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../transport/transport.js';
 
 /**
- * What goes wrong with one request. `refused`: 429, nothing was done. `unreachable`: the request never left. `lost`:
- * the service did the work, and its reply never arrived. `broken`: HTTP 500.
+ * A fault of one request. `refused`: 429, nothing was done. `unreachable`: the request never left. `lost`: the service did the
+ * work, and its reply never arrived. `broken`: HTTP 500.
  */
 export type TestFault = 'refused' | 'unreachable' | 'lost' | 'broken';
 
 /** Options of `createTestService`. Durations in ms. */
 export interface TestServiceOptions {
-  /** The output of a job; when it throws, the job ends as FAILED. @defaultValue `{ echo: input }` */
+  /** The output of a job; if it throws, the job ends as FAILED. @defaultValue `{ echo: input }` */
   run?: (input: unknown, endpointId: string) => unknown;
   /** How long a job waits for a worker. @defaultValue 0 */
   queueMs?: (input: unknown, endpointId: string) => number;
@@ -21,11 +21,11 @@ export interface TestServiceOptions {
   runMs?: (input: unknown, endpointId: string) => number;
   /** How long a request takes to the service, and its reply back. @defaultValue 0 */
   latencyMs?: number;
-  /** Called for each request, with `count` from 1; returns what goes wrong with it, or `undefined`. */
+  /** Called for each request, with `count` from 1; returns its fault, or `undefined`. */
   fault?: (request: { method: 'GET' | 'POST'; path: string; count: number }) => TestFault | undefined;
   /**
-   * When a job with a webhook is called back: ms after its end, one call for each number. An empty list: the call is
-   * lost. When a latency or `lost` delays the answer to its POST, the callback arrives first. @defaultValue `[0]`
+   * When a job with a webhook is called back: in ms after its end, one call for each number. An empty list means that the call
+   * is lost. If a latency or `lost` delays the answer to its POST, the callback arrives first. @defaultValue `[0]`
    */
   callBackMs?: (job: TestJob) => readonly number[];
   /** The answer of a load-balanced route; `undefined` gives HTTP 404. */
@@ -52,7 +52,7 @@ export interface TestService {
   readonly webhooks: JobWebhooks;
 }
 
-/** A service in memory, on the scheduler's clock: no request leaves the process, and under a virtual clock nothing really waits. */
+/** A service in memory, on the scheduler's clock: no request leaves the process, and with a virtual clock nothing really waits. */
 export function createTestService(scheduler: SchedulerLike, options: TestServiceOptions = {}): TestService {
   const service = new MemoryService(scheduler, options);
   return {

@@ -29,7 +29,7 @@ import {
 } from './reply-error.js';
 import type { WireReply, WireRequest } from './transport.js';
 
-/** A reply as it was read. `maySendAgain` takes it as it is. */
+/** A reply as it was read; it can be passed to `maySendAgain`. */
 export type Reading =
   | { readonly status: number; readonly body: 'job'; readonly job: JobReply }
   | { readonly status: number; readonly body: 'failed'; readonly job: FailedReply }
@@ -50,9 +50,9 @@ export type Reading =
 export interface Asked {
   readonly purpose: RequestPurpose;
   readonly request: Pick<WireRequest, 'method' | 'url'>;
-  /** The id that the reply must echo, where it is known. */
+  /** The id that the reply must echo, if known. */
   readonly jobId?: string | undefined;
-  /** Masked wherever the service echoes them. */
+  /** Texts to mask if the service echoes them. */
   readonly secrets: readonly string[];
   /** The time of the reply in ms since the epoch. */
   readonly nowMs: number;
@@ -78,7 +78,7 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
   };
 }
 
-/** How the answer to a request is read: as a job, as chunks, or as a value of its own. `undefined`: it is none. */
+/** How the answer to a request is read: as a job, as chunks, or as a value. They return `undefined` if it is none. */
 const readers: Readonly<
   Record<RequestPurpose, (status: number, json: Json, asked: Asked) => Reading | undefined>
 > = {
@@ -108,13 +108,13 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
   return isSuccess(status) || isKnownState(job.status) ? { status, body: 'job', job } : undefined;
 }
 
-/** Looks at the state first: a schema that refuses a value creates an error, which would be slow for most replies. */
+/** Checks the state first, because a schema creates an error for each value that it refuses, which is slow for most replies. */
 function readFailed(value: unknown): FailedReply | undefined {
   if (typeof value !== 'object' || value === null || !('status' in value)) return undefined;
   return value.status === 'FAILED' ? failedReplySchema.safeParse(value).data : undefined;
 }
 
-/** A reply to a poll may leave out the id that was asked for. */
+/** Adds the id, which a reply to a poll may omit. */
 function withId(value: unknown, jobId: string | undefined): unknown {
   if (jobId === undefined || typeof value !== 'object' || value === null || 'id' in value) return value;
   return { ...value, id: jobId };
@@ -131,7 +131,7 @@ function kindOfError(
   const message = isRoute(purpose)
     ? routeErrorSchema.safeParse(json?.value).data?.error
     : serviceErrorText(json?.value)?.message;
-  // The answer to a poll may have any shape, but a JSON object comes from the service and not from a proxy.
+  // An answer to a poll may have any shape: a JSON object comes from the service and not from a proxy.
   if (message === undefined) return purpose === 'poll' && isObject(json?.value) ? 'error' : 'unreadable';
   return /\bno workers? (is |are )?available\b/i.test(message) ? 'no-workers' : 'error';
 }
@@ -161,7 +161,7 @@ function errorOf(
   return new UnexpectedStatusError(message, facts);
 }
 
-/** Only the origin: the rest of the location may hold secrets. */
+/** Only the origin, because the rest of the location may contain secrets. */
 function whereTo(location: string | undefined, { request, secrets }: Asked): string {
   if (location === undefined || !URL.canParse(location, request.url)) return '';
   return ` to ${redact(new URL(location, request.url).origin, secrets)}`;
@@ -180,8 +180,8 @@ const expected = {
 } as const satisfies Record<RequestPurpose, string>;
 
 /**
- * The level below which JSON that is too deep is kept as text: a job's id and state, the error of a route and the other
- * chunks of a stream stay readable. The answer of a route is the function's value as a whole.
+ * The level at which JSON that is too deep is kept as text, so that a job's id and state, the error of a route and the other
+ * chunks of a stream stay readable. The answer of a route is one value as a whole.
  */
 function cutLevel(status: number, purpose: RequestPurpose): number {
   if (purpose === 'stream') return 4;

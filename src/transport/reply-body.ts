@@ -10,7 +10,7 @@ export class ReplyBody {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** False when the reply is now longer than the cap: the caller has to end the exchange. */
+  /** Returns false if the reply is now longer than the cap: the caller must end the exchange. */
   add(chunk: Buffer): boolean {
     if (this.chunks === undefined) this.chunks = [chunk];
     else this.chunks.push(chunk);
@@ -34,7 +34,7 @@ export function announcesMore(headers: IncomingHttpHeaders, maxBytes: number): b
   return Number(headers['content-length'] ?? 0) > maxBytes;
 }
 
-/** One text for each name, which is in lower case. The same object where that is so already. */
+/** Headers with one text for each lower-case name. Returns the same object if it has this form already. */
 export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (isFlat(headers)) return headers;
   const flat: Record<string, string> = {};
@@ -52,8 +52,8 @@ function isFlat(headers: IncomingHttpHeaders): headers is Record<string, string>
 export const acceptEncoding = 'gzip, deflate, br';
 
 /**
- * The text of a body, decompressed up to `maxBytes`: past it, zlib's `ERR_BUFFER_TOO_LARGE` is thrown before the rest
- * is inflated. A body in any other encoding is left as it is.
+ * The text of a body, decompressed. Beyond `maxBytes` it throws zlib's `ERR_BUFFER_TOO_LARGE`, before the rest is decompressed.
+ * A body with any other encoding is not changed.
  */
 async function decodeBody(bytes: Buffer, encoding: string, maxBytes: number): Promise<string> {
   const decompress = decompressor(encoding.trim().toLowerCase(), bytes);
@@ -66,7 +66,7 @@ function decompressor(encoding: string, bytes: Buffer): Decompress | undefined {
   if (bytes.length === 0) return undefined;
   if (encoding === 'gzip' || encoding === 'x-gzip') return promisify(gunzip);
   if (encoding === 'br') return promisify(brotliDecompress);
-  // Some servers send raw deflate; a zlib header has 8 in its low half.
+  // Some servers send raw deflate. A zlib header begins with a byte whose lower half is 8.
   if (encoding === 'deflate') return promisify(((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw);
   return undefined;
 }

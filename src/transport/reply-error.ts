@@ -1,6 +1,6 @@
 import { MillraceError } from '../contract/millrace-error.js';
 
-/** Facts about a reply that is not an answer: nothing of its headers, and no secret. */
+/** Facts about a reply that is not an answer, without headers and secrets. */
 export interface ReplyFacts {
   readonly httpStatus: number;
   /** Additional context from the service. */
@@ -71,7 +71,7 @@ export class ServerError extends ReplyError {
   }
 }
 
-/** HTTP 3xx: redirects are never followed, since the key would go elsewhere. */
+/** HTTP 3xx: redirects are never followed, because the key would go to another address. */
 export class RedirectError extends ReplyError {
   static override readonly name: string = 'RedirectError';
 
@@ -89,7 +89,7 @@ export class UnexpectedStatusError extends ReplyError {
   }
 }
 
-/** A success whose body cannot be read as what was asked for: broken JSON, HTML, nothing, another job's id. */
+/** A success whose body is not the expected answer: broken JSON, HTML, nothing, another job's id. */
 export class MalformedReplyError extends ReplyError {
   static override readonly name: string = 'MalformedReplyError';
 

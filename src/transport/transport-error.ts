@@ -6,13 +6,16 @@ import type { WireRequest } from './transport.js';
 export type FaultPhase =
   'lookup' | 'connect' | 'tls' | 'secure-connect' | 'send' | 'response' | 'read' | 'too-large' | 'reset';
 
-/** An exchange without a reply. It carries no headers, and so no key: a client's own error never leaves the transport. */
+/**
+ * An exchange without a reply. It contains no headers and so no key, because the HTTP client's own error never leaves the
+ * transport.
+ */
 export class TransportError extends MillraceError {
   static override readonly name: string = 'TransportError';
 
   constructor(
     readonly phase: FaultPhase,
-    /** The system's code where there is one: ECONNREFUSED, ENOTFOUND, ECONNRESET, ETIMEDOUT … */
+    /** The system's code, if there is one: ECONNREFUSED, ENOTFOUND, ECONNRESET, ETIMEDOUT … */
     readonly systemCode: string | undefined,
     /** `no`: provably nothing of the request reached the service. `maybe`: it may have. */
     readonly sent: 'no' | 'maybe',
@@ -23,17 +26,17 @@ export class TransportError extends MillraceError {
   }
 }
 
-/** A client's error, and how far the exchange had come. */
+/** An error of the HTTP client, and how far the exchange had come. */
 export interface ClientFault extends ClientError {
   /** The phase that timed out. */
   readonly timedOut?: FaultPhase | undefined;
-  /** The connection was never ready for a request. */
+  /** Whether the connection was never ready for a request. */
   readonly neverConnected: boolean;
-  /** The head of a reply had arrived. */
+  /** Whether the head of a reply had arrived. */
   readonly responded: boolean;
 }
 
-/** Turns a client's error into ours, and decides whether anything of the request can have reached the service. */
+/** Turns an error of the HTTP client into ours, and decides whether any part of the request can have reached the service. */
 export function faultOf(
   request: Pick<WireRequest, 'method' | 'url' | 'headers'>,
   fault: ClientFault,
@@ -52,7 +55,7 @@ export function faultOf(
   );
 }
 
-/** The reply is longer than its cap: it is cut off, and what the request asked for may have been done. */
+/** The error for a reply that is longer than its cap and cut off. The service may have done the work. */
 export function tooLarge(request: Pick<WireRequest, 'method' | 'url'>, maxBytes: number): TransportError {
   const text = `${request.method} ${placeOf(request.url)}: the reply is larger than ${maxBytes} bytes`;
   return new TransportError('too-large', undefined, 'maybe', false, text);
@@ -70,7 +73,7 @@ function phaseOf({ code = '', syscall, neverConnected, responded, message }: Cli
   return code.startsWith('HPE_') ? 'response' : 'reset';
 }
 
-/** The rule: `sent` is `no` only when the request provably never left; a reset may come before or after its bytes. */
+/** The rule for `sent`: `no` only if the request provably never left. A reset may come before or after its bytes. */
 function neverLeft(fault: ClientFault, phase: FaultPhase): boolean {
   if (fault.timedOut !== undefined) return beforeRequest.has(phase);
   return fault.neverConnected || beforeRequest.has(phase) || phase === 'send';
@@ -98,12 +101,12 @@ const tlsCodes: ReadonlySet<string> = new Set([
   'PATH_LENGTH_EXCEEDED',
 ]);
 
-/** Verification of the server's certificate failed: nothing of the request has left then. */
+/** Whether verification of the server's certificate failed, so that no part of the request has left. */
 function isTlsCode(code: string): boolean {
   return tlsCodes.has(code) || /^(CERT|CRL)_/.test(code);
 }
 
-/** Host and path; a query may hold secrets. */
+/** Host and path, without the query, which may contain secrets. */
 function placeOf(url: string): string {
   return URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname}` : 'an invalid URL';
 }
@@ -114,7 +117,7 @@ function secretsOf({ headers }: Pick<WireRequest, 'headers'>): string[] {
     .map(([, value]) => value.replace(/^Bearer /i, ''));
 }
 
-/** What is copied from an error of Node or of an HTTP client: their errors also hold requests, headers and sockets. */
+/** The parts to copy from an error of Node or of an HTTP client, which also contains requests, headers and sockets. */
 export interface ClientError {
   readonly message: string;
   readonly code?: string | undefined;
@@ -134,7 +137,7 @@ function parserCode(error: unknown): string | undefined {
   return error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_INVALID_REPLY' : undefined;
 }
 
-/** When several addresses fail, Node gives one error without a message. */
+/** If several addresses fail, Node gives one error without a message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : '';

@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly paid: boolean;
 }
 
-/** A named limit in ms for each phase, in their order; `requestMs` bounds the whole. */
+/** A time limit in ms for each phase of a request, in their order; `requestMs` limits the whole. */
 export interface PhaseTimeouts {
   /** Looking up the host's name. @defaultValue 10_000 */
   readonly lookupMs: number;
@@ -46,11 +46,10 @@ export interface WireReply {
  */
 export interface Transport {
   (request: WireRequest): Observable<WireReply>;
-  /** Closes its connections. Optional: a client closes a transport that it made itself. */
+  /** Closes its connections. Optional. A client closes only a transport that it created itself. */
   close?(): void;
 }
 
-/** 64 MiB. */
 export const defaultMaxReplyBytes = 64 * 1024 * 1024;
 
 const defaults = {
@@ -63,8 +62,7 @@ const defaults = {
 
 /**
  * The limits of one exchange. The service may take `responseMs` until its reply begins: for /runsync that is
- * `executionTimeoutMs` (spec 8). Every other phase has a limit of its own, which also ends a reply that drips in single
- * bytes.
+ * `executionTimeoutMs` (spec 8). Every other phase has a separate limit, which also ends a reply that arrives byte by byte.
  */
 export function phaseTimeouts(responseMs: number, overrides: Partial<PhaseTimeouts> = {}): PhaseTimeouts {
   const phases = { ...defaults, responseMs, ...overrides };
@@ -78,8 +76,8 @@ export function phaseTimeouts(responseMs: number, overrides: Partial<PhaseTimeou
 const userAgent = `millrace/${version}`;
 
 /**
- * The headers of a request: the key on every one, the content type where there is a body. (spec 4.3, 5)
- * @param apiKey absent where none is configured: the service then answers 401
+ * The headers of a request: always the key, and the content type if there is a body. (spec 4.3, 5)
+ * @param apiKey absent if none is configured: the service then answers 401
  */
 export function wireHeaders(apiKey: string | undefined, hasBody: boolean): Record<string, string> {
   return {

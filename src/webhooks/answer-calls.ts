@@ -1,10 +1,10 @@
-/** A call of the service, from any kind of server. */
+/** A call of the service, as any kind of server received it. */
 export interface ReceivedCall {
   readonly method: string;
   readonly path: string;
   /** From its content-length header, if it has one. */
   readonly length: number;
-  /** Resolves to the next part of the body, `undefined` at its end. */
+  /** Resolves to the next part of the body, or to `undefined` at its end. */
   readonly next: () => Promise<Uint8Array | undefined>;
 }
 
@@ -63,13 +63,13 @@ export function nodeHandler(answer: AnswerCall): (request: NodeCall, response: N
   };
 }
 
-/** A call that is refused for good may have a body that was not read to its end, so its connection is closed. */
+/** Closes the connection of a call that is refused for good, because its body may not be read to its end. */
 function headersOf(status: number): Record<string, string> {
   const isRead = status < 300 || status === 409 || status === 503;
   return { 'Content-Type': 'text/plain', ...(!isRead && { Connection: 'close' }) };
 }
 
-/** The body as text; `undefined` when it is longer than `maxBytes`. Rejects when it breaks off. */
+/** The body as text; `undefined` if it is longer than `maxBytes`. Rejects if it is incomplete. */
 export async function readText(call: ReceivedCall, maxBytes: number): Promise<string | undefined> {
   if (!(call.length <= maxBytes)) return undefined;
   const decoder = new TextDecoder();

@@ -3,7 +3,7 @@ import { isTerminal, type JobReply } from '../contract/service-replies.js';
 import { clampTimer, type LateClock } from '../policy/client-clock.js';
 import type { PollJob, PollSchedule } from '../policy/polling/poll-schedule.js';
 
-/** While callbacks arrive, the first poll of a job waits this many times the slowest recent turnaround, within these bounds. */
+/** While callbacks arrive, the first poll of a job waits this many times the slowest recent turnaround, within these limits. */
 const patience = { turnarounds: 3, leastMs: 5_000, mostMs: 600_000 };
 /** The wait before it is known whether callbacks arrive. */
 const hopefulMs = 60_000;
@@ -18,9 +18,9 @@ interface WatchedJob {
 }
 
 /**
- * Polls as a backstop: by the given schedule when callbacks do not arrive, rarely while they do. Until that is known,
- * one job at a time is polled by the schedule, so that missing callbacks are noticed. When a poll has seen a job end,
- * no other job is polled until its callback arrived or is missing.
+ * Polls in addition to callbacks: by the given schedule if callbacks do not arrive, rarely while they do. Until that is known,
+ * one job at a time is polled by the schedule, to notice missing callbacks. After a poll has seen a job's end, no other job is
+ * polled until its callback has arrived or is missing.
  */
 export class BackstopPolls implements PollSchedule {
   private readonly jobs = new Set<WatchedJob>();
@@ -55,7 +55,10 @@ export class BackstopPolls implements PollSchedule {
     this.health.polled(key, this.byKey.get(key)?.job.submittedAt ?? this.clock.scheduler.now());
   }
 
-  /** The callback of a job has arrived. Returns the time since its submission, in ms; `undefined` when the job is not polled. */
+  /**
+   * Call it when the callback of a job has arrived. Returns the time since its submission, in ms; `undefined` if the job is not
+   * polled.
+   */
   calledBack(key: string): number | undefined {
     const watched = this.byKey.get(key);
     if (watched === undefined) return undefined;
@@ -123,14 +126,14 @@ export class BackstopPolls implements PollSchedule {
 /** Whether callbacks arrive; `hoped` before any job has ended. */
 type CallbackState = 'hoped' | 'coming' | 'missing';
 
-/** How many ends are looked at. */
+/** The number of latest ends that count. */
 const window = 20;
-/** A callback that is later than the poll by at most this was already on its way. */
+/** A callback that arrives at most this many ms after the poll was already on its way. */
 const graceMs = 2_000;
-/** The part of the slowest turnaround that is kept from one job to the next. */
+/** The slowest turnaround is multiplied by this with each job, so that an old one is forgotten. */
 const memory = 0.98;
 
-/** Finds out whether the service calls back, from how each job's end was learned: by a callback, or only by a poll. */
+/** Decides whether the service calls back: whether a callback, or only a poll, reported the end of each job. */
 export class CallbackHealth {
   readonly state$ = new BehaviorSubject<CallbackState>('hoped');
   /** The longest recent time from a submission to its callback, in ms; 0 before the first. */
@@ -144,7 +147,7 @@ export class CallbackHealth {
 
   constructor(private readonly scheduler: SchedulerLike) {}
 
-  /** A callback arrived about a job that was submitted `turnaroundMs` ago. */
+  /** Call it when a callback arrives about a job that was submitted `turnaroundMs` ago. */
   came(key: string, turnaroundMs: number): void {
     this.polledEnds.get(key)?.wait.unsubscribe();
     this.polledEnds.delete(key);
@@ -152,7 +155,7 @@ export class CallbackHealth {
     this.add(true);
   }
 
-  /** A poll saw the end of a job that was submitted at `submittedAt`. */
+  /** Call it when a poll saw the end of a job that was submitted at `submittedAt`. */
   polled(key: string, submittedAt: number): void {
     if (this.polledEnds.has(key)) return;
     const wait = this.scheduler.schedule(() => {
@@ -162,13 +165,13 @@ export class CallbackHealth {
     this.polledEnds.set(key, { wait, submittedAt });
   }
 
-  /** A callback arrived about a job that has ended: if a poll saw the end just before, the callback was on its way. */
+  /** Call it when a callback arrives about a job that has ended: if a poll saw the end just before, the callback was on its way. */
   cameAfterEnd(key: string): void {
     const polled = this.polledEnds.get(key);
     if (polled !== undefined) this.came(key, this.scheduler.now() - polled.submittedAt);
   }
 
-  /** A poll has seen the end of a job, and its callback may still be on its way. */
+  /** Whether a poll has seen the end of a job whose callback may still be on its way. */
   get isUndecided(): boolean {
     return this.polledEnds.size > 0;
   }

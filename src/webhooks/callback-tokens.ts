@@ -5,7 +5,7 @@ export type Hmac = (secret: string, text: string) => string | PromiseLike<string
 
 /** The POST that a callback is about. */
 export interface CalledPost {
-  /** The run that the rows belong to: a receiver takes only callbacks of its own run. */
+  /** The run that the rows belong to. A receiver accepts only callbacks of its own run. */
   readonly run: string;
   readonly row: string;
   /** Counts from 1, over all starts of the run. */
@@ -18,8 +18,8 @@ const minSecretLength = 32;
 const maxTokenLength = 4_096;
 
 /**
- * Names of POSTs that only the holder of the secret can make. The service signs nothing, so the address that it is
- * given is signed instead. A token is one path segment: what it names, a dot, and its HMAC.
+ * Tokens that name a POST and that only the holder of the secret can create. The service does not sign its calls, so the
+ * address that it gets is signed instead. A token is one path segment: the named POST, a dot, and the HMAC.
  */
 export class CallbackTokens {
   /** @throws InvalidOptionError for a secret that is too short */
@@ -39,7 +39,7 @@ export class CallbackTokens {
       : Promise.resolve(signed).then((mac) => `${named}.${mac}`);
   }
 
-  /** What a token names; `undefined` when it is forged or broken. */
+  /** The POST that a token names; `undefined` if the token is forged or broken. */
   async read(token: string): Promise<CalledPost | undefined> {
     if (token.length > maxTokenLength) return undefined;
     const [named = '', mac = '', ...more] = token.split('.');
@@ -53,7 +53,7 @@ export function tokenIn(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What a token claims to name, unverified; `undefined` when it is broken. */
+/** The POST that a token claims to name, unverified; `undefined` if the token is broken. */
 export function postNamedIn(token: string): CalledPost | undefined {
   try {
     return postOf(token.slice(0, Math.max(token.indexOf('.'), 0)));
@@ -67,7 +67,7 @@ function postOf(named: string): CalledPost {
   return { run, row, attempt };
 }
 
-/** Takes the same time for any text of that length. */
+/** Compares in the same time for any text of that length. */
 function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;

@@ -7,16 +7,16 @@ import type { CalledPost, CallbackTokens } from './callback-tokens.js';
 
 /** A genuine callback about a job that is not running in this process. */
 export interface OrphanCallback extends CalledPost {
-  /** `undefined`: the body could not be read. */
+  /** `undefined` if the body could not be read. */
   readonly body: string | undefined;
 }
 
-/** A call that was answered. It does not hold the address. */
+/** A call that was answered, without its address. */
 export interface WebhookCall extends Partial<CalledPost> {
   /**
-   * How the call ended. `forged`: not an address of this receiver. `late`: not durable in time, the service tries
-   * again. `double`: reported beside a call or the answer to a POST, for a second id of one purchase or an id of
-   * another job: the service may have made two jobs, or has exchanged them.
+   * The result of the call. `forged`: not an address of this receiver. `late`: not durable in time; the service tries again.
+   * `double`: reported in addition to a call or the answer to a POST, if one purchase has a second job id or the id of another
+   * job: the service may have created two jobs, or mixed them up.
    */
   readonly result: CallbackResult | 'forged' | 'late' | 'double';
   /** The HTTP status of the answer; 0 for `double`. */
@@ -28,8 +28,8 @@ export interface WebhookCall extends Partial<CalledPost> {
 /** At most this many ended jobs are remembered. */
 const mostEnded = 10_000;
 /**
- * How long a job whose POST had no answer waits for a callback: before any callback has arrived, while they arrive
- * (at least), and while they do not.
+ * How long a job whose POST had no answer waits for a callback, in ms: `hoped` before any callback has arrived, at least
+ * `coming` while they arrive, and `missing` while they do not.
  */
 const giveUpMs = { hoped: 600_000, coming: 60_000, turnarounds: 5, missing: 30_000 };
 
@@ -45,14 +45,14 @@ interface EndedJob {
   readonly ids: Set<string>;
 }
 
-/** How a receiver's jobs are named to the service. */
+/** How a receiver creates the addresses of its jobs. */
 interface ReceiverAddress {
   readonly run: string;
   readonly url: string;
   readonly tokens: CallbackTokens;
 }
 
-/** The jobs that callbacks may be about: those in progress, those that ended, and whether callbacks arrive. */
+/** The jobs that callbacks may be about, in progress or ended, and whether callbacks arrive. */
 export class CalledJobs {
   private readonly health: CallbackHealth;
   private readonly backstops: BackstopPolls[] = [];
@@ -89,7 +89,7 @@ export class CalledJobs {
         listening.set(row, mine);
         return { unsubscribe: () => listening.get(row) === mine && listening.delete(row) };
       },
-      // A job that may have been accepted is not over: a callback may prove it.
+      // A job that may have been accepted is not over, because a callback may prove that it was.
       ended: (outcome) => {
         const { jobId = '' } = outcome;
         if (outcome.status === 'completed' || outcome.paid !== 'maybe')
@@ -100,7 +100,7 @@ export class CalledJobs {
     };
   }
 
-  /** Handles a genuine callback; calls `orphan` when its job is not in progress here. */
+  /** Handles a genuine callback; calls `orphan` if its job is not in progress here. */
   give(
     { run, row, attempt, body }: OrphanCallback,
     orphan: () => ObservableInput<CallbackResult>,
@@ -111,7 +111,7 @@ export class CalledJobs {
       if (ended === undefined || ended.attempt < attempt) return orphan();
       this.health.cameAfterEnd(ended.key);
       const jobId = jobIdIn(body);
-      // The service knows an address only from its POST: so it accepted that POST.
+      // The service knows an address only from its POST, so it accepted that POST.
       if (jobId !== undefined && !ended.ids.has(jobId)) this.contradict({ run, row, attempt }, jobId);
       if (jobId !== undefined) ended.ids.add(jobId);
       return ['settled'];

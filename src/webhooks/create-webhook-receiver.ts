@@ -33,41 +33,41 @@ import { CalledJobs, type OrphanCallback, type WebhookCall } from './called-jobs
 export interface WebhookReceiverOptions {
   /** Signs the address of each job: at least 32 random characters, kept secret. */
   secret: string;
-  /** Where the service reaches the receiver: an http or https URL. Each job's address is one segment below it. */
+  /** The http or https URL at which the service reaches the receiver. Each job's address is one segment below it. */
   url: string;
   /**
-   * The name of the run: only callbacks to addresses of this run are taken. @defaultValue a random one, so that
-   * callbacks of an earlier process are refused
+   * The name of the run: only callbacks to addresses of this run are accepted. @defaultValue a random one, so that callbacks of
+   * an earlier process are refused
    */
   run?: string;
-  /** HMAC-SHA-256 of a text in base64url. @defaultValue by WebCrypto */
+  /** HMAC-SHA-256 of a text, in base64url. @defaultValue with WebCrypto */
   hmac?: Hmac;
   /** The clock. @defaultValue that of the first client */
   scheduler?: SchedulerLike;
   /**
-   * Called with a genuine callback about a job that is not in progress here. Its result is the HTTP status of the
-   * answer. @defaultValue 503
+   * Called with a genuine callback about a job that is not in progress here. Its result decides the HTTP status of the answer.
+   * @defaultValue the answer is 503
    */
   orphan?: (callback: OrphanCallback) => ObservableInput<CallbackResult>;
 }
 
-/** Takes callbacks of the service. It does not listen by itself: give one of its handlers to a server. */
+/** Receives callbacks of the service. It opens no port: pass one of its handlers to a server. */
 export interface WebhookReceiver extends JobWebhooks {
   /** A handler for servers with the `fetch` API. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** A handler for `node:http`. */
   readonly node: (request: NodeCall, response: NodeAnswer) => void;
-  /** Emits every call with the status of its answer, just before the answer is written, and every `double`, with status 0. */
+  /** Emits every call with the status of its answer, just before the answer is written; and every `double`, with status 0. */
   readonly calls$: Observable<WebhookCall>;
   /**
-   * The callbacks of a job whose row has an id that outlives the process.
+   * The callbacks of a job whose row has an id that stays the same in later processes.
    *
-   * @param earlier POSTs of the row before this job; for `attach`, before the POST that made the job
+   * @param earlier number of POSTs of the row before this job; for `attach`, before the POST that created the job
    */
   row(row: string, earlier?: number): JobWebhook;
   /**
-   * Takes in a callback that another process received and checked, and that its `orphan` passed on. Resolves to
-   * `undefined` when the job is not in progress here, or nothing became durable.
+   * Handles a callback that another process received and checked, and that its `orphan` passed on. Resolves to `undefined` if
+   * the job is not in progress here, or nothing became durable.
    */
   deliver(callback: OrphanCallback): Promise<CallbackResult | undefined>;
 }
@@ -79,9 +79,10 @@ const bodyMs = 10_000;
 const answerMs = 8_000;
 
 /**
- * Takes callbacks of the service. A callback of a completed job ends the job, once its POST is answered. Polls stay
- * as the backstop. The receiver answers 200 once what a callback tells is durable: the outcome of the job, or only its id
- * if the job goes on. If nothing becomes durable within 8 s it answers 503, so that the service tries again.
+ * Creates a receiver for callbacks of the service. A callback of a completed job ends the job, once its POST is answered. Jobs
+ * are still polled, in case a callback is lost. The receiver answers 200 once the news of a callback is durable: the outcome of
+ * the job, or only its id if the job goes on. If nothing becomes durable within 8 s, it answers 503, so that the service tries
+ * again.
  *
  * @example
  * ```ts

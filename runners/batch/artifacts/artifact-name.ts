@@ -16,7 +16,7 @@ interface ArtifactName {
   readonly collides?: boolean;
   /** Its number among the files of its row, counted from 1. @defaultValue 1 */
   readonly nth?: number;
-  /** Distinguishes another file of the same name, when the row was bought again or another file is there already. */
+  /** Distinguishes files with the same name, if the row was bought again or another file is there already. */
   readonly apart?: string;
 }
 
@@ -34,7 +34,7 @@ export function artifactName({ id, format, collides = false, nth = 1, apart }: A
   return `${[isPlain(id) ? id : clean(id), ...hashes].join('~')}.${format}`;
 }
 
-/** Equal for two ids that a file system may take for the same. */
+/** A form that is equal for ids whose file names a file system may treat as the same. */
 export function foldCase(id: string): string {
   return id.toLowerCase();
 }
@@ -64,7 +64,7 @@ export const imagesFolder = 'images';
 /** The folder of files that the user asked for (`saveOutput`), within the output folder. */
 export const filesFolder = 'files';
 
-/** Creates the folder of pictures; returns true if there was none. Refuses a link in its place, since it may lead anywhere. */
+/** Creates the folder of pictures; returns true if there was none. Refuses a link in its place, because it may lead anywhere. */
 export async function openImagesFolder(disk: Disk, folder: string): Promise<boolean> {
   return openFilesFolder(disk, folder, imagesFolder);
 }

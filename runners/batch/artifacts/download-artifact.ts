@@ -39,15 +39,15 @@ const idleMs = 60_000;
 
 /** Statuses below 500 that may be temporary. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
-/** The host has no bytes after those that it was asked for: the whole file is requested again. */
+/** The status of a host that has no bytes after the requested position: the whole file is requested again. */
 const notSatisfiable = 416;
 
 /** If a try gets this many bytes further than any before, it does not count as failed. */
 const progressBytes = 2 ** 20;
 
 /**
- * Downloads an artifact and saves it, without the API key, trying again while that may help; resolves to `undefined` if
- * it is left for later. (spec 8: the URL of a picture lives 7 days)
+ * Downloads an artifact, without the API key, and saves it; tries again while that may help. Resolves to `undefined` if it is
+ * left for later. (spec 8: the URL of a picture is valid for 7 days)
  *
  * @throws {ArtifactError} if it cannot be downloaded now; {@link DiskFault}.
  */
@@ -71,7 +71,7 @@ export async function downloadArtifact(
   }
 }
 
-/** Bytes that arrived before a connection broke, or before a start ended, are lost only if the host cannot continue from there. */
+/** Continues after bytes that arrived before a connection broke or a start ended, unless the host cannot. */
 async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSettings): Promise<void> {
   const { random, scheduler, maxRetries, left$ } = settings;
   let furthest = part.length;

@@ -24,13 +24,12 @@ export interface EarlierPart extends Pick<PartNote, 'bytes' | 'validator' | 'tot
 }
 
 const mostNoteBytes = 10_000;
-/** In the name of the part that is being copied, in place of a process id. */
+/** Stands for a process id in the name of the part that is being copied. */
 const ofNobody = '0'.repeat(8);
 
 /**
- * The note beside the part file of a download. It is written once the bytes that it counts are durable, and is removed,
- * durably, before the part is written anew: it never counts bytes of another version, wherever a process or a machine
- * stops.
+ * The note beside the part file of a download. It is written after the bytes that it counts are durable, and durably removed
+ * before the part is written anew. So it never counts bytes of another version, even after a crash.
  */
 export class KeptPart {
   constructor(
@@ -60,8 +59,8 @@ export class KeptPart {
   }
 
   /**
-   * Takes the bytes that an earlier process left of this URL, once. The caller must copy them, since that process may
-   * only seem dead and still write.
+   * Returns the bytes of this URL that an earlier process left, once. The caller must copy them, because that process may only
+   * seem dead and still write.
    */
   async take(): Promise<EarlierPart | undefined> {
     const note = await this.read();
@@ -87,7 +86,7 @@ export class KeptPart {
   }
 }
 
-/** A person may have edited it. */
+/** Checked, because a person may have edited it. */
 function isNote(value: unknown): value is PartNote {
   if (typeof value !== 'object' || value === null) return false;
   const { part, url, validator, total, bytes } = value as Partial<Record<keyof PartNote, unknown>>;
@@ -109,8 +108,8 @@ function hashOf(text: string): string {
 const range = /^bytes (\d+)-\d+\/(\d+|\*)$/;
 
 /**
- * The version of a file whose first bytes have arrived, as its host identifies it: bytes of two versions are never
- * mixed. From a host that gives no strong validator (RFC 9110, 13.1.5) the whole file is requested again.
+ * The version of a partly downloaded file, as its host identifies it, so that bytes of two versions are never mixed. If the
+ * host gives no strong validator (RFC 9110, 13.1.5), the whole file is requested again.
  */
 export class FileVersion {
   /** The validator for `If-Range`; `undefined` if there is none. */
@@ -159,6 +158,6 @@ function validatorOf(headers: DownloadHead['headers']): string | undefined {
   if (isEncoded || headers['accept-ranges'] === 'none') return undefined;
   if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
   const modified = headers['last-modified'] ?? '';
-  // Within one second a file may change twice with the same date.
+  // Within a second of this date the file may have changed again without another date.
   return Date.parse(date) - Date.parse(modified) >= 1000 ? modified : undefined;
 }

@@ -104,7 +104,7 @@ export function pathOf(at: ValuePlace): string {
   }, 'output');
 }
 
-/** The paths of a start: those given, else those that the run remembers. `null`: no paths any more. */
+/** The paths of a start: the given ones, or else those that the run remembers. `null` removes them. */
 export function pathsInForce(
   { saveOutput: given }: { readonly saveOutput?: readonly string[] | null | undefined },
   { saveOutput: remembered = [] }: { readonly saveOutput?: readonly string[] },

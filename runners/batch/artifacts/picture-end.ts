@@ -7,8 +7,8 @@ const startOfScan = 0xda;
 const segmentHead = 4;
 
 /**
- * Checks whether a picture's end has arrived: a reply without a length that breaks off looks whole, and so does a file
- * that was already cut short at its host. Bytes after the end are ignored.
+ * Checks whether a picture's end has arrived, because an interrupted reply without a length looks complete, and so does a file
+ * that is already cut off at its host. Bytes after the end are ignored.
  */
 export class PictureEnd {
   private head: Buffer = Buffer.alloc(0);

@@ -21,9 +21,9 @@ export interface ArtifactFile extends WrittenPart {
 }
 
 /**
- * Saves an artifact under the row's name: first in a file beside it, synced, then renamed, so that a name always stands
- * for a whole file. A different file that is there already is kept: the artifact then gets another name. The extension
- * follows from the bytes.
+ * Saves an artifact under the row's name. It is written to a temporary file, synced and renamed, so that a name always means a
+ * complete file. A different file that is there already is kept; the artifact then gets another name. The extension follows
+ * from the bytes.
  *
  * @param fill Writes the bytes, chunk by chunk, each awaited. Its error is passed on; nothing remains except a part
  *   that it leaves for a later start.

@@ -23,7 +23,7 @@ import { isEnd } from '../row/row-status.js';
 
 interface CalledRowsParts {
   readonly scheduler: SchedulerLike;
-  /** Emits when this process leaves its rows: a POST without an answer then waits for no callback. */
+  /** Emits when this process leaves its rows: POSTs without an answer then stop waiting for a callback. */
   readonly leaving$: Observable<unknown>;
   /** Handles genuine callbacks about rows that this process does not have. */
   readonly orphan: HandOn;
@@ -54,8 +54,8 @@ export class CalledRows {
   }
 
   /**
-   * A callback is answered, and the job ended for replays, only once the row's records are durable; that is later than
-   * the end of its job.
+   * A callback is answered only once the row's records are durable, which is later than the end of its job. Repeated callbacks
+   * are ignored from then on.
    */
   row(row: RowInFlight): JobWebhook {
     const { leaving$, listening, unanswered } = this.parts;

@@ -22,7 +22,7 @@ export class FoundJobs {
     });
   }
 
-  /** The row no longer waits. If it has been sent again, a job named for its earlier POST no longer counts. */
+  /** Called when the row no longer waits. If it has been sent again, a job named for its earlier POST no longer counts. */
   private wentOn({ id, progress }: RowInFlight): void {
     this.waiting.delete(id);
     const job = this.named.get(id);

@@ -40,13 +40,13 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, 
   };
 };
 
-/** The callbacks of a run, about rows in work and about those that are held. */
+/** The callbacks of a run, about rows in flight and held rows. */
 class CallbacksOfRun implements RunCallbacks {
   private readonly calls: CallbackCounts = { taken: 0, refused: 0 };
   isUsed = false;
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
-  /** Rows of earlier starts that are or were in work in this one. */
+  /** Rows of earlier starts that this start has begun to work on. */
   private readonly begun = new Set<string>();
   private readonly jobs = new FoundJobs();
   /** By row: the job that the last warning was about. */
@@ -158,8 +158,8 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   /**
-   * Keeps the job for the row. It is written to the journal at the end of this start, or when the row is begun; until
-   * then the service is told to try again.
+   * Keeps the job for the row. It is written to the journal when the row is begun, or at the end of this start; until then the
+   * answer asks the service to try again.
    */
   private name(
     id: string,
@@ -171,7 +171,7 @@ class CallbacksOfRun implements RunCallbacks {
     const known = jobs.named.get(id);
     const isInWork = jobs.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
-    // Synchronously if possible, because the row may be sent in the next moment.
+    // Claimed synchronously if possible, because the row may be about to be sent.
     return defer(() => ownerOf(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
@@ -200,7 +200,7 @@ class CallbacksOfRun implements RunCallbacks {
     return of('foreign');
   }
 
-  /** A request that was refused has created a job all the same: the job is polled if the row has not been sent again yet. */
+  /** Handles a refused request that has created a job all the same: the job is polled if the row has not been sent again yet. */
   private contradicted(id = '', jobId = ''): void {
     const sent = this.jobs.sent(id);
     if (sent === undefined) return void this.doubled(id, jobId);
@@ -219,8 +219,8 @@ class CallbacksOfRun implements RunCallbacks {
 }
 
 /**
- * What a callback means for a row that is not in work, according to its records. `held`: its POST has no answer, and
- * the callback names its job. `undefined`: this cannot be decided before the row is in work again.
+ * What a callback means for a row that nobody works on, according to its records. `held`: its POST has no answer, and the
+ * callback names its job. `undefined` if this can only be decided once the row is worked on again.
  */
 export function meaningOf(
   row: RowRecords | undefined,

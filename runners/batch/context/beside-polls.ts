@@ -29,30 +29,30 @@ const mostPolled = 1_000;
 
 /** The use of a slot by a task, until it is unsubscribed. */
 export interface SlotUse extends Unsubscribable {
-  /** Takes an event of the row, which may mean that the row gives up or needs its slot. */
+  /** Call it with each event of the row: the event may mean that the row gives away its slot, or needs one. */
   follow(event: JobEvent<unknown>): void;
 }
 
 interface RowSlot {
   readonly endpoint: string;
   isAccepted: boolean;
-  /** Why the row gave its slot away: its job is missing, or the service accepted nothing of it. `undefined` if it holds one. */
+  /** Why the row gave away its slot: its job is missing, or the service refused its request. `undefined` if it has a slot. */
   away: Extract<WaitReason, 'not-found' | 'rate-limited'> | undefined;
-  /** The row's wait is over, and it waits for a slot. */
+  /** Whether the row's wait is over, so that it waits only for a slot. */
   isReturning: boolean;
 }
 
 interface Surroundings {
   readonly slots: Pick<Slots, 'limit'>;
   readonly stops: Stops;
-  /** Whether rows go to more than one endpoint. With a single endpoint, a row that gives its slot away helps no other row. */
+  /** Whether rows go to more than one endpoint. With a single endpoint, a row that gives away its slot helps no other row. */
   readonly hasSeveralEndpoints: boolean;
 }
 
 /**
- * Assigns slots to rows. Jobs of earlier starts are all polled, even if there are fewer slots: while some of them take
- * long, the service would delete the results of the others. One slot beside them is left for rows of this start. A row
- * of this start that waits after a refusal, or because its job is missing, gives its slot to others meanwhile.
+ * Assigns slots to rows. All jobs of earlier starts are polled, even if there are fewer slots: otherwise the service would
+ * delete the results of some while others take long. One additional slot is kept for rows of this start. A row of this start
+ * that waits after a refusal, or because its job is missing, gives its slot to others meanwhile.
  */
 export class BesidePolls {
   private readonly polled = new BehaviorSubject(0);
@@ -86,7 +86,7 @@ export class BesidePolls {
     };
   }
 
-  /** Whether a row has to wait for a slot before it is sent, because it gave its own away. */
+  /** Whether a row must wait for a slot before it is sent, because it gave away its own. */
   mustReturn(id: string): boolean {
     const row = this.rows.get(id);
     return row?.away === 'rate-limited' && !row.isReturning;
@@ -108,7 +108,7 @@ export class BesidePolls {
     });
   }
 
-  /** Whether a row of another endpoint is in work whose latest request did not fail and was not refused. */
+  /** Whether a row of another endpoint is in flight, and that endpoint's latest request did not fail and was not refused. */
   worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
@@ -118,9 +118,9 @@ export class BesidePolls {
   }
 
   /**
-   * How many tasks may be in work at once. Rows whose job is missing hold no slot, but at most as many as there are
-   * slots: a service that knows none of its jobs does not get more than twice as many rows. Rows that were refused hold
-   * none, because they get one again before they are sent.
+   * How many tasks may run at once. Rows whose job is missing hold no slot, but only as many of them as there are slots: a
+   * service that knows none of its jobs then gets at most twice as many rows. Refused rows hold none, because they get one
+   * again before they are sent.
    */
   slots(limit$: Observable<number>): Observable<number> {
     return combineLatest([limit$, this.polled, this.changes.pipe(startWith(undefined))]).pipe(
@@ -164,8 +164,8 @@ export class BesidePolls {
   }
 
   /**
-   * A row does not start while another row of its endpoint waits after a refusal, because it would be refused as well.
-   * It starts anyway if fewer rows are in work than there are slots.
+   * A row does not start while another row of its endpoint waits after a refusal, because it would be refused as well. It
+   * starts anyway if fewer rows are in flight than there are slots.
    */
   private readonly mayStart = (task: Task): boolean => {
     const { hasSeveralEndpoints, slots } = this.around;

@@ -56,8 +56,8 @@ export interface FoundJob {
 }
 
 /**
- * What a callback said about a held POST, or about one that this start was to send again (`again`). `isTaken`: its job
- * is polled by now.
+ * The job that a callback named for a held POST, or for one that this start was to send again (`again`). `isTaken`: the job is
+ * polled already.
  */
 export type NamedJob = Pick<NamedPost, 'attempt' | 'jobId'> &
   Partial<Pick<FoundJob, 'again'>> & { readonly isTaken?: boolean };

@@ -49,10 +49,10 @@ export interface RunCallbacks {
   takeFound(row: RowInFlight): FoundJob | undefined;
   /** Wraps the schedule: polls are rare while callbacks arrive. */
   poll(schedule: PollSchedule): PollSchedule;
-  /** The row is in work from now on, here or elsewhere: its state from earlier starts is no longer valid. */
+  /** Call it when work on the row begins, here or elsewhere: its state from earlier starts is no longer valid. */
   begin(task: TaskOf<'send' | 'poll'>): void;
   /**
-   * No row is in work any more, here or elsewhere: from now on the records of a row, including those of this start,
+   * Call it when nobody works on any row, here or elsewhere: from now on the records of a row, including those of this start,
    * decide what a callback about it means.
    */
   endWork(rows: ReadonlyMap<string, RowRecords>): void;
@@ -61,17 +61,20 @@ export interface RunCallbacks {
    * polled from now on.
    */
   takeLeft(): readonly FoundJob[];
-  /** From now on, job ids are claimed here. */
+  /** Sets where job ids are claimed from now on. */
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
-  /** The row has ended as unknown in this start, because of this POST. */
+  /** Call it when the row has ended as unknown in this start, because of this POST. */
   hold(id: string, post: HeldPost): void;
-  /** A genuine callback about a row that is not in work: if the row is held as unknown, it has this job, which is polled later. */
+  /**
+   * Handles a genuine callback about a row that nobody works on: if the row is held as unknown, it has this job, which is
+   * polled later.
+   */
   orphan(callback: NamedPost): Observable<CallbackResult>;
-  /** The job that a callback has named for this held row is polled from now on. */
+  /** Call it when the job that a callback has named for this held row is polled. */
   taken(id: string): void;
   /** By row: jobs of rows that are held as unknown, as named by callbacks. */
   readonly named: ReadonlyMap<string, NamedJob>;
-  /** `undefined` if rows are in work elsewhere and no call came to this process. */
+  /** `undefined` if other processes work on the rows and no call came to this process. */
   readonly counts: CallbackCounts | undefined;
   /** Whether a row of this start was sent with a callback URL. */
   readonly isUsed: boolean;

@@ -26,8 +26,8 @@ import type { RunEvent } from './run-event.js';
 import type { RowJobIds } from './run-job-ids.js';
 
 /**
- * What a row needs from its reservation to its end: the part of a run that the stages `purchase`, `pictures` and `end`
- * know. The fields are ports: the start of a run chooses their implementations.
+ * What a row needs from its reservation to its end: the part of a run that the stages `purchase`, `pictures` and `end` use. The
+ * start of a run chooses the implementations.
  */
 export interface PurchaseContext {
   /** @hidden its fields are those of `RunBatchOptions`, where they are described */
@@ -50,7 +50,10 @@ export interface PurchaseContext {
   readonly whyHalted?: (ended: OutcomeRecord) => StopCause | undefined;
   /** The number of rows that are still to be done. */
   readonly toDo: { rows: number };
-  /** Called with each row that leaves its slot before it has ended and has no picture to be saved. @defaultValue does nothing */
+  /**
+   * Called with each row that leaves its slot before it has ended, unless its picture is still to be saved. @defaultValue does
+   * nothing
+   */
   readonly rowLeft?: (id: string) => void;
   readonly log: RunLog;
   /** Receives the events that the stages report in addition to what they emit. */
@@ -103,7 +106,7 @@ export interface RunMoney {
 export interface SharedMoney {
   /** Resolves to false if the price does not fit. */
   reserve(id: string, price: MicroDollars | null): Promise<boolean>;
-  /** The value whose cap leaves no room for the row that did not fit: that row is left, and the run goes on. */
+  /** The value whose cap has no room for the row: only this row is left, and the run continues. */
   whyFull?(id: string): CappedValue | undefined;
   /** Why the run stops when a price did not fit. */
   whyStop(price: MicroDollars | null): StopCause;

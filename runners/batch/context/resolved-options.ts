@@ -37,10 +37,7 @@ type Filled =
   | 'ledger'
   | 'prices';
 
-/**
- * The options of a run, validated once and with all defaults filled in. The types are ports: a start chooses their
- * implementations.
- */
+/** The options of a run, validated once and with all defaults filled in. A start chooses the implementations. */
 export interface ResolvedOptions
   extends
     Omit<RunBatchOptions, Filled | 'manifest' | 'retry' | 'only' | 'rate' | 'webhooks'>,
@@ -52,7 +49,7 @@ export interface ResolvedOptions
   readonly transport: Transport & Partial<Pick<LateTransport, 'load'>>;
   /** The settings of a start that the journal records: plain values, so no API key. */
   readonly settings: Record<string, unknown>;
-  /** Where the service calls back; without a `url`, at the address where the run listens. */
+  /** How the service calls back; without a `url`, at the address where the run listens. */
   readonly webhooks?: ResolvedWebhooks | undefined;
   /** Texts that must not appear in any file, log or error. */
   readonly secrets: readonly string[];
@@ -65,7 +62,7 @@ interface ResolvedWebhooks {
   readonly port: number;
   /** If absent, a server of `node:http` is opened. */
   readonly open?: OpenCallbackPort | undefined;
-  /** Absent if all rows are in work in this process. */
+  /** Absent if this process works on all rows. */
   readonly handOn?: HandOn | undefined;
 }
 
@@ -80,9 +77,8 @@ export interface ResolvedManifest {
 }
 
 /**
- * Work that a start does while it reads its journal: it may save a kept check of the manifest. It is called early, but
- * writes nothing before `held` resolves: then this start holds the run, and opens its journal next. It never rejects,
- * and ends when the signal aborts.
+ * Work that a start does while it reads its journal: it may save a kept check of the manifest. It is called early, but writes
+ * nothing until `held` resolves: from then on this start holds the run. It never rejects, and ends when the signal aborts.
  */
 export type CheckAhead = (
   options: ResolvedOptions,

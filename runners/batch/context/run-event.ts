@@ -14,7 +14,7 @@ export type RunEvent =
   | { readonly type: 'checked'; readonly plan: Plan; readonly ahead: Ahead }
   | {
       readonly type: 'started';
-      /** The number of rows that had ended before and of those that this start takes up. */
+      /** The number of rows that had ended before, plus those that this start works on. */
       readonly rowsTotal: number;
       readonly alreadyEnded: number;
       /**
@@ -67,7 +67,7 @@ export type RunEvent =
       readonly unknown: MicroDollars;
       readonly cap?: MicroDollars;
     }
-  /** The run was told to stop, or has to. Only work that must not be interrupted continues. */
+  /** The run has begun to stop. Only work that must not be interrupted continues. */
   | { readonly type: 'stopping'; readonly exitCode: number; readonly reason: string }
   | {
       readonly type: 'finished';

@@ -2,7 +2,7 @@ import { RecentJobs, type AnsweredId, type JobIds } from '../../../src/policy/jo
 import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
 
-/** Rows whose job is not in the journal yet are among the last this many. */
+/** This many latest rows include all whose job is not in the journal yet. */
 const mostRecent = 10_000;
 
 /** The row of each job, including jobs that were bought elsewhere. */

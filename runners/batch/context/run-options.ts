@@ -37,17 +37,17 @@ export type StopOrder =
 /** The options of a run. Durations in ms, money in US dollars. */
 export interface RunBatchOptions {
   /**
-   * Either a file by its path: format and gzip follow from its name unless they are given. Or `rows`, which are
-   * processed as they arrive from an array, an async generator or a Node stream, without a limit: objects as in JSONL,
-   * or lines of it. Each row is checked by itself. An invalid row becomes a failure, and a row that arrives again is
-   * recognised by its id, over all starts.
+   * Either a file by its path: format and gzip follow from its name unless they are given. Or `rows`, which are processed as
+   * they arrive from an array, an async generator or a Node stream, which may be endless: objects as in JSONL, or lines of it.
+   * Each row is checked separately. An invalid row becomes a failure, and a row that arrives again is recognised by its id,
+   * over all starts.
    */
   readonly manifest: (
     | {
         readonly path: string;
         /**
-         * What an earlier pass found in the file: the run buys only rows of these bytes, or stops. @defaultValue what
-         * its own check finds
+         * The bytes that an earlier pass found in the file: the run buys only rows of these bytes, or stops. @defaultValue
+         * those that its own check finds
          */
         readonly bytes?: PricedBytes;
         /**
@@ -80,8 +80,8 @@ export interface RunBatchOptions {
   readonly lbBaseUrl?: string;
   readonly apiKey?: string;
   /**
-   * The number of rows in flight, from before their POST until their reply, or a failure, is durable. `auto` measures
-   * how many the service takes, from 4 to 100. @defaultValue `auto` if rows go to /run, else 8
+   * The number of rows in flight, from before their POST until their reply, or a failure, is durable. `auto` measures how many
+   * the service accepts, from 4 to 100. @defaultValue `auto` if rows go to /run, else 8
    */
   readonly concurrency?: number | 'auto';
   /** Number of pictures saved at a time; at most four times as many wait, then rows are held back. @defaultValue 4 */
@@ -92,9 +92,9 @@ export interface RunBatchOptions {
    */
   readonly rate?: number | 'runpod';
   /**
-   * Time from when a row's job is taken up to its end, including waits for the rate limit. A row with a job id that
-   * reaches it is polled first at the next start. Only a paid POST that was already sent is awaited longer, for the
-   * time limit of that request (a minute; for /runsync `runsyncTimeoutMs`), because its answer may name the job.
+   * Time limit of a row in this start, including waits for the rate limit. A row with a job id that reaches it is polled first
+   * by the next start. Only a paid POST that was already sent is awaited longer, for the time limit of that request (a minute;
+   * for /runsync `runsyncTimeoutMs`), because its answer may name the job.
    * @defaultValue 3_600_000
    */
   readonly timeoutMs?: number;
@@ -105,9 +105,9 @@ export interface RunBatchOptions {
   /** Extra tries of requests that are safe to repeat. @defaultValue 4 */
   readonly retries?: number;
   /**
-   * Takes callbacks of the service for rows that go to /run, so that they need few polls. `url` is where the service
-   * reaches this process, for example through a proxy that terminates TLS. `host` and `port` are where the process
-   * listens; port 0 means a free one. @defaultValue no callbacks
+   * Receives callbacks of the service about rows that go to /run, so that they need few polls. `url` is where the service
+   * reaches this process, for example through a proxy that terminates TLS. `host` and `port` are where the process listens;
+   * port 0 means a free one. @defaultValue no callbacks
    */
   readonly webhooks?: {
     /** @defaultValue the address where the process listens */
@@ -118,7 +118,7 @@ export interface RunBatchOptions {
     readonly port?: number;
     /** Opens the server that receives callbacks. @defaultValue one of `node:http` at `host` and `port` */
     readonly open?: OpenCallbackPort;
-    /** Takes callbacks about rows that another process may have. @defaultValue there is no other process */
+    /** Receives callbacks about rows that another process may have. @defaultValue there is no other process */
     readonly handOn?: HandOn;
   };
   /**
@@ -126,7 +126,7 @@ export interface RunBatchOptions {
    * part of a row's request: another start may set it differently. @defaultValue false
    */
   readonly lowPriority?: boolean;
-  /** How much lag, in ms, is worth one status call: a larger value polls less and notices ends later. @defaultValue 190 */
+  /** The price of one status call in ms of lag: with a larger value a run polls less and notices ends later. @defaultValue 190 */
   readonly pollCostMs?: number;
   /**
    * What to do with a request that may have been accepted: hold the row as `unknown`, or send it again at the risk of
@@ -134,7 +134,7 @@ export interface RunBatchOptions {
    */
   readonly onUnknown?: 'hold' | 'retry';
   /**
-   * Failures of earlier starts that are taken up: failure codes, or `failed` (all that were not paid for), `unknown`,
+   * Failures of earlier starts to continue or send again: failure codes, or `failed` (all that were not paid for), `unknown`,
    * `expired`, `all`. @defaultValue download, deadline
    */
   readonly retry?: readonly string[];
@@ -160,8 +160,8 @@ export interface RunBatchOptions {
   readonly download?: boolean;
   /**
    * Paths in the output of a job whose files are saved in addition to the row's picture, such as `output.video_url` or
-   * `output.images[].url`. The run remembers them: `undefined` keeps what it remembers, `null` ends it. Rows that
-   * completed before are taken up for files that were not asked for then. @defaultValue what the run remembers
+   * `output.images[].url`. The run remembers them: `undefined` keeps what it remembers, `null` ends it. For rows that completed
+   * before, files that were not asked for then are downloaded. @defaultValue what the run remembers
    */
   readonly saveOutput?: readonly string[] | null;
   /**
@@ -177,9 +177,9 @@ export interface RunBatchOptions {
    */
   readonly costBy?: readonly string[] | null;
   /**
-   * By column, the cap for the sum of reserved, spent and unknown money of the rows with any one value. A row that does
-   * not fit is left to be done, others go on. The run remembers it: `undefined` keeps what it remembers, `null` lifts
-   * the cap of a column, or all. @defaultValue what the run remembers
+   * By column, the cap for the sum of reserved, spent and unknown money of the rows with any one value. A row that does not fit
+   * is left for a later start; others continue. The run remembers it: `undefined` keeps what it remembers, `null` lifts the cap
+   * of a column, or all. @defaultValue what the run remembers
    */
   readonly maxCostByUsd?: Readonly<Record<string, number | null>> | null;
   /** Cap for the reserved and spent money of all runs that share `ledgerFile`, within a rolling 24 hours. @defaultValue no cap */
@@ -194,7 +194,7 @@ export interface RunBatchOptions {
    * @defaultValue none
    */
   readonly ledgerFile?: string;
-  /** The price used where none is known; without it, a run with a cap refuses to start with such rows. */
+  /** The price to use if none is known; without it, a run with a cap refuses to start with such rows. */
   readonly assumePriceUsd?: number;
   /** Stops the run when a reported price exceeds that of the price book by more than this percentage. @defaultValue no limit */
   readonly maxPriceDriftPercent?: number;

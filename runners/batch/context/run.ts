@@ -12,7 +12,7 @@ import type { LearnedPolling } from './learned-polling.js';
 import type { PurchaseContext, PictureRules } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 
-/** A run that this process holds, checked and open: what its stages share. */
+/** A checked and open run that this process holds, which its stages share. */
 export interface Run extends PurchaseContext {
   /**
    * The options of the run, validated and with defaults filled in.
@@ -37,12 +37,12 @@ export interface Run extends PurchaseContext {
   readonly pending: ReadonlySet<string>;
   /** When to poll jobs. */
   readonly polling: LearnedPolling;
-  /** The folder of pictures is gone, and pictures of earlier starts were in it. */
+  /** Whether the folder of pictures is gone although earlier starts saved pictures in it. */
   readonly lostPictures: boolean;
   readonly startedAt: number;
 }
 
-/** Rows that had ended and are taken up again, in addition to those of the manifest. */
+/** Rows that had ended and are continued, in addition to those of the manifest. */
 export interface TakenUp {
   /** Rows whose job is polled once more, with the price that is reserved for them again. */
   readonly polled: ReadonlyMap<
@@ -51,7 +51,7 @@ export interface TakenUp {
   >;
   /** The number of rows whose pictures or files are downloaded once more. */
   readonly downloaded: number;
-  /** Completed rows that are taken up for files which were not asked for before: how many, and a test for them. */
+  /** Completed rows with files that were not asked for before: how many, and a test for them. */
   readonly forFiles?: { readonly rows: number; readonly lacks: (row: RowRecords) => boolean } | undefined;
   /** The number of completed rows that are to be redone but do not fit under the cap: they stay in the results as they are. */
   readonly kept: number;

@@ -2,7 +2,7 @@ import { filter, firstValueFrom, merge, type Observable } from 'rxjs';
 import { exitOf } from '../stop/exit-of.js';
 import type { Stops } from '../stop/stops.js';
 
-/** At most this many tasks are set aside in memory; the tasks behind them wait. */
+/** At most this many tasks are set aside in memory; the tasks after them wait. */
 const mostAside = 1_000;
 
 interface AsideOptions<T> {
@@ -13,9 +13,9 @@ interface AsideOptions<T> {
 }
 
 /**
- * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have
- * ended and none is set aside, or when the run stops: tasks that are set aside then are left to be done. An error of
- * the tasks stops the run like an error of a row: replies on their way are paid for, and are awaited.
+ * Emits the tasks that may start, in their order, and sets the others aside until they may. Ends when the tasks have ended and
+ * none is set aside, or when the run stops, which leaves the others for a later start. An error of the tasks stops the run like
+ * an error of a row: replies on their way are paid for and awaited.
  */
 export async function* settingAside<T>(
   tasks: AsyncIterable<T>,

@@ -81,13 +81,13 @@ function appendTo(file: DiskFile, start: number, name: FileName): AppendFile {
 /** The last bytes of a file identify it: they contain the checksum of the last record. */
 const tailBytes = 512;
 
-/** The name of an open file: another program may give it to another file at any time. */
+/** The name of an open file, which another program may give to another file at any time. */
 class FileName {
   private id: Promise<string | undefined> | undefined;
 
   constructor(
     private readonly disk: Disk,
-    /** Absolute: a folder above it may be moved as well. */
+    /** Absolute, because a folder above it may be moved as well. */
     private readonly path: string,
     private readonly file: DiskFile,
   ) {}
@@ -98,7 +98,7 @@ class FileName {
     this.id ??= this.file.id?.() ?? Promise.resolve(undefined);
     const id = await this.id;
     if (found.id !== undefined && found.id === id) return true;
-    // A link has its own number, and some file systems give a file a different one each time.
+    // The ids differ for a link, and some file systems give a file a new one each time.
     return this.hasTail(size);
   }
 

@@ -100,7 +100,7 @@ const names =
 const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tmp)?$/;
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 
-/** Removes unfinished files of a dead process from a run's folder. Only files with names that millrace uses itself. */
+/** Removes unfinished files of a dead process from a run's folder, but only files with millrace's own names. */
 export async function clearLeftovers(disk: Disk, folder: string): Promise<void> {
   const places = [
     ['', names],

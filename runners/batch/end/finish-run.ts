@@ -42,7 +42,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   const { journal, options, projections } = run;
   await projections.finish().catch(note);
   await keepPolling(run);
-  // The journal may have failed; that was reported at the time.
+  // A failure of the journal was reported when it happened.
   await takeUpNamed(run).catch(() => undefined);
   const covered = await projections.sync().catch(note);
   end = worse(endOf(run, await heldIds(run)), end);
@@ -85,8 +85,7 @@ function worse(one: RunEnd, other: RunEnd = one): RunEnd {
 }
 
 /**
- * How a run ended: by the most important stop; else with rows that are held, of any start; else by the results of the
- * rows of this start.
+ * How a run ended: the most important stop; without one, held rows of any start; otherwise the results of this start's rows.
  *
  * @param held ids of the first rows that are held as `unknown`
  */
@@ -122,7 +121,7 @@ function heldReason(unknown: number, held: readonly string[], { out, identity }:
   return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
-/** A row that is paid for has not failed: it is downloaded later. */
+/** Paid rows have not failed: they are downloaded later. */
 function failedReason(
   { failed, notDownloaded, ended }: StartCounts,
   { identity }: Pick<Run['options'], 'identity'>,

@@ -10,16 +10,16 @@ import type { Task } from '../row/task.js';
 import { freedRecord, heldAttempts, polled } from '../settle/settlement-records.js';
 
 /**
- * The tasks of rows that are held as unknown and whose jobs callbacks have named: the jobs are polled. A run that is
- * stopping leaves them to the next start. Call it while no row is in work.
+ * The tasks to poll the jobs of held rows, if callbacks have named these jobs. A stopping run leaves them to the next start.
+ * Call it while no row is in flight.
  */
 export async function namedTasks(run: Run): Promise<readonly Task[]> {
   return run.stops.isStopping ? [] : takeUpNamed(run);
 }
 
 /**
- * Continues held rows whose job a callback has named, as after `settle --job`: their lines leave the files. Also
- * continues rows that were to be sent again. A row that was bought again since stays as it is. Returns the tasks of the
+ * Continues held rows whose job a callback has named, as `settle --job` does: their lines are removed from the files. Also
+ * continues such rows that were to be sent again. A row that was bought again since stays as it is. Returns the tasks of the
  * rows that were held.
  */
 export async function takeUpNamed(run: Run): Promise<readonly Task[]> {

@@ -34,7 +34,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
   const isLive = options.manifest.live !== undefined;
   return {
     rows: {
-      // Earlier starts may have done rows that are no longer in the manifest: these are in the files, and count.
+      // Also counts rows of earlier starts that are no longer in the manifest, because they are in the files.
       total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.taken.kept),
       completed,
       failed,
@@ -126,8 +126,8 @@ export function costSummary(
 const valuesShown = 100;
 
 /**
- * The money and rows of all starts, by the values of each column that the run adds up by: the values with the highest
- * costs separately, the others together.
+ * The money and rows of all starts, by the values of each column that the run adds up by. Values with the highest costs are
+ * listed separately, the others together.
  */
 export function costsBySummary(tally: Pick<KeptTally, 'columns' | 'accounts'>): Pick<CostSummary, 'by'> {
   if (tally.columns.length === 0) return {};
@@ -178,7 +178,7 @@ const everyMs = 5_000;
  * Writes summary.json at once and every few seconds during the run, and makes the other files durable each time.
  *
  * @param keepMore Called after each summary, to save further data during the run.
- * @returns a function that ends this; it resolves when nothing is being written any more.
+ * @returns a function that stops this, and resolves once nothing is being written
  */
 export function keepSummary(run: Run, keepMore: () => Promise<void>): () => Promise<void> {
   const { options, projections } = run;

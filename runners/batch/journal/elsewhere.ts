@@ -21,7 +21,7 @@ export type DatabaseOfStart = Pick<z.infer<typeof elsewhereSchema>, 'key' | 'dat
 
 const ofStartSchema = elsewhereSchema.omit({ isOpen: true });
 
-/** The database of a start, from the settings in the journal; `undefined` if its rows were not done from a database. */
+/** The database of a start, from the settings in the journal; `undefined` if the start used none. */
 export function databaseOfStart(settings: Record<string, unknown>): DatabaseOfStart | undefined {
   return ofStartSchema.safeParse(settings['database']).data;
 }

@@ -7,16 +7,13 @@ import type { JournalRecord } from './record.js';
 
 interface Waiting {
   readonly line: Buffer;
-  /** Before this record counts, the file must still be under its name. */
+  /** Before this record counts as durable, the file must still be at its path. */
   readonly isGuarded: boolean;
   readonly done: AsyncSubject<number>;
   readonly number: number;
 }
 
-/**
- * Something follows from such a record, such as a purchase, or a row that is taken up again. It must be in the file
- * that the next start reads.
- */
+/** An action follows such a record, such as a purchase. So it must be in the file that the next start reads. */
 const guarded: ReadonlySet<JournalRecord['k']> = new Set(['start', 'intent', 'reopen', 'stop'] as const);
 
 /**
@@ -44,7 +41,7 @@ export class GroupCommit {
   }
 
   async close(): Promise<void> {
-    // A record may have arrived after the last group ended.
+    // More records may have arrived meanwhile.
     while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', `The journal ${this.path} is closed.`);
     await this.file.close();
@@ -74,7 +71,8 @@ export class GroupCommit {
     const start = this.file.end;
     const isGuarded = batch.some((waiting) => waiting.isGuarded);
     try {
-      // If another program has cut the file, each group would come after a hole, and the length would look right again.
+      // If another program has cut the file, this write would leave a hole before its records, and the length would look right
+      // again.
       if (!(await this.file.isIntact())) throw journalMoved(this.path, start);
       const lines = Buffer.concat(batch.map(({ line }) => line));
       try {

@@ -98,7 +98,7 @@ export interface Recovered {
   readonly totals: Totals;
   /** The sums behind `totals`, for a tally that continues from them. */
   readonly tally: KeptTally;
-  /** What the tally has for a row; `undefined` if the journal does not know the row. */
+  /** The tally's books of a row; `undefined` if the journal does not know the row. */
   booksOf(id: string): RowBooks | undefined;
   /** The highest prices reported so far; the price book gets them before anything is reserved. */
   readonly highestReported: readonly ReportedPrice[];

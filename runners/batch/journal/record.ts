@@ -79,7 +79,7 @@ export type JournalRecord =
       cells: Record<string, unknown>;
       columns: Record<string, unknown>;
     }
-  /** The request was certainly not accepted: the reservation is released, and the row is left to be done. */
+  /** The request was certainly not accepted: the reservation is released, and the row is still to be sent. */
   | { k: 'refused'; at: number; id: string; why: string }
   /** Synced before the first poll. */
   | { k: 'accepted'; at: number; id: string; jobId: string }
@@ -128,30 +128,28 @@ export type JournalRecord =
           error: RowError;
           imageUrl?: string;
           jobId?: string;
-          /** For rows that never had an intent. */ row?: FailedRowFacts;
+          /** For rows that never had an intent. */
+          row?: FailedRowFacts;
           /** For such a row whose price is held: the kind of request it is held for. */
           kind?: RowKind | null;
           endpoint?: string;
           /** The number of the purchase among the POSTs of the row, if earlier ones are known. */
           attempt?: number;
           resolution?: string;
-          /** For a row some of whose other files could not be saved: those that were. */
+          /** The files that were saved, if others of the row could not be saved. */
         } & SavedOutputs)
     ))
-  /** A row that had ended is taken up again: its line leaves failures.jsonl (or results.jsonl if it is redone). */
+  /** Reopens a row that had ended: its line is removed from failures.jsonl (or from results.jsonl if it is redone). */
   | {
       k: 'reopen';
       at: number;
       id: string;
       why: 'retry' | 'redo' | 'refetch' | 'settle';
       to: 'poll' | 'download' | 'buy';
-      /** The attempt of a purchase of the row that is no longer held as unknown: its job is polled, or it was never made. */
+      /** The attempt number of a purchase that is no longer held as unknown: its job is polled, or it was never made. */
       voids?: number;
     }
-  /**
-   * A person has decided on a held purchase of a row that was bought again since: it is no longer held. If `source` is
-   * `none`, it was never made.
-   */
+  /** Settles a held purchase, by hand, of a row that was bought again since. If `source` is `none`, the purchase was never made. */
   | {
       k: 'freed';
       at: number;
@@ -188,7 +186,8 @@ export type JournalRecord =
   | {
       k: 'repaired';
       at: number;
-      /** How many records are lost, as far as is known. */ missing: number;
+      /** How many records are lost, as far as is known. */
+      missing: number;
       heldUpToRow: number;
     };
 

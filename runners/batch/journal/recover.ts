@@ -79,7 +79,7 @@ class Pass {
     if (end < bytes.length) this.tail(bytes.subarray(end), offset + end);
   }
 
-  /** Once some rows are known, the number for the whole file is estimated from them. */
+  /** Estimates the number of rows in the whole file from those read so far. */
   private expectRows(offset: number): void {
     if (this.isRoomMade || offset === 0) return;
     this.isRoomMade = true;
@@ -146,7 +146,7 @@ class Pass {
   }
 }
 
-/** The format of a first line whose checksum is not right: it may be of a later format. */
+/** The format of a first line with a wrong checksum, which may be a line of a later format. */
 function formatOf(line: Buffer): number | undefined {
   const { format } = (valueOfJson(line.toString()) ?? {}) as { format?: unknown };
   return typeof format === 'number' && format > 1 ? format : undefined;

@@ -61,7 +61,7 @@ export class Recovery {
   readonly rows = new RowStates(this.table);
   readonly lives = new RowLives(this.table);
   facts: RunFacts = noFacts();
-  /** True if the state follows from records only: `finish` has changed nothing, so that further records may be added. */
+  /** True while `finish` has changed nothing: the state follows from the records only, and more records may be added. */
   isPlain = true;
   /** The columns were given by the caller for all records, whatever the records say. */
   isGivenColumns = false;
@@ -74,7 +74,7 @@ export class Recovery {
     else this.takeRun(head.line);
   }
 
-  /** Makes rows whose intent is lost open again; `mustHold` prevents them from being bought. */
+  /** Reopens rows whose intent is lost; `mustHold` keeps them from being bought. */
   finish(): void {
     for (let row = 0; row < this.table.length; row++) {
       if (!isPending(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;

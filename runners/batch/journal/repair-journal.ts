@@ -22,7 +22,7 @@ export const slackRows = 1_000;
 /** No record is shorter than this. */
 const leastRecordBytes = 40;
 
-/** The same for a journal that is known to have lost this many bytes. */
+/** The same number for a journal that has lost this many bytes. */
 export function slackOf(lostBytes: number): number {
   return Math.max(slackRows, Math.ceil(lostBytes / leastRecordBytes));
 }
@@ -47,7 +47,7 @@ async function* repaired(file: DiskFile, now: () => number): AsyncGenerator<Uint
   for await (const { bytes, ended } of readLines(file)) {
     const isWhole = hasGoodChecksum(bytes, 0, bytes.length);
     const found = isWhole ? [{ start: 0, end: bytes.length }] : [...salvage(bytes)];
-    // Bytes without a final newline and without a record were being written: nothing is lost with them.
+    // Final bytes without a newline and without a whole record were just being written, so nothing is lost with them.
     if (ended || found.length > 0) survey.badBytes += bytes.length;
     for (const { start, end } of found) {
       survey.badBytes -= end - start;
@@ -83,8 +83,8 @@ class Survey {
   }
 
   /**
-   * A `reopen` record that must have been between the end of the row and the record seen last, and is lost: only it
-   * lets a row that has ended go on. Without it the row would have two lines.
+   * The lost `reopen` record between the row's end and the record seen last. A row that has ended can only continue after such
+   * a record; without it the row would have two lines.
    */
   lostReopening(): JournalRecord | undefined {
     const { head, rows } = this;

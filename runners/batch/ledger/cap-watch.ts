@@ -18,12 +18,12 @@ export interface CapWatchOptions {
   readonly warn: (message: string) => void;
 }
 
-/** At most about this many values are warned about. */
+/** Warns about at most about this many values. */
 const valuesKept = 1_000;
 
 /**
- * Warns once for each cap when the money reserved, spent or unknown reaches the threshold. A cap that is above the
- * threshold at the start is not reported: an earlier start has done that.
+ * Warns once for each cap when the money reserved, spent or unknown reaches the threshold. A cap that is past it from the
+ * beginning was reported by an earlier start, so there is no warning.
  */
 export class CapWatch {
   private readonly known = new Set<string>();

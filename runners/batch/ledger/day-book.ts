@@ -75,7 +75,7 @@ export class DayBook {
     return last && last.at + dayMs;
   }
 
-  /** The same sums in as few entries as possible. */
+  /** The fewest entries that give the same sums. */
   compact(): DayEntry[] {
     const spent = [...this.spentByMinute].map(([minute, amount]) => ({
       k: 'spent' as const,
@@ -113,10 +113,7 @@ export function dayEntrySchema() {
   const amount = z.number().nonnegative();
   const owned = { at: z.number(), run: z.string(), id: z.string() };
   return z.discriminatedUnion('k', [
-    /**
-     * The first line. The name changes each time the file is created or rewritten, so that a reader of an older file
-     * starts again.
-     */
+    /** The first line. Each new or rewritten file has another name, by which a reader knows that it must start again. */
     z.object({ k: z.literal('ledger'), format: z.literal(1), name: z.string() }),
     z.object({ k: z.literal('reserve'), ...owned, amount }),
     /** Ends the row's latest reservation. */

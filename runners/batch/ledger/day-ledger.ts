@@ -158,7 +158,7 @@ class SharedDayLedger implements DayLedger {
   }
 }
 
-/** With such lines the real spending is not known: they count until a person removes them. */
+/** Lines from the future count until somebody removes them, because the real spending is not known. */
 const fromTheFuture =
   ' Lines of that file lie in the future: the clock was wrong when they were written. Once their purchases are older than 24 hours, remove those lines.';
 

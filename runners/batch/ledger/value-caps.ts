@@ -30,7 +30,7 @@ export interface ValueCapsOptions {
   readonly taken?: ReadonlyMap<string, ReadonlyMap<string, MicroDollars>>;
 }
 
-/** Stands for all values that are not counted separately. No manifest contains it. */
+/** Stands for all values that are not counted separately. It occurs in no manifest. */
 export const otherValues = '\0';
 /**
  * At most this many values of a column are counted separately. The money of further values counts against every value,

@@ -26,8 +26,7 @@ export interface PlaceHold {
  * Locks the real path of a run's folder with a file outside of it: while this process lives, no other process of this
  * user works under that path, even if the folder was moved away and a new one created in its place.
  *
- * @throws {LockError} `held`; `moved` if the folder of an earlier run was moved or removed while that run went on, and
- *   has not been put back
+ * @throws {LockError} `held`; `moved` if the folder was moved or removed during an earlier run, and has not been put back
  */
 export async function holdPlace(folder: string, options: HoldPlaceOptions): Promise<PlaceHold> {
   const { disk, tryLock, owner, stateFolders = usualFolders() } = options;
@@ -74,9 +73,8 @@ async function noted(disk: Disk, place: Place): Promise<PlaceHold> {
 }
 
 /**
- * Removes the file; otherwise one would stay for each folder that ever held a run. It keeps the file if the folder was
- * moved away during the run: without it, the same command would begin a new run there and buy the rows of the moved
- * folder again.
+ * Removes the lock file, so that not every run leaves one. It keeps the file if the folder was moved away during the run:
+ * without it, the same command would begin a new run at this path and buy the rows of the moved folder again.
  */
 async function giveUp(
   disk: Disk,

@@ -39,15 +39,14 @@ export const ownerSchema = z.object({
 });
 
 /**
- * Whether a free lock proves that the owner is dead. It does if both processes have the same kernel, or if the machine
- * was booted since. A container is identified only by its name and its kernel: another one may have the same name
- * elsewhere.
+ * Whether a free lock proves that the owner is dead. It does if both processes have the same kernel, or if the machine was
+ * booted since. A container is identified by its name and its kernel, because another one may have the same name elsewhere.
  */
 export function isSameHost(owner: Host, here: Host): boolean {
   if (owner.name !== here.name) return false;
   if (owner.bootId !== undefined && owner.bootId === here.bootId) return true;
   if (owner.inContainer || here.inContainer || owner.machineId !== here.machineId) return false;
-  // Without a machine id, a different boot id may also mean a different machine: don't call the owner dead.
+  // Without a machine id, a different boot id may also mean a different machine, so the owner must not count as dead.
   return here.machineId !== undefined || (owner.bootId === undefined && here.bootId === undefined);
 }
 
@@ -110,7 +109,8 @@ export async function whoHolds(disk: Disk, folder: string): Promise<Owner | unde
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // One that has ended, and that its parent has not asked for yet, as in a container without an init, still has its number.
+    // A process that has ended keeps its number until its parent asks for it, which never happens in a container without an
+    // init.
     return !/^\d+ \(.*\) [ZX] /s.test(textOf(`/proc/${pid}/stat`));
   } catch (error) {
     // The process exists, and belongs to another user.
@@ -129,8 +129,8 @@ export function thisHost(): Host {
 }
 
 /**
- * Docker and Podman create a file, Kubernetes sets a variable, and others have a word in the first process's cgroup;
- * nearly all have an overlay as root.
+ * Docker and Podman create a file, Kubernetes sets a variable, others have a word in the first process's cgroup, and nearly all
+ * have an overlay as root.
  */
 function isInContainer(): boolean {
   return (
@@ -156,9 +156,9 @@ function textOf(path: string): string {
 }
 
 /**
- * `held`: another process has the run (exit code 75). `lock-unavailable`: locks do not work here. `lock-io`: the disk
- * failed. `moved`: the folder was moved or removed during an earlier run, and not put back. `copied`: the run has gone
- * on elsewhere (these have exit code 74).
+ * `held`: another process has the run (exit code 75). `lock-unavailable`: locks do not work here. `lock-io`: the disk failed.
+ * `moved`: the folder was moved or removed during an earlier run, and not put back. `copied`: the run has continued elsewhere
+ * (these have exit code 74).
  */
 type LockErrorCode = 'held' | 'lock-unavailable' | 'lock-io' | 'moved' | 'copied';
 

@@ -26,10 +26,10 @@ const progressSchema = ownerSchema.extend({
 });
 
 /**
- * How far a run has come, noted in a locked file outside of its folder, under an id that is made from the journal's
- * first start. A copy of the folder has the same id: it cannot run beside the first one, nor after the first one has
- * gone on without it. A note is never removed, because a backup of the folder may be restored at any time. There is one
- * note of some hundred bytes for each run, and none for rehearsals.
+ * How far a run has come, noted in a locked file outside of its folder, under an id from the journal's first start. A copy of
+ * the folder has the same id, so it cannot run at the same time as the original, or after the original has continued. A note is
+ * never removed, because a backup of the folder may be restored at any time. There is one note of some hundred bytes for each
+ * run, and none for rehearsals.
  */
 export class RunProgress {
   #lock: FileLock | undefined;
@@ -46,9 +46,9 @@ export class RunProgress {
    * Locks the run's id and compares the journal with the note.
    *
    * @param repairs how often the journal was repaired
-   * @param isRepair whether this start was asked to repair: an older journal may then be gone on with in its own folder
+   * @param isRepair whether this start was asked to repair: it may then continue with an older journal in its own folder
    * @returns how many bytes the journal lacks, at least; 0 unless `isRepair`
-   * @throws {LockError} `held`; `copied` if the journal lacks what the run has done since
+   * @throws {LockError} `held`; `copied` if the run has continued without this journal
    */
   async check(repairs: number, isRepair: boolean): Promise<number> {
     this.#repairs = repairs;
@@ -94,7 +94,7 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-  /** Starts do this one after another: if two would send the same row, the second one finds the first. */
+  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
     if (this.#isNoted) return;
     this.#isNoted = true;
@@ -109,13 +109,13 @@ export class RunProgress {
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     await withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
       if (isAlone) throw fault;
-      // The lock cannot be taken, or another start hangs. The note is written without it, so only two starts at the
-      // same moment can miss each other.
+      // If the lock cannot be taken, or another start hangs, the note is written without it: then two starts at the same moment
+      // may miss each other.
       return note();
     });
   }
 
-  /** Locks the file of the note and returns its path; `undefined` if no folder can be written: the run then goes on without. */
+  /** Locks the file of the note and returns its path; `undefined` if no folder can be written, and the run does without it. */
   async #take(id: string): Promise<string | undefined> {
     if (this.#path !== undefined) return this.#path;
     const { disk, tryLock, stateFolders = usualFolders() } = this.options;

@@ -4,10 +4,7 @@ import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readNote, usualFolders, writeNote } from './owner.js';
 
-/**
- * The note about a run that was started with a manifest. It is in the user's state folder, under the folder of the
- * manifest, and under some of its rows.
- */
+/** The note about a run of a manifest, in the user's state folder: filed by the manifest's folder, and by some of its rows. */
 const noteSchema = z.object({
   folder: z.string(),
   manifest: z.string(),
@@ -36,9 +33,9 @@ export interface ManifestOf extends Hosts {
 const mostRuns = 10;
 
 /**
- * The folders of runs that were started against these hosts with this manifest, or with others in the same folder:
- * exports of other days, copies, a manifest that was renamed. Runs of this very manifest come first, and among them the
- * ones that were started last. Rehearsals are not included.
+ * The folders of runs against these hosts that were started with this manifest, or with others in the same folder: exports of
+ * other days, copies, a renamed manifest. Runs of exactly this manifest come first, and of these the latest ones. Rehearsals
+ * are not included.
  */
 export async function runsOfManifest(
   disk: Disk,
@@ -57,7 +54,7 @@ export async function runsOfRows(
   return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
 }
 
-/** The runs of which a start was about to send these requests, even if they have ended since. */
+/** The runs with a start that was about to send these requests, even if they have ended since. */
 export async function runsSending(
   disk: Disk,
   of: ManifestOf,
@@ -66,7 +63,7 @@ export async function runsSending(
   return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
 }
 
-/** Whether either function finds a run: it may have bought what the manifest asks for. */
+/** Whether there is any run that may have bought the manifest's requests. */
 export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
   return (await runsOfManifest(disk, of)).length > 0 || (await runsOfRows(disk, of)).length > 0;
 }

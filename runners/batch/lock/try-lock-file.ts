@@ -29,8 +29,8 @@ interface NativeLocks {
 }
 
 /**
- * Locks a file by the kernel (an open-file-description lock on Linux, flock on macOS, LockFileEx on Windows), which
- * frees the lock when the process ends, however it ends. It depends on no clock and no age.
+ * Locks a file with the kernel (an open-file-description lock on Linux, flock on macOS, LockFileEx on Windows), which frees the
+ * lock however the process ends. No clock is involved.
  *
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */

@@ -9,8 +9,8 @@ import { BrokenLine } from './read-live-lines.js';
 import type { IdKeeper } from './duplicates/id-book.js';
 
 /**
- * Makes rows from values as they arrive: objects with column names as keys, or lines of JSON text. What follows is not
- * known, so ids are not checked against each other; the id of a row without one is derived from its request.
+ * Creates rows from values as they arrive: objects with column names as keys, or lines of JSON text. Ids are not checked
+ * against each other, because later rows are not known. A row without an id gets one from its request.
  */
 export async function* liveItems(
   values: AsyncIterable<unknown> | Iterable<unknown>,
@@ -24,7 +24,7 @@ export async function* liveItems(
   }
 }
 
-/** A wrong row does not claim its id: the corrected row may arrive with the same one. */
+/** An invalid row does not claim its id, so that the corrected row can arrive with the same id. */
 function invalidKey({ id, key, cells }: Extract<ManifestItem, { valid: false }>['row']): string {
   if (id === undefined) return key;
   return `${id}~${requestHash({ kind: 'invalid', endpoint: '', request: cells }).slice(0, 12)}`;
@@ -35,16 +35,16 @@ function rawRecord(value: unknown, line: number): RawRecord {
   if (value instanceof BrokenLine) return brokenRecord({ text: '', line }, value.problem);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return brokenRecord({ text: '', line }, `is not an object, but ${shown(value)}`);
-  // The same as from a file: what JSON cannot express is not sent.
+  // As in a file, only values that JSON can express are sent.
   return recordOf({ text: jsonOf(value), line });
 }
 
-/** A value for a message; one that JSON cannot express by its type. */
+/** A value for a message; its type if JSON cannot express it. */
 function shown(value: unknown): string {
   return value === undefined || typeof value === 'function' ? typeof value : quoteValue(value);
 }
 
-/** The JSON text of an object; the empty string, which is not JSON, where it has none. */
+/** The JSON text of an object; the empty string, which is not JSON, if it has none. */
 function jsonOf(value: object): string {
   try {
     return JSON.stringify(value);
@@ -55,7 +55,7 @@ function jsonOf(value: object): string {
 
 const derivedDigits = 12;
 
-/** A stream may deliver a row twice: the same id means the same row, and without an id the same request does. */
+/** Accepts repeated ids, because a stream may deliver a row twice: the same id, or without one the same request, is the same row. */
 const liveIds: IdKeeper = {
   claim: () => 0,
   claimJob: () => 0,

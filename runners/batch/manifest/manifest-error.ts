@@ -5,14 +5,14 @@ import { stripControls } from './quote-value.js';
 export interface ManifestPlace {
   /** 1-based line of the file. */
   readonly line?: number;
-  /** From 1: the cell of a CSV line, or the character where the text is broken. */
+  /** The cell of a CSV line, or the character at which the text is damaged; from 1. */
   readonly column?: number;
-  /** The column in the message. @defaultValue `column N` */
+  /** The name of the column in the message. @defaultValue `column N` */
   readonly columnLabel?: string;
   readonly cause?: unknown;
 }
 
-/** The manifest cannot be read, and nothing of it is sent. The message has the place and what to do. */
+/** The manifest cannot be read, so nothing of it is sent. The message names the place and the remedy. */
 export class ManifestError extends MillraceError {
   static override readonly name: string = 'ManifestError';
   readonly line: number | undefined;
@@ -31,7 +31,7 @@ export class ManifestError extends MillraceError {
   }
 }
 
-/** The manifest has other bytes than at its first reading: no row may be made of them. */
+/** The manifest's bytes have changed since it was first read: no row may be made of them. */
 export class ManifestChangedError extends ManifestError {
   static override readonly name: string = 'ManifestChangedError';
 

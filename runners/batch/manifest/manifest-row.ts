@@ -13,7 +13,7 @@ export type RowRequest =
 /** One valid line of the manifest. `hash` and `alike` may be getters, which a copy by `{...row}` does not have. */
 export interface Row {
   readonly id: string;
-  /** The number of the row, from 1; the header does not count. */
+  /** The number of the row, from 1, without the header. */
   readonly row: number;
   /** 1-based line of the file where the row begins. */
   readonly line: number;
@@ -23,11 +23,11 @@ export interface Row {
   readonly mode: RowMode;
   readonly request: RowRequest;
   /**
-   * SHA-256 (first 24 hex digits) of kind, endpoint and request in canonical JSON, which `--changed` compares. Paths in
-   * `images` are hashed as they are written, because their URLs differ from start to start.
+   * SHA-256 (first 24 hex digits) of kind, endpoint and request in canonical JSON; `--changed` compares it. Paths in `images`
+   * are hashed as written, because their URLs may be different at each start.
    */
   readonly hash: string;
-  /** The hashes of other ways to write the same edit: with values left out that the service takes anyway, or written out. */
+  /** The hashes of other ways to write the same edit: with default values written out or left out. */
   readonly alike?: readonly string[];
   /** The resolution of an edit, which decides its price: 1k, 2k or 4k. */
   readonly resolution?: string;
@@ -39,40 +39,40 @@ export interface Row {
   readonly cells: Readonly<Record<string, unknown>>;
   /** The user's own columns: they are not sent, and are copied to the results. */
   readonly columns: Readonly<Record<string, unknown>>;
-  /** Rows of a higher one are taken first. Absent: 0. */
+  /** Rows with a higher priority are sent first. @defaultValue 0 */
   readonly priority?: number | undefined;
-  /** The id of a job that is polled instead of bought: from a row with only a `jobId`, or from a failure that is read back. */
+  /** The id of a job to poll instead of buying one: from a row with only a `jobId`, or from a line of failures.jsonl. */
   readonly jobId?: string;
-  /** Set on a row without an id that repeats an earlier request: 2, 3, … It is sent, and paid, again. */
+  /** 2, 3, … on a row without an id that repeats an earlier request. It is sent and paid for again. */
   readonly repeat?: number;
-  /** Set on a row that `--each` or `--repeat` made of a line of the manifest. */
+  /** Set on a row that `--each` or `--repeat` made from a line of the manifest. */
   readonly product?: RowProduct;
   readonly columnUse: ColumnUse;
-  /** The failure that a line of failures.jsonl reports, where that file is read back as a manifest. */
+  /** The failure in a line of failures.jsonl, if that file is used as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
 }
 
-/** Which row of its line it is. */
+/** The place of a row among those made from one line. */
 export interface RowProduct {
   /** The id that the line itself has. */
   readonly source?: string;
-  /** Its place among the rows of the line, from 0. */
+  /** Its index among the rows of the line, from 0. */
   readonly index: number;
-  /** The value of each axis; `columns` has them too. */
+  /** The value of each axis; also in `columns`. */
   readonly axes: Readonly<Record<string, string>>;
-  /** Of rows that `--repeat` made, from 1: they ask for the same on purpose. */
+  /** Its number among the rows that `--repeat` made, from 1. They have the same request on purpose. */
   readonly repeat: number;
 }
 
-/** What happens to a row's columns, by their names in the manifest. Rows with the same use share one object. */
+/** How a row's columns are used, by their names in the manifest. Rows with the same use share one object. */
 export interface ColumnUse {
   readonly kind: RowKind;
   readonly sent: readonly string[];
   /** The user's own columns: they are not sent. */
   readonly own: readonly string[];
-  /** Of these: `--set` has filled a text with them. */
+  /** The part of `own` that filled a text of `--set`. */
   readonly filledIn?: readonly string[];
-  /** Filled columns that only another kind of row sends: the user may believe that they are sent. */
+  /** Columns with a value that only another kind of row sends: the user may believe that they are sent. */
   readonly misplaced: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export interface InvalidRow {
   readonly row: number;
   readonly line: number;
   readonly id?: string;
-  /** The id of its failure: the row's own id, unless that is missing, wrong or another row's. Unique, and stable over starts. */
+  /** The id of its failure, unique and the same at each start: the row's own id, unless that is missing, invalid or another row's. */
   readonly key: string;
   readonly problems: readonly RowProblem[];
   /** Names of the user's own columns. Rows with the same columns share one list. */
@@ -91,14 +91,14 @@ export interface InvalidRow {
 
 export interface RowProblem {
   readonly column?: string;
-  /** What is wrong, with the value shortened, and what is allowed. */
+  /** States what is wrong, with the value shortened, and what is allowed. */
   readonly message: string;
 }
 
 /** A line of the manifest: a row, or its problems. */
 export type ManifestItem = { valid: true; row: Row } | { valid: false; row: InvalidRow };
 
-/** Whether sending the row buys something. A GET is free; a row that was or may have been paid is collected, fetched or held. */
+/** Whether sending the row buys something. A GET is free; a row that was or may have been paid for is collected, fetched or held. */
 export function isBought(row: Pick<Row, 'jobId' | 'prior' | 'request'>): boolean {
   const { jobId, prior } = row;
   return jobId === undefined && (prior === undefined || prior.paid === 'no') && !isRead(row);

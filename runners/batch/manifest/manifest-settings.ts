@@ -1,40 +1,40 @@
 import type { RowKind, RowMode } from './manifest-row.js';
 
 /**
- * How a manifest is read. Together with the manifest's bytes they decide what its rows are: what is read beside them has to be a
- * function, so that no start takes rows for those that an earlier one has checked.
+ * How a manifest is read. These values and the manifest's bytes alone decide its rows, so that a start can use the check of an
+ * earlier one. Anything else that is read must be a function here, which prevents that.
  */
 export interface ManifestSettings {
-  /** The manifest in messages: its path as the user wrote it. */
+  /** The name of the manifest in messages: its path as the user wrote it. */
   readonly name: string;
   readonly format: 'csv' | 'jsonl';
   readonly gzip: boolean;
-  /** What separates the columns of a CSV. @defaultValue by its first line: commas, semicolons or tabs */
+  /** The separator of a CSV's columns. @defaultValue found in its first line: comma, semicolon or tab */
   readonly delimiter?: string;
-  /** Called once with what separates the columns of a CSV, unless it is a comma: `semicolons`, `tabs` … */
+  /** Called once with the name of a CSV's separator, such as `semicolons` or `tabs`, unless it is a comma. */
   readonly separatedBy?: (name: string) => void;
   /** Endpoint of rows that name none. */
   readonly endpoint?: string;
-  /** Endpoint of edits that name none, where `endpoint` is not given: the emulator has one. */
+  /** Endpoint of edits that name none if `endpoint` is not given, such as the emulator's. */
   readonly editEndpoint?: string;
-  /** What the names of endpoints stand for; any other is an id. */
+  /** The endpoints that names in the manifest stand for; any other name is an id. */
   readonly endpoints?: Readonly<Record<string, NamedEndpoint>>;
-  /** Kind of rows that have no `kind`. @defaultValue by the row's columns */
+  /** Kind of rows that have no `kind`. @defaultValue decided by the row's columns */
   readonly kind?: RowKind;
   /** @defaultValue edit: sync, job: async */
   readonly mode?: RowMode;
   /**
-   * Field → text for every row whose own cell is empty or missing. `{{column}}` in it is filled from the row, `{{column|text}}` says what
-   * stands for an empty cell, and `\{{` is the text itself.
+   * Field → text for every row whose own cell is empty or missing. `{{column}}` is replaced by the row's cell,
+   * `{{column|text}}` has a text for an empty cell, and `\{{` is a literal `{{`.
    */
   readonly set?: Readonly<Record<string, string>>;
-  /** Field → the column that it is taken from. */
+  /** Field → the column that it is read from. */
   readonly map?: Readonly<Record<string, string>>;
   /** Column → values: each row becomes one row for each combination of them. A column with these values is added to the manifest. */
   readonly each?: Readonly<Record<string, readonly string[]>>;
-  /** Each row, after `each`, is sent this often, with its number in a column `repeat`. @defaultValue 1 */
+  /** How often each row is sent, after `each`; a column `repeat` has the number. @defaultValue 1 */
   readonly repeat?: number;
-  /** Columns that are the user's own although their names look like the name of an absent field: others like them are refused. */
+  /** Columns that are the user's own although their names look like that of an absent field. Without this, such columns are refused. */
   readonly ignore?: readonly string[];
   /** Turns a path in `images` into a URL. @defaultValue paths are refused */
   readonly resolveImage?: ResolveImage;
@@ -47,7 +47,7 @@ export interface NamedEndpoint {
   readonly mode?: RowMode;
 }
 
-/** The URL of a path in `images`, or what is wrong with the path. */
+/** Returns the URL for a path in `images`, or the problem with the path. */
 export type ResolveImage = (path: string) => string | { readonly problem: string };
 
 export interface ManifestFormat {
@@ -55,7 +55,7 @@ export interface ManifestFormat {
   readonly gzip: boolean;
 }
 
-/** The format by the file name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` behind it. `undefined`: another name. */
+/** The format by the file name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` added. `undefined` for other names. */
 export function manifestFormat(path: string): ManifestFormat | undefined {
   const match = /\.(csv|jsonl|ndjson)(\.gz)?$/i.exec(path);
   if (match === null) return undefined;

@@ -6,12 +6,12 @@ const deepest = 100;
 export interface JsonProblem {
   readonly problem: string;
   readonly isNoJson?: true;
-  /** The key of the outermost object below which the problem is, where it is known. */
+  /** The key of the outermost object that contains the problem, if known. */
   readonly below?: string;
 }
 
 /**
- * The value of a JSON text, or why it cannot be sent: it is too deep, it has a number that JSON cannot hold, or a key stands
+ * The value of a JSON text, or why it cannot be sent: it is nested too deep, has a number that would lose digits, or has a key
  * twice.
  */
 export function parseJson(text: string): { readonly value: unknown } | JsonProblem {
@@ -31,7 +31,7 @@ export function parseJson(text: string): { readonly value: unknown } | JsonProbl
   return wrongKey(text, keys) ?? { value };
 }
 
-/** V8's message without the quoted text and without line and column, which are those of the cell and not of the manifest. */
+/** V8's message without the quoted text, and without line and column, which count within the cell and not in the manifest. */
 function reason(message: string): string {
   const words = message
     .replace(/, (\.\.\.)?".*/s, '')
@@ -40,7 +40,7 @@ function reason(message: string): string {
   return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
-/** Gathers the names of all keys. Returns what cannot be sent. */
+/** Collects the names of all keys in `keys`. Returns the first problem. */
 function walk(value: unknown, depth: number, keys: string[]): string | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) ? undefined : 'holds a number that is too large';
@@ -54,10 +54,10 @@ function walk(value: unknown, depth: number, keys: string[]): string | undefined
   return undefined;
 }
 
-/** Texts and numbers of a JSON text. */
+/** Matches the strings and numbers of a JSON text. */
 const numberTokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** The first whole number of a JSON text that a JavaScript number cannot hold exactly: another number would be sent. */
+/** The first whole number of a JSON text that a JavaScript number cannot hold exactly, so that another number would be sent. */
 export function lostDigits(text: string): string | undefined {
   for (const [token] of text.matchAll(numberTokens))
     if (/^-?\d{16,}$/.test(token) && isLost(token)) return token;
@@ -70,26 +70,25 @@ function isLost(digits: string): boolean {
   return String(value) !== digits && BigInt(digits) !== BigInt(value);
 }
 
-/** What is wrong with a key of a JSON text. */
+/** A problem with a key of a JSON text. */
 interface WrongKey {
   readonly problem: string;
-  /** The key of the outermost object below which it stands; `undefined`: it is a key of that object itself. */
+  /** The key of the outermost object that contains it; `undefined` for a key of that object itself. */
   readonly below?: string;
 }
 
-/** The strings of a JSON text, with the colon behind a key, and its brackets. */
+/** Matches the strings of a JSON text, with the colon after a key, and the brackets. */
 const keyTokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
 
 /**
- * The first key that stands twice in one object of a JSON text, or that has half of a surrogate pair. The parser silently
- * keeps the last of two keys, and different halves become the same character in UTF-8. A text is scanned only where a key's
- * name occurs more than once, or where it has escapes.
+ * The first key that occurs twice in one object of a JSON text, or has half of a surrogate pair. The parser would silently keep
+ * the last of two keys, and different halves become the same character in UTF-8. The text is scanned only if a key's name
+ * occurs more than once or the text has escapes.
  *
  * @param keys the names of all keys in the text
  */
 function wrongKey(text: string, keys: readonly string[]): WrongKey | undefined {
   if (text.includes('\\u')) return look(text);
-  // A text without a backslash has no escaped keys.
   const hasEscapes = text.includes('\\');
   for (const key of keys) {
     const quoted = hasEscapes ? JSON.stringify(key) : `"${key}"`;
@@ -104,7 +103,7 @@ export function hasHalfCharacter(text: string): boolean {
   return /[\ud800-\udfff]/u.test(text);
 }
 
-/** An object or array that is open: its keys so far, and the last of them. */
+/** An open object or array, with its keys so far and the last of them. */
 interface Open {
   readonly keys: Set<string>;
   last?: string;
@@ -137,12 +136,12 @@ function wrong(open: readonly Open[], what: string, index: number): WrongKey {
   };
 }
 
-/** Most cells are plain text: this shows it without an exception of the parser, which `1k` in each row would make dear. */
+/** Most cells are plain text. This finds them without the slow exception that the parser would throw for `1k` in each row. */
 const mayBeJson = /^(?:["{[]|-?\d+(?:\.\d+)?(?:e[+-]\d+)?$|true$|false$|null$)/;
 
 /**
- * A cell of an `input.…` or `body.…` column: a JSON value where it parses and prints the same again (`42`, `true`, `[1]`), else
- * text (`007`, `1e3`, `1.0`).
+ * The value of a cell in an `input.…` or `body.…` column: a JSON value if it prints as it was written (`42`, `true`, `[1]`),
+ * otherwise text (`007`, `1e3`, `1.0`).
  */
 export function cellValue(cell: string): unknown {
   if (!mayBeJson.test(cell)) return cell;

@@ -7,63 +7,66 @@ import { ProblemTally, type InvalidProblem } from './problem-tally.js';
 import { PriorityTally, type PlannedPriority } from './columns/row-priority.js';
 import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';
 
-/** What a manifest holds, before anything is sent. */
+/** The content and price of a manifest, before anything is sent. */
 export interface Plan {
-  /** All rows, the invalid ones among them. */
+  /** All rows, including invalid ones. */
   readonly rows: number;
   /** Valid rows, by kind. */
   readonly byKind: Readonly<Record<RowKind, number>>;
-  /** Valid edits, by the resolution that is priced. */
+  /** Valid edits, by the resolution that decides the price. */
   readonly byResolution: Readonly<Record<string, number>>;
-  /** Rows without an id that repeat an earlier request: each is sent, and paid, again. */
+  /** Rows without an id that repeat an earlier request: each is sent and paid for again. */
   readonly repeats: number;
   readonly invalid: number;
   readonly firstInvalid: readonly InvalidRow[];
-  /** The problems of invalid rows, each kind once: the first 100 kinds. */
+  /** The problems of invalid rows, each kind once; at most 100 kinds. */
   readonly problems: readonly InvalidProblem[];
-  /** How many problems are of other kinds. */
+  /** The number of problems of further kinds. */
   readonly otherProblems: number;
-  /** One sentence each, for people: `plan` prints them, `run` and `plan --json` too. A new one is counted by `Tally` and worded in `Tally.plan`. */
+  /**
+   * One sentence each, for people; printed by `plan`, `plan --json` and `run`. `Tally` counts them, and `Tally.plan` writes the
+   * sentences.
+   */
   readonly warnings: readonly string[];
-  /** What separates the columns of a CSV, unless it is a comma. */
+  /** The name of a CSV's separator, unless it is a comma. */
   readonly separatedBy?: string;
   readonly columnsSent: readonly string[];
   readonly columnsNotSent: readonly string[];
-  /** Of these: `--set` fills texts with them. Absent: it has no such text. */
+  /** The part of these that fills texts of `--set`. Absent if there are no such texts. */
   readonly columnsFilledIn?: readonly string[];
   /** Edits with more reference pictures than recommended. (spec 2.5) */
   readonly imagesBeyondRecommended: number;
   readonly cost: {
     readonly estimated: MicroDollars;
-    /** Rows that will be bought at an unknown price. */
+    /** Rows to be bought at an unknown price. */
     readonly unpriced: number;
   };
-  /** Rows with the same request under different ids. Absent: the manifest was read only once. */
+  /** Rows with the same request under different ids. Absent if the manifest was read only once. */
   readonly same?: SameRows;
-  /** What `--each` and `--repeat` make of the rows, and what each value of an axis costs. Absent: each line is one row. */
+  /** The rows that `--each` and `--repeat` make, and the cost of each axis value. Absent if each line is one row. */
   readonly matrix?: PlannedMatrix;
-  /** The rows by priority, in the order in which a run takes them. Absent: all have the same. */
+  /** The rows by priority, in the order in which a run sends them. Absent if all have the same priority. */
   readonly priorities?: readonly PlannedPriority[];
 }
 
 export interface PlanSettings {
-  /** The price of a row, `null` when it is not known. */
+  /** The price of a row; `null` if it is not known. */
   readonly priceOf: (row: Row) => MicroDollars | null;
   /** How many invalid rows are kept in full. @defaultValue 20 */
   readonly maxInvalidShown?: number;
   /** Called with every row, in order; an error that it throws ends the pass. */
   readonly see?: (item: ManifestItem) => void;
-  /** What separates the columns of a CSV, unless it is a comma; called at the end. */
+  /** Called at the end; returns the name of a CSV's separator, unless it is a comma. */
   readonly separatedBy?: () => string | undefined;
-  /** Reads the manifest a second time from its beginning, by the priorities that were found. Called only where rows may have the same request. */
+  /** Reads the manifest again from its beginning, by the priorities that were found. Called only if rows may have the same request. */
   readonly again?: (priorities: Plan['priorities']) => AsyncIterable<ManifestItem>;
-  /** `see` asks for the hash of each row, and pictures are sent as they are written. @defaultValue false */
+  /** Whether `see` computes the hash of each row anyway, and pictures are sent as they are written. @defaultValue false */
   readonly areHashed?: boolean;
-  /** Called with every valid row of that second pass, and the line of the first row with the same request; 0: there is none. */
+  /** Called with every valid row of that second pass, and the line of the first row with the same request, or 0. */
   readonly seeAgain?: (row: Row, sameAsLine: number) => void;
 }
 
-/** Reads a manifest to its end, in flat memory, and sums up what it would send and cost. Sends nothing. */
+/** Reads a manifest to its end, in constant memory, and sums up what it would send and cost. Sends nothing. */
 export async function planManifest(items: AsyncIterable<ManifestItem>, options: PlanSettings): Promise<Plan> {
   const tally = new Tally(options);
   for await (const item of items) {

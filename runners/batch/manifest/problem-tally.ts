@@ -3,11 +3,11 @@ import { quoteValue, stripControls } from './quote-value.js';
 
 /** A problem of one row, or of many rows that differ only in values. */
 export interface InvalidProblem {
-  /** The first row that has it, with its problems of this kind alone. */
+  /** The first row that has it, with only its problems of this kind. */
   readonly first: Pick<InvalidRow, 'row' | 'line' | 'id' | 'problems'>;
   /** How many rows have it. */
   readonly rows: number;
-  /** The first 20 lines that have it, each once: with axes many rows come of one line. */
+  /** The first 20 lines that have it, each once, because axes make many rows from one line. */
   readonly lines: readonly number[];
 }
 
@@ -40,7 +40,7 @@ export class ProblemTally {
     }
   }
 
-  /** The first 100 kinds of problems, and how many problems there are of other kinds. */
+  /** The first 100 kinds of problems, and the number of problems of further kinds. */
   result(): { readonly problems: readonly InvalidProblem[]; readonly otherProblems: number } {
     return { problems: [...this.#groups.values()], otherProblems: this.#others };
   }
@@ -71,7 +71,7 @@ export function describeProblem({ first, rows, lines }: InvalidProblem): string[
   const are = rows === 2 ? 'is' : 'are';
   if (lines.length === 1) return [...described, `  ${others} of this line ${are} like it`];
   const isCut = lines.length === linesKept && rows > linesKept;
-  // Where a line has more than one of them, the first one has others too.
+  // If some line has more than one of these rows, the first line may have others too, so it is named as well.
   const named = rows === lines.length || isCut ? lines.slice(1) : lines;
   const where = `${named.length === 1 ? 'line' : 'lines'} ${named.join(', ')}${isCut ? ', …' : ''}`;
   return [...described, `  ${others} ${are} like it: ${where}`];

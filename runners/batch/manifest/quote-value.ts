@@ -1,6 +1,6 @@
 const shown = 60;
 
-/** A value for a message: text in quotes, everything cut to 60 characters. */
+/** A value for a message, cut to 60 characters; text is in quotes. */
 export function quoteValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(cut(value));
   return value === undefined ? 'nothing' : cut(JSON.stringify(value));
@@ -10,7 +10,7 @@ function cut(text: string): string {
   return text.length > shown ? `${text.slice(0, shown)}…` : text;
 }
 
-/** A command that can be pasted into a shell: words that a shell would interpret are quoted. */
+/** A command to paste into a shell: words that a shell would interpret are quoted. */
 export function shellWords(...words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

@@ -9,8 +9,8 @@ const newline = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The lines of an endless NDJSON stream, each as soon as its line break arrives; blank lines are skipped. Holds at most one
- * line and one chunk. A line that is too long or not UTF-8 becomes a `BrokenLine`, and the stream goes on.
+ * The lines of an endless NDJSON stream, each as soon as its line break arrives, without blank lines. Keeps at most one line
+ * and one chunk in memory. A line that is too long or not UTF-8 becomes a `BrokenLine`, and reading continues.
  */
 export async function* readLiveLines(
   bytes: AsyncIterable<Uint8Array>,

@@ -12,12 +12,12 @@ import { parseCsv } from './records/parse-csv.js';
 import { parseJsonl } from './records/parse-jsonl.js';
 
 /**
- * Reads a manifest row by row, in flat memory: a row is made when it is pulled, and the file is read on when the rows of the
- * last chunk (16 kB) are used up. An invalid row is an item with all its problems. Where the file cannot be read on, `next`
- * throws `ManifestError` (code `manifest`, with the line).
+ * Reads a manifest row by row, in constant memory: a row is created when it is pulled, and the next chunk (16 kB) is read when
+ * the rows of the last one are used up. An invalid row is an item with all its problems. If the file cannot be read further,
+ * `next` throws `ManifestError` (code `manifest`, with the line).
  *
  * @param ids keeps the ids of rows unique. @defaultValue a new `IdBook`
- * @param leftOut lines that `bytes` lacks: the others keep their numbers. @defaultValue none
+ * @param leftOut lines that are missing in `bytes`; they count for the numbers of the others. @defaultValue none
  */
 export function readManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -40,13 +40,13 @@ async function* readBatches(
   for await (const batch of readRawRecords(bytes, settings)) yield builder.rowsOf(batch);
 }
 
-/** Checks the endpoint once for the manifest, instead of once for every row. */
+/** Checks the endpoint once for all rows. */
 function checkEndpoint({ name, endpoint }: ManifestSettings): void {
   const problem = endpoint === undefined ? undefined : checkEndpointId(endpoint);
   if (problem !== undefined) throw new ManifestError(name, `--endpoint ${quoteValue(endpoint)} ${problem}`);
 }
 
-/** The manifest's lines as cells, a batch for each chunk of text: no more is read before a batch has been used up. */
+/** The manifest's lines as cells, in one batch for each chunk of text. The next chunk is read when a batch is used up. */
 export function readRawRecords(
   bytes: AsyncIterable<Uint8Array>,
   settings: Pick<ManifestSettings, 'name' | 'format' | 'gzip' | 'map' | 'delimiter' | 'separatedBy'>,
@@ -56,8 +56,8 @@ export function readRawRecords(
 }
 
 /**
- * The items of all batches, one at a time, each made when it is pulled. An async generator would do the same with three
- * more promises per item. Overlapping calls of `next` resolve in order.
+ * The items of all batches, each created when it is pulled. An async generator would need three more promises per item.
+ * Overlapping calls of `next` resolve in order.
  */
 export function flattenBatches<T>(batches: AsyncGenerator<Iterable<T>>): AsyncIterableIterator<T> {
   return new Flattened(batches);
@@ -66,7 +66,6 @@ export function flattenBatches<T>(batches: AsyncGenerator<Iterable<T>>): AsyncIt
 class Flattened<T> implements AsyncIterableIterator<T> {
   readonly #batches: AsyncGenerator<Iterable<T>>;
   #batch: Iterator<T> = [][Symbol.iterator]();
-  /** The latest refill that has not ended. */
   #refill: Promise<IteratorResult<T>> | undefined;
 
   constructor(batches: AsyncGenerator<Iterable<T>>) {
@@ -98,7 +97,7 @@ class Flattened<T> implements AsyncIterableIterator<T> {
     return { done: true, value: undefined };
   }
 
-  /** The next item of this batch. An error ends the whole iteration, as it would end a generator. */
+  /** The next item of this batch. An error ends the whole iteration, as in a generator. */
   #take(): Promise<IteratorResult<T>> | undefined {
     try {
       const item = this.#batch.next();

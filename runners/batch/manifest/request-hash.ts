@@ -13,7 +13,7 @@ export function requestHash(sent: {
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, length);
 }
 
-/** Eight of a hash's hex digits as a number: those from `at` on. What follows on another sign does not count. */
+/** Eight hex digits of a hash, from `at`, as a number. It ends at the first other character. */
 export function hashWord(hash: string, at: number): number {
   let value = 0;
   for (let place = at; place < at + 8; place++) {
@@ -37,7 +37,8 @@ function isSorted(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isSorted);
   let before: string | undefined;
-  // A list of the keys would take as long as the rest. What an object inherits is no reason to take it for sorted.
+  // Creating a list of keys would take as long as all the rest. Inherited keys need not be skipped: they can only make a sorted
+  // object look unsorted.
   for (const key in value) {
     if (before !== undefined && before > key) return false;
     before = key;
@@ -52,7 +53,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   const object = value as Record<string, unknown>;
   const keys = Object.keys(object);
-  // A date, or another object without keys that has its own `toJSON`.
+  // It may be a date, or another object that has no keys but its own `toJSON`.
   if (keys.length === 0) return object;
   const result: Record<string, unknown> = {};
   for (const key of keys.sort()) {

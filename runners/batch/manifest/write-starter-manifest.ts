@@ -9,7 +9,7 @@ export interface StarterOptions {
   readonly folder: string;
   /** The prompt of every row. */
   readonly prompt: string;
-  /** The file to write: in `folder` or above it, because its paths must lie below it. @defaultValue `edits.csv` in `folder` */
+  /** The file to write: in `folder` or above it, because pictures must be below the manifest. @defaultValue `edits.csv` in `folder` */
   readonly manifest?: string;
   readonly formatOf: PictureFormatOf;
 }
@@ -22,8 +22,8 @@ export interface StarterManifest {
 }
 
 /**
- * Writes a CSV manifest with an edit for each PNG, JPEG and WebP picture in a folder, sorted by name. Throws
- * `ManifestError` when the manifest exists, and when the folder does not exist or has no pictures.
+ * Writes a CSV manifest with an edit for each PNG, JPEG and WebP picture in a folder, sorted by name. Throws `ManifestError` if
+ * the manifest exists, or if the folder does not exist or has no pictures.
  */
 export async function writeStarterManifest(options: StarterOptions): Promise<StarterManifest> {
   const { disk, folder, prompt, manifest: path = join(folder, 'edits.csv') } = options;
@@ -50,7 +50,7 @@ function pathFrom(manifest: string, folder: string): string {
   return path === '' ? '' : `${path}/`;
 }
 
-/** What a spreadsheet takes for a formula. */
+/** Texts that a spreadsheet would treat as a formula. */
 const formula = /^[-=+@\t]/;
 
 /** The lines of a starter manifest: an id from the picture's name, its path, and the prompt. */
@@ -61,7 +61,7 @@ function* starterRows(pictures: readonly string[], prefix: string, prompt: strin
     yield `${[freeId(name, ids), imageCell(prefix + name), textCell(prompt)].map(csvCell).join(',')}\n`;
 }
 
-/** A number makes names unique that differ only in case or ending. */
+/** Adds a number to names that differ only in case or extension. */
 function freeId(name: string, ids: Set<string>): string {
   const stem = name.replace(/\.[^.]*$/, '').replace(/^[-=+@\s]+/, '') || 'picture';
   let id = stem;
@@ -70,13 +70,13 @@ function freeId(name: string, ids: Set<string>): string {
   return id;
 }
 
-/** Writes a path so that it is read as one path, and not as two, as a URL or as a formula. */
+/** Writes a path so that it is read as one path, and not as two paths, a URL or a formula. */
 function imageCell(path: string): string {
   const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
   return /[\s|]/.test(plain) || plain.startsWith('[') ? JSON.stringify([plain]) : plain;
 }
 
-/** A leading space does not change a prompt, and a spreadsheet does not take the cell for a formula. */
+/** Puts a space before text that looks like a formula to a spreadsheet; it does not change a prompt. */
 function textCell(text: string): string {
   return formula.test(text) ? ` ${text}` : text;
 }
@@ -88,12 +88,12 @@ function csvCell(cell: string): string {
 const headBytes = 16;
 const taken: readonly unknown[] = ['png', 'jpeg', 'webp'];
 
-/** The format of a picture by its first 16 bytes; `undefined`: no picture. */
+/** The format of a picture by its first 16 bytes; `undefined` if it is no picture. */
 export type PictureFormatOf = (head: Uint8Array) => string | undefined;
 
 export interface SkippedFile {
   readonly name: string;
-  /** Reads as the end of a sentence that begins with the name. */
+  /** The end of a sentence that begins with the name. */
   readonly why: string;
 }
 

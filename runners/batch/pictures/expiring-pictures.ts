@@ -9,7 +9,7 @@ const warnBeforeMs = 48 * hourMs;
 /** At most this many are counted. */
 const most = 100_000;
 
-/** Pictures of earlier starts that are paid for, not in the folder, and soon expired: their URLs live 7 days (spec 8). */
+/** Paid pictures of earlier starts that are not in the folder and whose URLs expire soon: a URL is valid for 7 days (spec 8). */
 export class ExpiringPictures {
   private readonly ends = new Map<string, number>();
 
@@ -51,7 +51,7 @@ interface Place {
   readonly now: number;
 }
 
-/** Finds these pictures. If pictures are left at their URLs, it takes a pass over the results. */
+/** Finds these pictures. If pictures were left at their URLs, this reads all results. */
 export async function findExpiring({
   journal,
   projections,

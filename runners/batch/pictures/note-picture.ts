@@ -6,7 +6,7 @@ import type { OutputFile, SavedImage } from '../journal/record.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowFacts } from '../row/task.js';
 
-/** Picture URLs of at least this many edits are remembered. */
+/** Remembers the picture URLs of at least this many edits. */
 const mostAddresses = 10_000;
 
 /** The initial state of the warnings that a start gives only once. */
@@ -53,10 +53,7 @@ function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format
   context.events.next({ type: 'warning', code: 'format', message });
 }
 
-/**
- * Warns once per start about an edit that is paid for but has no picture in its reply: it completed, and there was
- * nothing to save.
- */
+/** Warns once per start about a paid edit that completed without a picture in its reply. */
 export function noteNoPicture({ pictures, events }: PurchaseContext, { id, request }: RowFacts): void {
   if (request.kind !== 'edit') return;
   if (pictures.pictureless.edits++ > 0) return;
@@ -82,7 +79,7 @@ export function noteAddress(
   events.next({ type: 'warning', code: 'picture', message });
 }
 
-/** Warns about a URL under `result` that is not a picture's. It need not be: only the function knows what it is. */
+/** Warns about a URL under `result` that does not lead to a picture. This may be correct: only the function knows what it is. */
 export function noteUnsure({ events }: PurchaseContext, { id }: RowFacts, why: string): void {
   const message = `Row "${id}" has a URL under "result" that leads to no picture (${why}): it is left there.`;
   events.next({ type: 'warning', code: 'picture', message });

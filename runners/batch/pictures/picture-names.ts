@@ -2,8 +2,8 @@ import { foldCase } from '../artifacts/artifact-name.js';
 import { RowStates } from '../journal/rows/row-states.js';
 
 /**
- * Finds ids that differ only in case: their pictures must not have names that some file systems take for the same.
- * Keeps no ids, and nothing at all for ids without a capital.
+ * Finds ids that differ only in case: some file systems would treat the names of their pictures as the same. Keeps no ids, and
+ * nothing at all for ids without capitals.
  */
 export class PictureNames {
   /** By the id in lower case: the first id of a manifest that has capitals. */
@@ -34,7 +34,7 @@ export class PictureNames {
   }
 }
 
-/** A hash of the id with its capitals, as hex digits; never 0, which means that nothing is known. */
+/** A hash of the id, with its capitals, as hex digits. It is never 0, because 0 stands for no hash. */
 function capitalsOf(id: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);

@@ -16,7 +16,7 @@ export interface SavingOutputs {
   readonly keep: (file: ArtifactFile, saved: SavedImage | OutputFile) => Promise<void>;
 }
 
-/** The parts of a reply that change if a picture or a file was text in its output. */
+/** The parts of a reply that change if its output contains a picture or a file as text. */
 type ReplyOutputs = Pick<ReplyRecord, 'output' | 'image' | 'files'> & Partial<Pick<ReplyRecord, 'at'>>;
 
 /** `left`: the run is stopping, and a later start continues. */
@@ -80,11 +80,11 @@ class OutputsSaved<R extends ReplyOutputs> {
   readonly files: OutputFile[] = [];
   /** Why one of them could not be saved; the others are saved. */
   error: ArtifactError | undefined;
-  /** Set if a URL that need not be a picture's leads to none. */
+  /** Set if a URL that may be a picture's leads to none. */
   noPicture: ArtifactError | undefined;
 
   constructor(
-    /** Replaced if a picture or a file was text in it. */
+    /** Replaced if it contains a picture or a file as text. */
     public reply: R,
     public image: SavedImage | undefined,
   ) {}

@@ -16,8 +16,8 @@ import type { PurchaseContext } from '../context/purchase-context.js';
 import type { PaidRow } from '../row/task.js';
 
 /**
- * Saves the pictures and files of rows that are paid for, in its own pool, and ends the rows: as completed, or as
- * `download`, which a later start takes up again without buying anything.
+ * Saves the pictures and files of paid rows in its own pool, and ends the rows: as completed, or as `download`, which a later
+ * start tries again without buying anything.
  */
 export function savePictures(context: PurchaseContext): OperatorFunction<PaidRow, EndedRow> {
   const pool = new PicturePool(context.options.downloads);
@@ -101,7 +101,7 @@ function fail(
   });
 }
 
-/** The reply is journalled again if the path of a file has replaced its text. */
+/** The reply to journal again, if the path of a file has replaced its text. */
 function changed({ reply: before }: PaidRow, reply: ReplyRecord): ReplyRecord[] {
   return reply === before ? [] : [reply];
 }
@@ -133,7 +133,7 @@ export class PicturePool {
   /**
    * Runs `work` when its turn comes and emits the result; unsubscribing does not end the work.
    *
-   * @param taken Called once few enough are waiting: until then the row keeps its slot, so that fewer rows are started.
+   * @param taken Called once few enough rows wait: until then the row keeps its slot, so that no further row starts.
    */
   run<T>(work: () => Promise<T>, taken: () => void): Observable<T> {
     return new Observable((subscriber) => {
@@ -156,7 +156,7 @@ export class PicturePool {
   }
 
   private release(): void {
-    // Rows that are held back wait in the pool as well, so they are not counted here.
+    // Rows that are held back also wait in the pool, but do not count here.
     while (this.held.length > 0 && this.limit.pendingCount - this.held.length < this.mostWaiting)
       this.held.shift()?.();
   }

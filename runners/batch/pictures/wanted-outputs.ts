@@ -27,8 +27,8 @@ export function leftFile({ field, found, known }: WantedFile): OutputFile {
 }
 
 /**
- * Finds the picture of an output and the files at `paths`. The row's picture is not also a file; but a URL that need
- * not be a picture's is treated as a file if it was asked for.
+ * Finds the picture of an output and the files at `paths`. The row's picture is not listed as a file as well; but a URL that
+ * may not be a picture's is treated as a file if it was asked for.
  *
  * @param saved outputs that an earlier start saved, in addition to those in the reply
  */

@@ -16,15 +16,15 @@ import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 
 /**
- * Sends a row after reserving its price, with its job in the journal; or polls its job, which buys nothing. While other
- * requests get through, a row that has used up its tries starts again; otherwise the run stops. A row that emits no
- * `settled` is left to be done.
+ * Sends a row after reserving its price, with its job in the journal; or polls its job, which buys nothing. A row that has used
+ * up its tries starts again while the service accepts other requests; otherwise the run stops. A row that emits no `settled` is
+ * left for a later start.
  */
 export function buyRow(context: PurchaseContext, row: RowInFlight): Observable<JobEvent<unknown>> {
   return flow(() => purchases(context, row));
 }
 
-/** One purchase after another, until one of them ends the row or leaves it to be done. */
+/** Makes one purchase after another, until one ends the row or leaves it for a later start. */
 function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<unknown>> {
   const { service, stops, options, money } = context;
   const { task } = row;
@@ -56,8 +56,8 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
 type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
 
 /**
- * Emits the events of a purchase except the last one, which it returns. `undefined`: nothing was bought, and the row is
- * left to be done.
+ * Emits the events of a purchase except the last one, which it returns. Returns `undefined` if nothing was bought and the row
+ * is left for a later start.
  */
 function* endOfJob(
   context: PurchaseContext,
@@ -77,8 +77,8 @@ function* endOfJob(
 }
 
 /**
- * Whether a row that the service did not accept is sent again: because other requests get through, or because rows of
- * other endpoints are in work.
+ * Whether a row that the service did not accept is sent again: if the service accepts other requests, or rows of other
+ * endpoints are in flight.
  */
 function mayTryAnew(
   { service, stops }: PurchaseContext,
@@ -119,7 +119,7 @@ function noteOutcome(
   noteAnswer({ reach, stops, worksBeside }, { endpoint: facts.endpoint, sentAt, at, whyUnknown });
 }
 
-/** The failure is no outcome of the row: the row keeps its state, and the run may have to stop. */
+/** Handles a failure that does not end the row: the row keeps its state, and the run may have to stop. */
 function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): void {
   const { stops, money } = context;
   const { code, message } = failed;
@@ -147,9 +147,8 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
 }
 
 /**
- * Reserves the row's price. The run stops if a row does not fit under a cap or on the disk, or if its price has drifted
- * too far; that row and all later ones are left to be done. If only the cap of a value is full, this row alone is left
- * to be done.
+ * Reserves the row's price. If the row does not fit under a cap or on the disk, or its price has drifted too far, the run stops
+ * and leaves this row and all later ones. If only the cap of a value is full, only this row is left.
  */
 function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
   const { stops, money, options, room } = context;
@@ -158,7 +157,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   const look = room?.look();
   if (look !== undefined) yield* lastOf(look);
   if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage));
-  // The drift includes prices that the service reported to earlier starts.
+  // The drift includes prices that were reported to earlier starts.
   const { maxPriceDriftPercent: limit } = options;
   const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);
   if (drifted !== undefined) return stopped(stops, drifted);
@@ -179,7 +178,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   return true;
 }
 
-/** The row is left to be done; rows of other values go on. */
+/** Leaves this row for a later start; rows with other values continue. */
 function leftAt(message: string | undefined, { events }: PurchaseContext): false {
   if (message !== undefined) events.next({ type: 'warning', code: 'value-cap', message });
   return false;

@@ -80,8 +80,8 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
 }
 
 /**
- * For a row that waits to be sent again although its earlier POST was accepted: continues with that POST's job. The
- * money held for that POST stays in the ledger beside this reservation until the end of the start frees it.
+ * Continues a row that waits to be sent again with the job of its earlier POST, which was accepted after all. The money held
+ * for that POST stays in the ledger, in addition to this reservation, until the start ends.
  */
 function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
   if (row.task.what !== 'send' || !isSentAgain(row)) return undefined;
@@ -101,7 +101,7 @@ function handOver(row: HandedOver, paid: Subject<PaidRow>): Observable<never> {
   return new Observable((subscriber) => paid.next({ ...row, free: () => subscriber.complete() }));
 }
 
-/** A row whose reply is durable but that has not ended has a picture to be saved. */
+/** A row with a durable reply that has not ended: its picture is still to be saved. */
 function toSave({ progress }: RowInFlight): HandedOver | undefined {
   const { status, facts, intent, reply, attempts } = progress;
   if (status !== 'replied' || reply === undefined) return undefined;
@@ -132,7 +132,7 @@ function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never,
   return { row, intent, reply, attempts, isBooked: true };
 }
 
-/** Ends a row without sending it, because it may have been bought before: it fails with the task's code, and a person decides. */
+/** Ends a row that may have been bought before without sending it: it fails with the task's code, so that a person can decide. */
 export function* holdRow(context: PurchaseContext, { row, code, attempts }: TaskOf<'hold'>): Steps<never> {
   const { options, money } = context;
   const at = options.scheduler.now();
@@ -143,7 +143,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const message = lost
     ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
     : `it failed before as ${code}: ${failureCodes[code].meaning}`;
-  // Known purchases have their lines in costs.csv already; the lost one is a further attempt.
+  // Known purchases are in costs.csv already; the lost one counts as a further attempt.
   const attempt = attempts === 0 ? 0 : attempts + 1;
   const purchase = purchaseFacts(row, { attempt, settledAt: at });
   const outcome = failedRecord(row.id, rowError({ code, message, paid }), {

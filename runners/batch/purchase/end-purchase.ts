@@ -25,9 +25,8 @@ import { leftFile, wantedOutputs, type WantedOutputs } from '../pictures/wanted-
 import { noteDiskFault } from '../stop/exit-of.js';
 
 /**
- * Makes the end of a job durable: its reply, and with it the outcome if no picture is to be downloaded. Completes when
- * the row's lines are written as well. A paid reply is never lost because its output cannot be written: the reason
- * takes the output's place.
+ * Makes the end of a job durable: its reply, and its outcome if no picture is to be downloaded. Completes when the row's lines
+ * are written too. An output that cannot be written as JSON is replaced by the reason, so that a paid reply is never lost.
  */
 export function* endPurchase(
   context: PurchaseContext,
@@ -53,7 +52,7 @@ export function* endPurchase(
     yield* lastOf(writeThumbnail(options.disk, options.out, file, options.makeThumbnail));
 }
 
-/** The row takes these records, and the state they lead to, only after it is reported. */
+/** The row gets these records and their state only after its end is reported. */
 function* endAs(context: PurchaseContext, row: RowInFlight, ending: Ending): Steps<never> {
   yield* lastOf(endRow(context, ending));
   for (const record of ending.records) row.take(record);
@@ -89,7 +88,7 @@ function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed
   return { row: facts.row, intent, records: [outcome], bought: { facts, cost } };
 }
 
-/** The purchase ends as unknown, and the row goes on with another one. */
+/** The purchase ends as unknown, and the row continues with another purchase. */
 function boughtAgain({ records, ...ending }: Ending): Ending {
   const reopened = records.map(({ at, id }) => reopenRecord({ id }, { at, why: 'retry', to: 'buy' }));
   return { ...ending, records: [...records, ...reopened] };
@@ -106,7 +105,7 @@ interface TakenOutputs {
   readonly files: readonly OutputFile[];
   /** The files that were saved just now. */
   readonly made: readonly ArtifactFile[];
-  /** A picture or file is still in the output: the disk failed, or another process saves it. */
+  /** A picture or file is still in the output, because the disk failed or another process saves it. */
   readonly isUnsaved?: true;
 }
 

@@ -35,7 +35,7 @@ export function* arePicturesHosted(
   }
 }
 
-/** How long after the deadline a picture can still be fetched, in ms: a job that was accepted last may begin then. */
+/** How long after the deadline a picture can still be fetched, in ms: the job that was accepted last may begin so late. */
 const graceMs = 900_000;
 
 async function hosted(
@@ -59,7 +59,7 @@ async function hosted(
   };
 }
 
-/** Nothing of the row was sent. A picture that cannot be read ends the row; a store that accepts nothing stops the run. */
+/** Handles a failed upload. A picture that cannot be read ends the row; a store that accepts nothing stops the run. */
 function* notUploaded(
   context: PurchaseContext,
   row: RowInFlight,

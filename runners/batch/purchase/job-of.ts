@@ -90,7 +90,7 @@ export function journalled(
   };
 }
 
-/** Not counted while the run stops: rows are then left before their POST, so nothing was tried. */
+/** Counts nothing while the run stops, because rows are then left before their POST. */
 function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInFlight, why: string): void {
   if (stops.isStopping) return;
   const { reach, beside } = service;
@@ -111,8 +111,8 @@ export function* collecting(context: PurchaseContext, row: RowInFlight, jobId: s
 }
 
 /**
- * From here on the row cannot simply be left: its POST is about to be sent. A read may be left at any time, and has no
- * record yet.
+ * Journals that the POST is about to be sent: from here on the row cannot simply be left. A read can be left at any time and
+ * gets no record yet.
  */
 function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown> {
   const { facts, attempts, submittedAt, price } = row.progress;

@@ -19,10 +19,7 @@ interface Parts {
   readonly worksBeside: () => boolean;
 }
 
-/**
- * A service that answers POST after POST with something unreadable may charge for every row without a result, so the
- * run stops then.
- */
+/** Stops the run if the answers to many successive POSTs are unreadable: each may be charged for without a result. */
 export function noteAnswer(
   { reach, stops, worksBeside }: Parts,
   { endpoint, sentAt, at, whyUnknown }: PostAnswer,

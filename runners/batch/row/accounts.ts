@@ -4,8 +4,8 @@ import { bookings, type Booking } from './row-books.js';
 import type { Account, MoneyTotals, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
- * At most this many accounts are kept separate, in about 60 MB. Further kinds of purchase share one account; purchases
- * with further values share one for each kind.
+ * The limit for separate accounts, which take about 60 MB. Beyond it, new kinds of purchase share one account, and new values
+ * share one account per kind.
  */
 const maxAccounts = 100_000;
 export const nothing: PurchaseKind = { kind: '', endpoint: '', resolution: '' };
@@ -23,7 +23,7 @@ export class Accounts {
     return this.all[place] ?? emptyAccount(nothing);
   }
 
-  /** Mostly called for the same purchase as before, so that one is compared first. */
+  /** Most calls are for the same purchase as the call before, so that one is compared first. */
   placeOf(purchase: PurchaseKind): number {
     const { latest } = this;
     if (purchase === latest) return this.latestPlace;
@@ -132,7 +132,7 @@ export function addRows(sums: number[], rows: readonly number[]): void {
   rows.forEach((count, byte) => (sums[byte] = (sums[byte] ?? 0) + count));
 }
 
-/** Which bookings count for which sum: of all purchases, or only of those whose rows have ended. */
+/** The bookings that count for each sum. */
 interface Counted {
   readonly reported: readonly Booking[];
   readonly estimated: readonly Booking[];
@@ -163,7 +163,7 @@ export function moneyOfAll(accounts: readonly Account[]): MoneyTotals {
   return moneyOf(whole, all);
 }
 
-/** The money of an account's purchases that are in the files: those of rows that have ended. */
+/** The money of purchases in the files: those of rows that have ended. */
 export function endedMoney(account: Pick<Account, 'sums' | 'counts'>): MoneyTotals {
   return moneyOf(account, ended);
 }
@@ -172,7 +172,7 @@ function sumOf(values: readonly number[], of: readonly Booking[]): number {
   return of.reduce<number>((sum, booking) => sum + (values[booking] ?? 0), 0);
 }
 
-/** By resolution, in the order in which they were first bought; a resolution for which nothing was ever booked is left out. */
+/** Resolutions are in the order of their first purchase; those without any booking are left out. */
 function moneyByResolution(
   accounts: ReadonlyMap<string, Account>,
   counted: Counted,

@@ -15,11 +15,11 @@ import { buysNothing } from './task.js';
 export interface Cost {
   readonly cost: MicroDollars | null;
   readonly source: CostSource;
-  /** A reported cost that is not believable, as text: the estimate is booked instead. */
+  /** The reported cost as text, if it is not believable: the estimate is booked instead. */
   readonly disbelieved?: string;
 }
 
-/** The cost of a completed row. A row that bought nothing, or was bought elsewhere, may have a cost, but its source is `none`. */
+/** The cost of a completed row. If it bought nothing or was bought elsewhere, it may have a cost, but the source is `none`. */
 export function costOfCompleted(
   purchase: RowPurchase,
   { output, executionTimeMs }: Pick<Completed<unknown>, 'output' | 'executionTimeMs'>,
@@ -28,12 +28,12 @@ export function costOfCompleted(
   if (buysNothing(purchase)) return { cost: reportedCost(output), source: 'none' };
   const reserved = purchase.intent?.price ?? null;
   const estimate = prices.estimate(purchase.facts, executionTimeMs);
-  // The execution time is reported by the service too, so the estimate may not be believable either.
+  // The estimate follows from an execution time that the service reports, so it may not be believable either.
   const booked = estimate === null || isBelievable(estimate, null) ? estimate : reserved;
   return costReported(output, reserved, booked) ?? { cost: booked, source: 'estimated' };
 }
 
-/** The cost of a failed row: a purchase that may have been made is held at its price, one that was not made costs nothing. */
+/** The cost of a failed row. A purchase that may have been made is held at its price; one that was not made costs nothing. */
 export function costOfFailed(purchase: RowPurchase, { paid, output }: Pick<Failed, 'paid' | 'output'>): Cost {
   if (buysNothing(purchase)) return { cost: null, source: 'none' };
   const reserved = purchase.intent?.price ?? null;

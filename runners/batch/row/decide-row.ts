@@ -9,7 +9,7 @@ import type { TaskSpec } from './task.js';
 
 /** The rules by which a start decides on the rows of its manifest. */
 export interface ManifestRules {
-  /** Failure codes of rows that are taken up again. */
+  /** Failed rows with these codes are sent again or continued. */
   readonly retry: ReadonlySet<FailureCode>;
   readonly changed: 'keep' | 'redo';
   /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
@@ -17,9 +17,9 @@ export interface ManifestRules {
 }
 
 /**
- * Decides what this start does with a row of the manifest, according to the journal. A row that was or may have been
- * paid for is not sent unless the rules say so; a version that was bought once and then replaced by a later one is
- * never sent. `undefined`: the row stays as it is, or its purchase continues from the journal.
+ * Decides what this start does with a row of the manifest, from its state in the journal. A row that was or may have been paid
+ * for is only sent if the rules say so. A version that was bought and then replaced by a later one is never sent. Returns
+ * `undefined` if the row stays as it is, or continues from the journal.
  */
 export function decideRow(row: Row, state: RowState | undefined, rules: ManifestRules): TaskSpec | undefined {
   const status = state?.status ?? 'open';
@@ -41,7 +41,7 @@ function begin(row: Row, rules: ManifestRules, opened?: RowState): TaskSpec {
   if (prior === undefined || prior.paid === 'no') return { what: 'send' };
   if (prior.code === 'download' && prior.imageUrl !== undefined)
     return { what: 'fetch', imageUrl: prior.imageUrl };
-  // A person has decided on it, or an earlier start was told to send it.
+  // It was settled by hand, or an earlier start had the option to send it.
   const isOpened = opened !== undefined && opened.attempts === 0;
   const isWanted = isOpened || (rules.retry.has(prior.code) && !isTakenFromJournal(prior.code));
   return isWanted ? { what: 'send' } : { what: 'hold', code: prior.code };
@@ -52,7 +52,7 @@ function again(row: Row, rules: ManifestRules): TaskSpec | undefined {
   return task.what === 'hold' ? undefined : { ...task, reopen: 'retry' };
 }
 
-/** Whether a row that failed is to be sent again. An invalid one is always checked again. */
+/** Whether a failed row is sent again. An invalid row is always checked again. */
 function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
   const status = state?.status ?? 'open';
   if (status === 'invalid-row') return true;
@@ -69,31 +69,28 @@ function isRedone(row: Row, state: RowState | undefined, { changed }: ManifestRu
   return changed === 'redo' && row.jobId === undefined && state?.sameContent(row.hash) === false;
 }
 
-/**
- * Whether a row to be redone names another purchase than the latest one: the purchase that a person rejected has been
- * replaced since.
- */
+/** Whether a row of a redo manifest rejects a purchase that is not the latest one, because the row was redone since. */
 export function isOutdated(row: Row, state: RowState | undefined): boolean {
   const attempt = rejectedAttempt(row);
   return attempt !== undefined && attempt !== state?.attempts;
 }
 
-/** Whether this start would send the row, but the manifest has a version that a later one has replaced. */
+/** Whether this start would send the row, but a later version has replaced the one in this manifest. */
 export function isReplacedHere(row: Row, state: RowState | undefined, { retry }: ManifestRules): boolean {
   const status = state?.status ?? 'open';
   const isWanted = status === 'open' || (isEnd(status) && status !== 'completed' && retry.has(status));
   return isWanted && state?.isReplaced(row.hash) === true;
 }
 
-/** Whether a row that has ended and is not taken up again has other content than was sent. */
+/** Whether a row that has ended and stays as it is has other content in the manifest than was sent. */
 export function hasChanged(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
   return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;
 }
 
 /**
- * The failure codes for the words of `--retry`: codes, `failed` (all that were not paid for) and `all`.
+ * The failure codes that the words of `--retry` mean: codes, `failed` (all that were not paid for) and `all`.
  *
- * @throws {InvalidOptionError} for a word that is neither
+ * @throws {InvalidOptionError} for any other word
  */
 export function retryCodes(words: readonly string[]): ReadonlySet<FailureCode> {
   return new Set(words.flatMap(codesOf));
@@ -113,8 +110,7 @@ function codesOf(word: string): readonly FailureCode[] {
 }
 
 /**
- * Whether a row is sent once more after a request that may have been accepted, because the user accepts the risk of
- * paying twice.
+ * Whether a row is sent again after a request that may have been accepted: only if the user accepts the risk of paying twice.
  *
  * @param doubles how often this start has sent it once more already
  */

@@ -10,14 +10,14 @@ import { isRead, type RowTask, type Task } from './task.js';
 
 /** The rules by which a start decides on rows that earlier starts left. */
 export interface StartRules {
-  /** Failure codes of rows that are taken up again. */
+  /** Failed rows with these codes are sent again or continued. */
   readonly retry: ReadonlySet<FailureCode>;
   /** The rows that this start does. @defaultValue all rows */
   readonly only?: RowSelection | undefined;
   readonly onUnknown: 'hold' | 'retry';
 }
 
-/** Whether a row with this failure is taken up by this start. */
+/** Whether this start continues a row with this failure, or sends it again. */
 export function isTakenUp(
   status: FailureCode,
   row: SelectedBy,
@@ -26,7 +26,7 @@ export function isTakenUp(
   return retry.has(status) && only?.has(row) !== false;
 }
 
-/** The fields of a row in the journal that `only` selects by. */
+/** The fields by which `only` selects a row of the journal. */
 export function asSelected({ id, intent }: RowRecords): SelectedBy {
   return intent === undefined ? { id } : { id, columns: intent.columns };
 }
@@ -41,8 +41,8 @@ export function isDoubled(
 }
 
 /**
- * Whether the job of a row that ended as `expired` is polled once more, as each start does, because the service may
- * have been wrong. A row that is bought again is not polled, nor one whose cost a person has given.
+ * Whether the job of an `expired` row is polled once more: every start does so, because the service may have been wrong. A row
+ * that is bought again, or whose cost was settled by hand, is not polled.
  */
 export function isAskedAgain(
   { id, intent, jobId, outcome }: RowRecords,
@@ -87,8 +87,8 @@ export function leftTask(known: RowRecords): Task | undefined {
 }
 
 /**
- * The records of a request that was sent and not answered when its process ended: it may have been accepted. If
- * `isSentAgain`, the row is reopened for another purchase.
+ * The records for a request that was not answered before its process ended: it may have been accepted. If `isSentAgain`, the
+ * row is reopened for another purchase.
  */
 export function recordsOfSent(
   row: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
@@ -100,8 +100,8 @@ export function recordsOfSent(
 }
 
 /**
- * The records and the task for a row that was to be sent again, but whose latest POST created a job after all: that
- * purchase is the row's latest one again, with its own attempt number.
+ * The records and the task to continue a row that was to be sent again, although its latest POST did create a job: that
+ * purchase becomes the row's latest one again and keeps its attempt number.
  */
 export function goingOnWith(
   again: RowRecords & { readonly intent: IntentRecord },
@@ -114,12 +114,12 @@ export function goingOnWith(
   };
 }
 
-/** Whether an earlier start gave this job up as `expired`: it is then polled only once. */
+/** Whether an earlier start gave up this job as `expired`, so that it is polled only once. */
 export function isExpired(jobId: string, outcome: OutcomeRecord | undefined): boolean {
   return outcome?.status === 'failed' && outcome.error.code === 'expired' && outcome.jobId === jobId;
 }
 
-/** The outcome of a request that was sent and not answered when a start ended. */
+/** The outcome of a request that was not answered before its start ended. */
 export function unknownOutcome(
   { id, intent, attempts, price }: Pick<PendingRow, 'id' | 'intent' | 'attempts' | 'price'>,
   at: number,

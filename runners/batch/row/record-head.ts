@@ -3,12 +3,11 @@ import type { CostSource, JournalRecord, OutcomeRecord } from '../journal/record
 import type { EndStatus, StatusStep } from './row-status.js';
 import type { PurchaseKind } from './totals.js';
 
-/** A record of one row. */
 export type RowRecord = Extract<JournalRecord, { id: string }>;
 
 /**
- * The parts of a record that change the state of its row and the money. While a journal is read they come from the
- * bytes of a line; in a run, from the record that it has written.
+ * The parts of a record that change its row's state and the money. They come from the bytes of a line, or from a record that
+ * the run has just written.
  */
 export interface RecordHead extends StatusStep {
   readonly why: string;
@@ -24,7 +23,7 @@ export interface RecordHead extends StatusStep {
   readonly origin: RowOrigin | undefined;
 }
 
-/** The change of the row's state by a record that was just written. */
+/** How a record that was just written changes its row's state. */
 export function stepOf(record: RowRecord): StatusStep {
   return {
     k: record.k,

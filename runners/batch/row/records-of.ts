@@ -123,7 +123,7 @@ export function outcomeOfFailed(
 ): OutcomeRecord {
   const { facts, intent, submittedAt, statusCalls } = purchase;
   const jobId = failed.jobId ?? purchase.jobId;
-  // A read has an intent, but it is not in the journal.
+  // The intent of a read is never in the journal.
   const isWithoutIntent = intent === undefined || isRead(facts);
   return failedRecord(facts.id, rowError(failed), {
     ...{ at, ...cost, jobId, submittedAt, statusCalls },
@@ -161,12 +161,12 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
   };
 }
 
-/** The next start adds up the row's money from the small fields only, and the row has no intent that names the purchase. */
+/** Small fields that name the purchase, from which the next start adds up the row's money: the row has no intent with them. */
 function heldFor({ kind, endpoint }: FailedRowFacts, { attempt, resolution }: PurchaseFacts) {
   return { kind, endpoint, ...(attempt > 0 && { attempt }), ...(resolution !== undefined && { resolution }) };
 }
 
-/** Failures for which another try of the same row may succeed. */
+/** Failures after which another try of the same row may succeed. */
 const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
   ...(['job-failed', 'job-cancelled', 'job-timed-out', 'route-failed'] as const),
   ...(['transport', 'malformed-reply', 'deadline', 'download'] as const),
@@ -188,7 +188,7 @@ export function failedRow({ row, hash, kind, endpoint, cells }: RowFacts): Faile
   return { row, hash, kind, endpoint, cells };
 }
 
-/** The record that takes up a row again after its end. A held purchase stays in costs.csv only if it may now be paid twice. */
+/** The record that reopens a row that has ended. A held purchase stays in costs.csv only if the row may now be paid for twice. */
 export function reopenRecord(
   { id, outcome }: Pick<RowRecords, 'id' | 'outcome'>,
   { at, why, to }: Pick<RecordOf<'reopen'>, 'at' | 'why' | 'to'>,
@@ -199,8 +199,8 @@ export function reopenRecord(
 }
 
 /**
- * Whether the purchase of a row whose picture is missing is in costs.csv already: the same reply led to an outcome
- * before, and the row was reopened only for the picture.
+ * Whether the purchase of a row without its picture is in costs.csv already: the same reply has led to an outcome before, and
+ * the row was reopened only to fetch the picture.
  */
 export function isBookedPurchase({ reply, outcome }: Pick<RowRecords, 'reply' | 'outcome'>): boolean {
   if (reply === undefined || outcome === undefined) return false;

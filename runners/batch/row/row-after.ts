@@ -14,7 +14,7 @@ export type { RowTask };
 export type RowLeft =
   /** Another process continues it. */
   | { readonly goesOn: RowTask; readonly records: readonly RowRecord[] }
-  /** The row has ended with these records. If there are none, it had ended before, or its picture is still to be saved. */
+  /** These records end the row. Without any, it had ended before, or only its picture is still to be saved. */
   | { readonly goesOn?: undefined; readonly records: readonly RowRecord[] };
 
 /**
@@ -74,7 +74,7 @@ export interface Booked {
   readonly unknown: MicroDollars;
 }
 
-/** The books of rows in flight: how much each record adds to the money of the run. */
+/** Keeps the books of rows in flight, to find how much each record adds to the money of the run. */
 export class RowsBooked {
   private readonly tally = new RunTally({ tally: new Tally().kept, booksOf: () => undefined });
   private sums: Booked = { spent: 0, unknown: 0 };

@@ -2,8 +2,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowStatus } from './row-status.js';
 
 /**
- * How a row's latest purchase is booked. `paid…`: a row that has not ended has a reply; this purchase is in no file
- * yet. One byte in the table of rows.
+ * How a row's latest purchase is booked, as one byte. `paid…`: the row has a reply but has not ended, so its purchase is in no
+ * file yet.
  */
 export const bookings = {
   none: 0,
@@ -29,7 +29,7 @@ export interface RowBooks {
   account: number;
 }
 
-/** The booking after the row has ended, for bookings of a reply. */
+/** What each booking of a reply becomes when the row ends. */
 export const endedBookings: Partial<Record<Booking, Booking>> = {
   [bookings.paidReported]: bookings.reported,
   [bookings.paidEstimated]: bookings.estimated,
@@ -41,7 +41,6 @@ export function amountOf({ isUnpriced, amount }: Pick<RowBooks, 'isUnpriced' | '
   return isUnpriced ? Number.NaN : amount;
 }
 
-/** Removes the booking of the row. */
 export function clear(row: RowBooks): void {
   if (row.booking === bookings.none) return;
   row.booking = bookings.none;

@@ -23,9 +23,9 @@ export interface RowPurchase {
 /** The progress of a row in flight. */
 export interface RowProgress extends RowPurchase {
   readonly status: RowStatus;
-  /** Its job has ended: the steps after that must not be interrupted. */
+  /** Its job has ended; the steps that follow must not be interrupted. */
   readonly isOver: boolean;
-  /** The request that is sent; `facts` names local pictures differently. */
+  /** The request as it is sent: with URLs where `facts` names local pictures. */
   readonly request: RowRequest;
   /** The reserved price; `null` if no price is known. */
   readonly price: MicroDollars | null;
@@ -60,7 +60,6 @@ export class RowInFlight {
     return this.progress$.value;
   }
 
-  /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
     this.progress$.next({ ...this.progress, ...part });
   }

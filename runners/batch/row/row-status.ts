@@ -1,6 +1,5 @@
 import { failureCodes, type FailureCode } from '../../../src/contract/failure-code.js';
 
-/** How a row has ended. */
 export type EndStatus = 'completed' | FailureCode;
 
 /**
@@ -15,7 +14,7 @@ export type UnendedStatus = 'open' | PendingStatus;
 /** The states of a row whose purchase has not ended. */
 export type PendingStatus = 'sent' | 'accepted' | 'replied';
 
-/** The parts of a record that change the state of its row. A field has no meaning for kinds of records that do not have it. */
+/** The parts of a record that change its row's state. A field that does not belong to the kind of record is ignored. */
 export interface StatusStep {
   readonly k: 'intent' | 'refused' | 'accepted' | 'reply' | 'outcome' | 'reopen' | 'freed';
   /** For an intent that buys nothing. */
@@ -30,7 +29,7 @@ export interface StatusStep {
 export function nextStatus(status: RowStatus, record: StatusStep): RowStatus {
   switch (record.k) {
     case 'intent':
-      // An intent that buys nothing waits for no answer: its job, or its picture, is known already.
+      // An intent that buys nothing needs no answer, because the job or the picture is known already.
       return record.takes === '' ? 'sent' : record.takes === 'job' ? 'accepted' : 'replied';
     case 'refused':
       return status === 'sent' ? 'open' : status;
@@ -48,10 +47,7 @@ export function nextStatus(status: RowStatus, record: StatusStep): RowStatus {
   }
 }
 
-/**
- * The index of a status is its byte. The order matters only within a process and in snapshots, which compare it; the
- * journal has words.
- */
+/** The index of a status is its byte. The order may change: snapshots check it, and the journal has the words. */
 export const statuses: readonly RowStatus[] = [
   'open',
   'sent',
@@ -60,7 +56,6 @@ export const statuses: readonly RowStatus[] = [
   'completed',
   ...(Object.keys(failureCodes) as FailureCode[]),
 ];
-/** The byte of each status. */
 export const statusBytes = Object.fromEntries(statuses.map((status, byte) => [status, byte])) as Readonly<
   Record<RowStatus, number>
 >;
@@ -79,7 +74,6 @@ export function mayBePaid(status: RowStatus): boolean {
   return isPending(status) || status === 'completed' || (isEnd(status) && failureCodes[status].paid !== 'no');
 }
 
-/** Whether a row in this state has ended. */
 export function isEnd(status: RowStatus): status is EndStatus {
   return status === 'completed' || Object.hasOwn(failureCodes, status);
 }

@@ -13,17 +13,17 @@ export interface KnownBooks {
 }
 
 interface RunRow extends RowBooks {
-  /** How the row has ended in this start. */
+  /** Its end in this start. */
   end?: EndStatus;
 }
 
 /** How many ids of held rows are kept, for messages. */
 const idsKept = 3;
 
-/** The tally of a run that goes on: the journal as it was opened, and every record that has become durable since. */
+/** The tally of a running run: the journal as it was opened, and every record that has become durable since. */
 export class RunTally {
   private readonly tally = new Tally();
-  /** Rows in flight, and those that are held. Others are removed, because nothing more is booked for them in this start. */
+  /** Rows in flight and held rows. Others are removed, because this start books nothing more for them. */
   private readonly rows = new Map<string, RunRow>();
   /** Rows whose jobs were expired and are polled once more. */
   private readonly askedAgain = new Set<string>();

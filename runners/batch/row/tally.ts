@@ -17,8 +17,8 @@ import { nextStatus, statusBytes, statuses, type RowStatus } from './row-status.
 import type { KeptTally, PurchaseKind, ReportedPrice, Totals } from './totals.js';
 
 /**
- * Adds up rows and money, record by record: a later record of a row replaces what an earlier one booked. All sums come
- * from this class: those of a start that reads the journal, of the run that writes it, of `status` and of the summary.
+ * Adds up rows and money, record by record: a later record of a row replaces what an earlier one booked. The start that reads
+ * the journal, the run that writes it, `status` and the summary all use it.
  */
 export class Tally {
   private statusCalls = 0;
@@ -30,7 +30,7 @@ export class Tally {
     return { statusCalls, possiblyDouble, accounts: accounts.kept, columns: accounts.columns };
   }
 
-  /** The columns by which money and rows are kept separate; to be set before the first row is counted. */
+  /** The columns by which money and rows are kept separate. Set them before the first row is counted. */
   set columns(columns: readonly string[]) {
     this.accounts.columns = columns;
   }
@@ -48,7 +48,6 @@ export class Tally {
     this.count(0, 'open', 1);
   }
 
-  /** Adds a record, and updates its row. */
   take(row: RowBooks, record: RecordHead): void {
     if (record.k === 'intent') this.bookIntent(row, record);
     else if (record.k === 'refused' && row.status === 'sent') this.unbook(row);
@@ -88,7 +87,7 @@ export class Tally {
   }
 
   private bookIntent(row: RowBooks, record: RecordHead): void {
-    // The earlier purchase of the row is closed: this one is booked separately.
+    // The row's earlier purchase stays in the sums, and this one is booked separately.
     if (record.takes === '') this.close(row);
     if (row.booking !== bookings.none) return;
     this.setPurchase(row, record);
@@ -136,7 +135,7 @@ export class Tally {
   private book(row: RowBooks, booking: Booking, amount: number): void {
     const isPrice = isBelievable(amount, null);
     const known = isPrice ? Math.round(amount) : 0;
-    // An outcome mostly has the same cost as the reply before it.
+    // Most outcomes have the same cost as the reply before them.
     if (row.booking === booking && row.amount === known && row.isUnpriced === !isPrice) return;
     this.unbook(row);
     row.booking = booking;
@@ -145,13 +144,12 @@ export class Tally {
     this.add(row, 1);
   }
 
-  /** Removes the row's purchase from the sums. */
   private unbook(row: RowBooks): void {
     this.add(row, -1);
     clear(row);
   }
 
-  /** Leaves the row's purchase in the sums for good, because the row is bought again. */
+  /** Fixes the row's purchase in the sums before the row is bought again. */
   private close(row: RowBooks): void {
     if (row.booking === bookings.none) return;
     if (row.booking === bookings.reserved) this.book(row, bookings.unknown, amountOf(row));
@@ -185,7 +183,7 @@ export class Tally {
   }
 
   private spend(row: RowBooks, k: RecordHead['k'], source: 'reported' | 'estimated', cost: number): void {
-    // If only the picture of a row is downloaded once more, its purchase is in the files already.
+    // The purchase is in the files already if the row was reopened only to download its picture.
     const isBooked = row.booking === bookings.reported || row.booking === bookings.estimated;
     const paid = source === 'reported' ? bookings.paidReported : bookings.paidEstimated;
     this.book(row, k === 'reply' && !isBooked ? paid : bookings[source], cost);

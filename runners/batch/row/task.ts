@@ -4,7 +4,7 @@ import { isRead, type InvalidRow, type Row, type RowRequest } from '../manifest/
 
 export { isRead };
 
-/** The fields that a row of the manifest and its record in the journal have in common. */
+/** The fields that a row has both in the manifest and in its journal record. */
 export type RowFacts = Pick<
   IntentRecord,
   'id' | 'row' | 'hash' | 'kind' | 'endpoint' | 'mode' | 'request' | 'cells' | 'columns'
@@ -25,7 +25,7 @@ export type Task =
   /** Send the row. */
   | (TaskOfRow & {
       readonly what: 'send';
-      /** The request that is sent, if it differs from the row's request: local pictures have URLs in it. */
+      /** The request as it is sent, if local pictures are replaced by URLs in it. */
       readonly wire?: RowRequest;
     })
   /** Poll its job. Without an `intent` the job was bought elsewhere. */
@@ -35,19 +35,19 @@ export type Task =
       readonly intent?: IntentRecord;
       /** In ms since the epoch. */
       readonly submittedAt?: number;
-      /** An earlier start gave it up as `expired`: it is polled once. */
+      /** An earlier start gave it up as `expired`, so it is polled only once. */
       readonly wasExpired?: boolean;
     })
   /** Download its picture. */
   | (TaskOfRow & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })
   /** Download its picture; the reply is in the journal. */
   | (TaskOfRow & { readonly what: 'fetch'; readonly replied: RepliedRow })
-  /** End it as failed: it may have been bought, and a person decides. */
+  /** End it as failed: it may have been bought, so a person must decide. */
   | (TaskOfRow & { readonly what: 'hold'; readonly code: FailureCode })
   /** End it as invalid. */
   | { readonly what: 'refuse'; readonly invalid: InvalidRow };
 
-/** The task for a row of the manifest, without the row. `reopen`: the row had ended, and is taken up again. */
+/** The task for a row of the manifest, without the row. `reopen`: the row had ended, and this reopens it. */
 export type TaskSpec =
   | { readonly what: 'send'; readonly reopen?: 'retry' | 'redo' }
   /** A job that was bought elsewhere. */
@@ -76,11 +76,11 @@ export interface PaidRow extends RepliedRow {
   readonly row: RowFacts;
   /** Number of POSTs over all starts. */
   readonly attempts: number;
-  /** Frees the row's slot. Call it once the row has been taken over. */
+  /** Frees the row's slot. The receiver calls it once. */
   readonly free: () => void;
 }
 
-/** Copies the facts of a manifest's row; this computes its hash. */
+/** Copies the facts of a row of the manifest, and computes its hash. */
 export function rowFactsOf(row: Row): RowFacts {
   const { id, hash, kind, endpoint, mode, request, cells, columns, resolution, priority } = row;
   return { id, row: row.row, hash, kind, endpoint, mode, request, cells, columns, resolution, priority };
@@ -91,7 +91,7 @@ export function isCalledBack({ kind, mode }: Pick<RowFacts, 'kind' | 'mode'>): b
   return kind !== 'route' && mode === 'async';
 }
 
-/** Whether nothing is bought: a job or picture that was bought elsewhere is taken over, or the request is a read. */
+/** Whether nothing is bought: the job or picture was bought elsewhere, or the request is a read. */
 export function buysNothing({
   intent,
   facts,

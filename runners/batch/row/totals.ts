@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import type { RowStatus } from './row-status.js';
 
-/** The key by which purchases are added up. */
+/** Purchases with the same key are added up in one account. */
 export interface PurchaseKind {
   readonly kind: string;
   readonly endpoint: string;
@@ -53,7 +53,7 @@ export interface Totals {
   readonly byResolution: ReadonlyMap<string, MoneyTotals>;
   /** Number of purchases whose end is known. */
   readonly purchases: number;
-  /** The same sums without rows that are paid for and wait for their picture: the sums of the files. */
+  /** The same sums without paid rows whose picture is not saved yet. The files have these sums. */
   readonly ended: MoneyTotals & {
     readonly unpriced: number;
     readonly byResolution: ReadonlyMap<string, MoneyTotals>;
@@ -107,9 +107,9 @@ export interface CostBy {
 /** At most this many columns, because each row has a value for each of them in every sum. */
 export const mostCostColumns = 8;
 
-/** The choices of a start about `CostBy`. */
+/** How a start changes `CostBy`. */
 export interface CostByChoices {
-  /** `null`: no columns any more. `undefined`: the columns that the run remembers. */
+  /** `null` removes all columns. `undefined` keeps those that the run remembers. */
   readonly costBy?: readonly string[] | null | undefined;
   /** Changes the caps of these columns; `null` lifts one, or all. */
   readonly maxCostByUsd?: Readonly<Record<string, number | null>> | null | undefined;
@@ -125,7 +125,7 @@ export function costByInForce({ costBy, maxCostByUsd }: CostByChoices, remembere
   return { columns: [...new Set(columns)], capsUsd: Object.fromEntries(kept) };
 }
 
-/** The columns by which a run adds up: a row has a value for each, in this order. */
+/** The columns by which a run adds up its money, in the order of a row's values. */
 export function trackedColumns({ columns, capsUsd }: CostBy): string[] {
   return [...new Set([...columns, ...Object.keys(capsUsd)])];
 }

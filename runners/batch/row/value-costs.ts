@@ -6,14 +6,14 @@ import type { Account, KeptTally, MoneyTotals } from './totals.js';
 
 /** The costs of the rows with one value of a column, and how these rows ended. */
 export interface ValueCosts extends MoneyTotals {
-  /** Money reserved, spent and held for them: this sum counts for a cap of the value. */
+  /** Money reserved, spent and held for them: the sum that a cap of the value limits. */
   readonly taken: MicroDollars;
   /** The part of `taken` for rows in flight. */
   readonly reserved: MicroDollars;
   readonly rows: { readonly completed: number; readonly failed: number; readonly unknown: number };
 }
 
-/** The sums of a tally by the values of each of its columns. The empty value is for rows without one. */
+/** The sums of a tally by the values of each of its columns. Rows without a value have the empty text. */
 export function costsByValue({
   columns,
   accounts,

@@ -18,7 +18,7 @@ export interface Written {
   readonly toDo: -1 | 0 | 1;
 }
 
-/** The request was accepted: the next start polls its job. */
+/** Records that the request was accepted: the next start polls its job. */
 export function polled(row: RowRecords, jobId: string, at: number): Written {
   if (row.intent === undefined)
     throw new MillraceError(
@@ -43,7 +43,7 @@ export function polledAgain(
   return { records: [...records, freedRecord(held, { at, cost: undefined })], toDo: 0 };
 }
 
-/** The request was never sent: the next start sends the row. */
+/** Records that the request was never sent: the next start sends the row. */
 export function toBeSent(row: RowRecords, at: number): Written {
   const { id } = row;
   if (row.status === 'sent') {
@@ -53,7 +53,7 @@ export function toBeSent(row: RowRecords, at: number): Written {
   return { records: [reopened(row, 'buy', at)], toDo: 1 };
 }
 
-/** The job ran, and its result is gone: the row ends as `expired`, with its cost known. */
+/** Records that the job ran and its result is gone: the row ends as `expired`, with its cost known. */
 export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
   const outcome = paidOutcome(row, paidUsd, at);
   const before = row.status === 'sent' ? [] : [reopened(row, 'poll', at)];
@@ -62,7 +62,7 @@ export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
 
 function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecord {
   const { id, status, intent, attempts, outcome } = row;
-  // A job that a person assigned to the row and took back is not its own.
+  // A job that a person assigned to the row and took back does not belong to it.
   const jobId = status === 'sent' ? row.jobId : (outcome?.purchase?.jobId ?? jobOf(outcome));
   const lost = outcome?.status === 'failed' ? outcome.row : undefined;
   const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
@@ -85,9 +85,9 @@ function reopened(row: RowRecords, to: 'poll' | 'buy', at: number): JournalRecor
 }
 
 /**
- * Undoes a settlement by `--not-sent` or `--job` that no start has acted on: the row is held again as it was.
+ * Undoes a settlement by `--not-sent` or `--job` that no start has used yet: the row is held again.
  *
- * @throws {MillraceError} `usage` if the row was not settled that way, or has gone on since
+ * @throws {MillraceError} `usage` if the row was not settled that way, or has continued since
  */
 export async function undone(
   journal: Pick<Journal, 'records'>,
@@ -126,7 +126,7 @@ function usage(problem: string): MillraceError {
   return new MillraceError('usage', problem);
 }
 
-/** A purchase of a row that may have been made, but the row was bought again since. */
+/** A purchase that may have been made, of a row that was bought again since. */
 export interface HeldAttempt {
   readonly intent: IntentRecord;
   readonly outcome: OutcomeRecord;

@@ -21,8 +21,8 @@ export interface CaughtUp {
 }
 
 /**
- * Brings the files up to date with the journal: removes the lines of rows that were taken up again, and appends those
- * of rows that have ended. Lines that are already in the files are compared, not written again.
+ * Brings the files up to date with the journal: removes the lines of reopened rows, and appends those of rows that have ended.
+ * Lines that are already in the files are compared, not written again.
  *
  * @param after How many records of the journal the files contain.
  */
@@ -44,10 +44,10 @@ export async function catchUp(
 }
 
 interface Survey {
-  /** How often each row is taken up again; the count is in `attempts`. */
+  /** How often each row is reopened; the count is in `attempts`. */
   readonly reopened: RowStates;
   readonly redone: RowStates;
-  /** How often each purchase ceases to be held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
+  /** How often each purchase stops being held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
   readonly voided: RowStates;
   readonly records: number;
   readonly hasOutcomes: boolean;

@@ -46,7 +46,7 @@ export function costLine(
   return csvLine([...named, usd, source, isoTime(settledAt), ...values]);
 }
 
-/** The line for a purchase that a person decided after its row was bought again; `undefined` if it was never made. */
+/** The line for a purchase that was settled by hand after its row was bought again; `undefined` if it was never made. */
 export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = []): string | undefined {
   const { id, row, attempt, jobId, endpoint, resolution, cost, source, at } = freed;
   if (source === 'none') return undefined;
@@ -55,8 +55,8 @@ export function freedLine(freed: RecordOf<'freed'>, values: readonly string[] = 
 }
 
 /**
- * A held purchase, as a line of costs.csv identifies it. A POST whose job was found later has a line without the job
- * id, and maybe one with it.
+ * The parts of a line in costs.csv that identify a held purchase. A POST whose job was found later has a line without the job
+ * id, and possibly one with it.
  */
 export interface HeldPurchase {
   readonly ofAttempt: string;

@@ -42,7 +42,7 @@ export class LineFile {
         const message = 'it is not a file, and millrace writes there: move it away';
         throw new DiskFault(path, 'EEXIST', new Error(message));
       }
-      // Left by a start that died while it replaced the file.
+      // A start that died while it replaced the file may have left this.
       await disk.unlink(`${path}.tmp`).catch(() => undefined);
       const folder = (await disk.stat(folderOf(path)))?.id;
       return new LineFile(disk, path, await openAppendFile(disk, path), extent, folder);
@@ -75,8 +75,8 @@ export class LineFile {
   }
 
   /**
-   * Puts this process's file back under its name if another program has put a copy there. Must not run beside `append`:
-   * the new file would lack the bytes appended meanwhile.
+   * Restores this process's file if another program has put a copy under its name. Must not run during `append`: the new file
+   * would lack the bytes appended meanwhile.
    */
   async keepName(): Promise<void> {
     await onDisk(this.path, async () => {
@@ -170,7 +170,7 @@ export class LineFile {
   }
 }
 
-/** Closes `file` if `work` fails, since the caller then never gets it. */
+/** Closes `file` if `work` fails, because the caller then never gets it. */
 export async function closedOnError<T>(file: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

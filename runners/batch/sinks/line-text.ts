@@ -2,8 +2,8 @@ import { stringify } from 'csv-stringify/sync';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 
 /**
- * One line of a CSV file with its newline. An absent value is an empty cell; objects and lists are JSON. Text that a
- * spreadsheet would take for a formula is escaped.
+ * One line of a CSV file with its newline. An absent value is an empty cell; objects and lists are JSON. Text that looks like a
+ * formula to a spreadsheet is escaped.
  */
 export function csvLine(cells: readonly unknown[]): string {
   const texts: (string | number)[] = [];
@@ -13,7 +13,7 @@ export function csvLine(cells: readonly unknown[]): string {
     isPlainLine &&= isPlain(text);
     texts.push(text);
   }
-  // Almost every line of a run takes this path: the general one takes twenty times as long.
+  // This path is for nearly all lines; the general one takes twenty times as long.
   if (isPlainLine) return `${texts.join(',')}\n`;
   return stringify([texts], { escape_formulas: true, record_delimiter: '\n' });
 }
@@ -60,8 +60,8 @@ function isInQuotes(line: Buffer): boolean {
 }
 
 /**
- * A line as JSON. If its output is nested too deep for the stack, the reason takes the output's place: the journal has
- * the output, and one line must not keep the others from being written.
+ * A line as JSON. An output that is nested too deep for the stack is replaced by the reason: the journal has the output, and
+ * one line must not block the others.
  */
 export function lineJson(line: object): string {
   try {

@@ -54,10 +54,7 @@ export class Projections {
     return projections;
   }
 
-  /**
-   * Brings the files up to date with records that were appended to the journal without `write`: rows that were taken up
-   * again are removed.
-   */
+  /** Brings the files up to date with records that were appended to the journal without `write`: removes reopened rows. */
   async catchUp(forceSheets = false): Promise<void> {
     const { records, removed } = await catchUp(this.files, this.journal, this.records);
     this.records = records;

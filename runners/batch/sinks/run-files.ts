@@ -149,12 +149,12 @@ export class RunFiles {
     }
   }
 
-  /** Makes the written bytes durable. May run beside `append`. */
+  /** Makes the written bytes durable. May run during `append`. */
   async sync(): Promise<void> {
     for (const file of this.all()) await file.sync();
   }
 
-  /** Puts the files back under their names if another program has replaced them. Must not run beside `append`. */
+  /** Restores files that another program has replaced. Must not run during `append`. */
   async keepNames(): Promise<void> {
     for (const file of this.all()) await file.keepName();
   }

@@ -70,7 +70,7 @@ export interface Summary {
   readonly times: {
     readonly firstStartAt: string;
     readonly startedAt: string;
-    /** Absent while the run goes on, and after a crash. */
+    /** Absent during the run, and after a crash. */
     readonly endedAt?: string;
   };
   /** GETs of a job's status, over all starts. */
@@ -86,7 +86,7 @@ export interface Summary {
   readonly covers?: FilesCovered;
 }
 
-/** Rows on their way: the next start asks the service about them, and sends none of them again without being told to. */
+/** Rows on their way: the next start asks the service about them, and sends none again unless an option says so. */
 export interface PendingRows {
   /** Sent, but not answered before the run stopped; the next start treats them as unknown. */
   readonly sent: number;

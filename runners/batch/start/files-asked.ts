@@ -33,8 +33,8 @@ export function rowsForFiles(
 }
 
 /**
- * Records in the journal which files are saved from now on. Call it after the ended rows have been taken up for these
- * files: a start that dies before that has then not changed anything. Also warns how many rows these are.
+ * Records in the journal which files are saved from now on, and warns how many ended rows were reopened for them. Call it after
+ * these rows are reopened: a start that dies before that has then changed nothing.
  */
 export async function openFilesAsked(
   options: ResolvedOptions,

@@ -85,7 +85,7 @@ export async function holdJournal(
   refuseOtherColumns(options, journal);
   const { identity, left } = await checkIdentity(journal, options.identity, out);
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
-  // Only for a journal in the folder: any other kind knows by itself if the run has gone on elsewhere.
+  // Only for a journal in the folder; any other kind checks this itself.
   if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
@@ -110,7 +110,7 @@ function leftText(host: string): string {
   return `Earlier starts of this run were against ${host}, which accepted nothing: from now on the run is against the host of this start.`;
 }
 
-/** A run whose journal is gone has begun as well, as long as its files are there. */
+/** Also true for a run that has lost its journal but not its files. */
 export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
   const names = [
     journalPath(out),
@@ -142,7 +142,7 @@ async function soundJournal(
   const finish = repair ? await repairLostJournal({ disk, folder: out, journal, lostBytes }, now) : undefined;
   if (finish !== undefined) await journal.close().then(finish);
   const sound = finish === undefined ? journal : await open();
-  // Opening creates a missing journal, so a folder that was moved away in between would be started anew.
+  // Opening creates a missing journal. So if the folder was moved away meanwhile, this would be a new run.
   if (sound.recovered.repairs < (finish === undefined ? 0 : 1)) throw journalMoved(journalPath(out));
   await refuseLostJournal({ disk, folder: out, journal: sound });
   return sound;
@@ -172,9 +172,8 @@ async function lostOutputs(journal: Journal): Promise<string | undefined> {
 }
 
 /**
- * The journal, which then also holds rows that it does not know but whose picture is in the folder: a picture is saved
- * after its row's intent, so such a row was bought and the journal has lost it, as when a backup without the pictures
- * was restored.
+ * The journal, which then also holds unknown rows whose picture is in the folder. A picture is saved after its row's intent, so
+ * the journal has lost such a purchase: for example, an older backup of it was restored.
  */
 async function holdingPictured(disk: Disk, folder: string, journal: Journal): Promise<Journal> {
   const { recovered } = journal;
@@ -195,7 +194,7 @@ async function holdingPictured(disk: Disk, folder: string, journal: Journal): Pr
   };
 }
 
-/** Names of pictures that may belong to unknown rows. Nearly all are named after a known row, and are left out. */
+/** Names of pictures that may belong to unknown rows. Most pictures are named after a known row and left out. */
 async function unknownPictures(
   disk: Disk,
   folder: string,

@@ -17,8 +17,8 @@ interface Recovering {
 }
 
 /**
- * Ends the rows whose request was sent but not answered when the last start ended: as `unknown`, and held. With
- * `onUnknown: 'retry'` those of the manifest are sent again. Rows that are free to repeat are simply done again.
+ * Ends rows whose request was not answered before the last start ended as `unknown`, which holds them. With `onUnknown:
+ * 'retry'` those of the manifest are sent again. Rows that cost nothing are simply done again.
  */
 export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
   const { options, journal } = context;
@@ -46,10 +46,7 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
   return { held, doubled };
 }
 
-/**
- * If the journal has lost records, a later purchase of the row may be among them: the row is then held like the rows
- * around it.
- */
+/** Rows that `mustHold` covers are not sent again without `--retry unknown`: a later purchase may be among the lost records. */
 function isSentAgain(
   { id, intent }: PendingRow,
   { options, journal }: Recovering,

@@ -149,8 +149,8 @@ function parts(options: RunBatchOptions) {
 }
 
 /**
- * The clocks of the ledger that processes share. Entries carry the later of the run's clock and the wall clock, so that
- * their time does not go back; they expire by the earlier of the two.
+ * The clocks of the shared ledger. Entries get the later of the run's clock and the wall clock, so that their times never go
+ * back; they expire by the earlier of the two.
  */
 function dayClocks({ scheduler }: RunBatchOptions, now: () => number) {
   return scheduler === undefined
@@ -191,7 +191,7 @@ function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
   };
 }
 
-/** The service's own hosts: pictures on a private network may be downloaded only if one of these is there itself. */
+/** The service's own hosts. Pictures on a private network may only be downloaded if one of these hosts is on it too. */
 function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
   return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
 }

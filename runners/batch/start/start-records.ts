@@ -8,8 +8,8 @@ import type { HeldJournal } from './hold-journal.js';
 import { newCap } from './money/cap-in-force.js';
 
 /**
- * The records of a start, in journal order. A new cap comes first: if the process dies in between, there is no start
- * without its cap.
+ * The records of a start, in journal order. A new cap comes first, so that no start is journalled without its cap if the
+ * process dies in between.
  */
 export function startRecords(
   options: ResolvedOptions,

@@ -25,8 +25,8 @@ interface TakingUp {
 }
 
 /**
- * Reopens failed rows and rows to be redone: writes this to the journal before anything of them is sent. Their lines
- * leave the files with the next `catchUp`. Invalid rows that are no longer in the manifest are reopened too.
+ * Reopens failed rows and rows to be redone, in the journal, before any of them is sent. The next `catchUp` removes their lines
+ * from the files. Invalid rows that are no longer in the manifest are reopened too.
  */
 export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
   const { ahead, invalid } = checked;
@@ -99,9 +99,8 @@ async function forgetInvalid(
 }
 
 /**
- * Reopens the rows that are sent again, in its own pass over the manifest, so that the ids of a million rows need not
- * be kept. A row to be redone leaves the results only if it fits under the caps, as the check has counted. Returns how
- * many do not fit.
+ * Reopens the rows to be sent again in a separate pass over the manifest, so that a million ids need not be kept. A row to be
+ * redone is removed from the results only if it fits under the caps, as the check has counted. Returns how many do not fit.
  */
 async function reopenSent(
   { options, journal }: TakingUp,

@@ -23,8 +23,8 @@ export interface RunParts {
 }
 
 /**
- * Opens a run, does the work, and ends the run whatever happens in between: it never errors, and `finished` comes last,
- * once everything is closed and another process can hold the run.
+ * Opens a run, does the work, and always ends the run. It never errors. `finished` comes last, once everything is closed and
+ * another process can lock the run.
  */
 export function withRun(stops: Stops, parts: RunParts): Observable<RunEvent> {
   return new Observable((subscriber) => {
@@ -62,14 +62,14 @@ async function play(
 }
 
 /**
- * A snapshot is taken when this share of a large journal is new, so a start after a crash has to read no more than
- * that. The larger the journal, the longer a snapshot takes.
+ * A snapshot is saved when this share of a large journal is new: a start after a crash then reads no more than that. Snapshots
+ * of larger journals take longer.
  */
 const snapshotShare = 1 / 8;
 
 /**
- * Does the work, and returns the error that ended it, if there was one. Meanwhile it saves snapshots of a large
- * journal: a start after a crash, and the end of the run, then read only the rest.
+ * Does the work, and returns the error that ended it, if any. Meanwhile it saves snapshots of a large journal, so that a start
+ * after a crash and the end of the run read only the rest.
  */
 async function done(
   run: Run,

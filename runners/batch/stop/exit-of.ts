@@ -41,8 +41,8 @@ export function noteFault({ log, stops }: Faulty, id: string, error: unknown): v
 }
 
 /**
- * Turns an error that is not a row's outcome into the end of that row only. A `JournalError` is passed on: without a
- * journal there is nothing to wait for.
+ * Turns an error that is not a row's outcome into the end of that row's stream. A `JournalError` is passed on, because without
+ * a journal there is nothing to wait for.
  */
 export function containFault<T>(faulty: Faulty, id: string): MonoTypeOperatorFunction<T> {
   return catchError((error: unknown) => {

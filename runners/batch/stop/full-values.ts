@@ -5,12 +5,11 @@ import type { RunEnd } from './worst-end.js';
 const valuesShown = 3;
 const valuesKept = 1_000;
 
-/** Values of columns whose caps had no room for a row: the row is left to be done, and others go on. */
+/** Values of columns whose caps had no room for a row: that row is left for a later start, and other rows continue. */
 export class FullValues {
   private readonly first = new Map<string, CappedValue>();
   private count = 0;
 
-  /** Whether rows are left because of such a cap. */
   get areThere(): boolean {
     return this.count > 0;
   }

@@ -7,7 +7,7 @@ import type { Stops } from './stops.js';
 
 /** The run stops if no request has been accepted for this long, in ms; a shorter outage may pass. */
 const patienceMs = 120_000;
-/** The run stops if a host name does not resolve for at least this time, in ms, and this many tries. */
+/** The run stops if a host name does not resolve for at least this long, in ms, and for this many tries. */
 const leastMs = 4_000;
 const leastTries = 3;
 /**
@@ -28,8 +28,8 @@ interface Reporting {
 }
 
 /**
- * Whether requests of a run reach its service, and if not, why. All rows in flight share this: with 50 rows that each
- * have their own tries and send one request at a time, a run would go on for an hour while the service is down.
+ * Whether requests of a run reach its service, and if not, why. All rows in flight share this: if each of 50 rows used up its
+ * own tries, a run would continue for an hour while the service is down.
  */
 export class ServiceReach {
   /** Number of answers that show that the service can be reached and accepts requests. */
@@ -124,7 +124,7 @@ export class ServiceReach {
       stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
   }
 
-  /** Whether a host name that does not exist ends the run: waiting does not help against a misspelt name. */
+  /** Whether a host name that does not resolve ends the run: if it is misspelt, waiting does not help. */
   private isMisspelt(now: number): boolean {
     if (this.missing.tries === 0) this.missing.since = now;
     this.missing.tries++;

@@ -35,9 +35,8 @@ export const exitCodes: Readonly<Record<string, number>> = {
 const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
 
 /**
- * The one end of a run that ended for several reasons: the most important exit code, with its sentence. After an
- * interruption, the sentence also names the next problem, because the person who interrupted the run knows of the
- * interruption already.
+ * The end of a run that has several reasons: the most important exit code, with its sentence. After an interruption the
+ * sentence also names the next problem, because whoever interrupted the run knows about that.
  */
 export function worstEnd(ends: readonly RunEnd[]): RunEnd | undefined {
   const [worst, ...others] = ends.toSorted((one, other) => rank(one.exitCode) - rank(other.exitCode));

@@ -10,10 +10,7 @@ export class KnownIds extends IdBook {
   readonly #rows: Pick<RowStates, 'indexOf'>;
   /** The rows that have a line. */
   readonly #seen = new RowSet();
-  /**
-   * The difference between a row's line and the line that it would have if all rows were in the journal's order: mostly
-   * 0, which takes no memory.
-   */
+  /** The difference between a row's line and its line if all rows were in the journal's order: usually 0, which takes no memory. */
   readonly #shifts = new Column(Uint32Array);
   #firstLine: number | undefined;
 

@@ -59,7 +59,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   const { row } = item;
   const state = recovered.rows.get(row.id);
   if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return otherRow(row);
-  // The number of a row that arrives says nothing about what a damaged journal may have lost.
+  // The number of an arriving row does not show what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = { retry: run.options.retry, changed: 'keep' as const, mustHold };
   if (isPending(state?.status ?? 'open') || isTakenUp(run, row)) return undefined;
@@ -70,7 +70,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
 }
 
-/** Whether this start holds the row, or polls or downloads it once more: its end is delivered when it comes. */
+/** Whether this start holds, polls or downloads the row: its end is then delivered when it comes. */
 function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
   const status = journal.journal.recovered.rows.get(id)?.status;
   if (status === 'deadline' || status === 'download') return options.retry.has(status);

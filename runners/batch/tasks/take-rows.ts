@@ -91,8 +91,7 @@ async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<T
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { options, journal, taken, stops } = run;
   const { recovered } = journal.journal;
-  // Rows to be redone have been reopened by now, so contents need not be compared again, unless some rows did not fit
-  // under the cap.
+  // Rows to be redone are reopened by now, so contents need not be compared again, unless some rows did not fit under the cap.
   const rules = {
     ...{ retry: options.retry, mustHold: recovered.mustHold },
     changed: taken.kept > 0 ? options.changed : ('keep' as const),
@@ -137,8 +136,7 @@ function rowTask(
   const spec = decideRow(row, state, rules);
   if (spec === undefined) return undefined;
   if ('reopen' in spec) {
-    // Rows to be taken up again have been reopened by now: this one has ended since the check, and is left for a later
-    // start.
+    // Rows to be sent again are reopened by now, so this one has ended since the check and is left for a later start.
     if (spec.reopen !== 'redo' || !select.takes(row)) return undefined;
     // A row to be redone that does not fit under the cap stays as it is.
     run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));

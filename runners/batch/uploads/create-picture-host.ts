@@ -14,7 +14,7 @@ export interface HostOptions extends UploadTarget {
   readonly notes: UploadNotes;
 }
 
-/** Each upload has a picture of up to 30 MB in memory. */
+/** Few, because each upload has a picture of up to 30 MB in memory. */
 const uploadsAtOnce = 4;
 /** How many pictures are remembered, for all rows that name them. */
 const remembered = 10_000;
@@ -78,7 +78,7 @@ export async function statPicture(folder: string, path: string): Promise<Picture
   if ('problem' in found) throw new UploadError('picture', `the picture "${path}" ${found.problem}`);
   const { mtimeMs, ctimeMs } = await stat(found.path).catch((error: unknown) => vanished(path, error));
   const { path: file, bytes, contentType } = found;
-  // A copy that keeps the modification time of its source has its own change time.
+  // The change time is included, because a copy may keep the modification time of its source.
   return { file, bytes, mtimeMs: Math.max(mtimeMs, ctimeMs), type: contentType.replace('image/', '') };
 }
 

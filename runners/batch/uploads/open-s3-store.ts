@@ -4,7 +4,7 @@ import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { UploadError } from './picture-host.js';
 
-/** How to access a bucket. Credentials, region and profile are found as the AWS tools find them. */
+/** How to access a bucket. Credentials, region and profile come from where the AWS tools look for them. */
 export interface S3StoreOptions {
   readonly bucket: string;
   /** A store other than AWS; the bucket is then part of the path. @defaultValue env AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL */
@@ -54,7 +54,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
   };
 }
 
-/** Stores other than AWS know neither its regions nor its newer checksums. */
+/** Stores other than AWS support neither its regions nor its newer checksums. */
 function configOf({ endpoint, agents, env }: S3StoreOptions): S3ClientConfig {
   const isElsewhere = [endpoint, env['AWS_ENDPOINT_URL_S3'], env['AWS_ENDPOINT_URL']].some(Boolean);
   const hasRegion = [env['AWS_REGION'], env['AWS_PROFILE']].some(Boolean);

@@ -2,7 +2,7 @@ import type { Option } from 'commander';
 import type { CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** Prints a script that completes commands, options and files in bash or zsh. It is made from the declared commands. */
+/** Prints a script, made from the declared commands, that completes commands, options and files in bash or zsh. */
 export function completionCommand({ args: [shell], io, program }: CommandCall<[string]>): number {
   if (shell !== 'bash' && shell !== 'zsh')
     throw new UsageError([`"${shell}" is not a shell that is completed: bash and zsh are`]);

@@ -33,7 +33,7 @@ export async function configCommand({
   return 0;
 }
 
-/** The value in force for one option; empty when it has none. */
+/** The value in force for one option; empty if it has none. */
 function settingInForce(
   { name, row }: ListedOption,
   { given, raw, options, from }: { given: Raw; raw: Raw; options: Raw; from: ReadonlyMap<string, string> },

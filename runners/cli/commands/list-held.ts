@@ -9,7 +9,7 @@ import { commandOfRun } from '../plan/command-of-run.js';
 
 const shown = 30;
 
-/** Lists what is held in a run's folder, with the commands by which a person decides about it. Changes nothing. */
+/** Lists the purchases in doubt of a run's folder, with the commands that settle them. Changes nothing. */
 export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): Promise<string[]> {
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
@@ -38,10 +38,10 @@ export async function heldPrices(folder: string): Promise<ReadonlyMap<string, nu
 }
 
 interface Ways {
-  /** The words that name the first row. */
+  /** Arguments that name the first row. */
   readonly one: readonly string[];
   readonly settle: (...words: string[]) => string;
-  /** The words that name the first row that can go on with its job. */
+  /** Arguments that name the first row whose job can still be polled. */
   readonly polled?: readonly string[];
 }
 
@@ -87,8 +87,8 @@ function againText(command: RunCommand | undefined): string[] {
 }
 
 /**
- * Settling with `--job` asks the service for the job: the command names the host and the key unless the environment
- * or the configuration does.
+ * Options to add to `settle --job`, which asks the service for the job: the host and the key, unless the environment or the
+ * configuration names them.
  */
 async function serviceWords(
   folder: string,
@@ -108,18 +108,15 @@ async function serviceWords(
 }
 
 interface HeldPurchase extends Purchase {
-  /** The row was bought again since, or is sent again by the next start: commands name its attempt. */
+  /** The row was bought again since, or the next start sends it again: commands must name the attempt. */
   readonly isEarlier: boolean;
   /** When its request was sent, ms since the epoch. */
   readonly sentAt: number | undefined;
-  /** Its row can still go on with the job. */
+  /** Whether its job can still be polled. */
   readonly canBePolled: boolean;
 }
 
-/**
- * The lines of costs.csv that are `unknown`, if the state of their row lets a person settle them; then rows that have none, since
- * another run sent them.
- */
+/** The `unknown` lines of costs.csv whose rows can be settled, then unknown rows without a line, because another run sent them. */
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
   const unknown: Purchase[] = [];

@@ -21,8 +21,8 @@ interface ChosenList extends ChosenPictures {
 }
 
 /**
- * Copies the pictures that were kept in the report's gallery into a folder, by the list that the gallery saves. Sends
- * nothing, and overwrites no file that is not its own. Exit 0 when every picture of the list is in the folder, else 1.
+ * Copies the pictures that were kept in the report's gallery into a folder, by the list that the gallery saves. Sends nothing,
+ * and overwrites only its own files. Exit 0 if every picture of the list is in the folder, else 1.
  */
 export async function pickCommand({
   args: [name, list],
@@ -55,7 +55,7 @@ async function namedList(folder: string, name: string, io: CliIo): Promise<Chose
   throw new UsageError([`"${name}" is not a list of this run: ${why}`], howToKeep(folder, io));
 }
 
-/** The newest list of this run, where a browser or a person would have put it. */
+/** The newest list of this run, in the folders where a browser or a person would put it. */
 async function findList(folder: string, io: CliIo): Promise<ChosenList> {
   const manifest = (await readFirstStart(nodeDisk, folder))?.manifest ?? '';
   const name = chosenFileName(basename(manifest === '' ? folder : manifest));

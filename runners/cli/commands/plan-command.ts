@@ -24,8 +24,8 @@ import {
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * Checks every row of a manifest and prices the run. Sends nothing, and with `--check` nothing that costs. Exit 0, or
- * the exit code of the check; `UsageError` when a row is invalid.
+ * Checks every row of a manifest and prices the run. Sends nothing; with `--check` only requests that cost nothing. Exit 0, or
+ * the exit code of the check. Throws `UsageError` if a row is invalid.
  */
 export async function planCommand({
   args: [name],
@@ -57,7 +57,7 @@ export async function planCommand({
     );
   } else if (!options.quiet) {
     const used = prices.table();
-    // The published ones are those of edits alone.
+    // The published prices are only those of edits.
     const isUsed = planned.byKind.edit > 0 || listPrices(used).name !== 'published';
     const price = `  price        ${priceText(planned.cost, options.local)}`;
     const lines = [
@@ -80,7 +80,7 @@ export async function planCommand({
   return checked?.exitCode ?? 0;
 }
 
-/** Names the given options that `run` takes and that have no effect on a plan. */
+/** Prints which of the given options of `run` have no effect on a plan. */
 function noteUnused(given: Raw, io: CliIo): void {
   const names = optionsOf('plan').filter(
     ({ name, unused, row }) => unused && given[name] !== undefined && given[name] !== row.isOn,
@@ -89,7 +89,7 @@ function noteUnused(given: Raw, io: CliIo): void {
     io.stderr.write(`note: a plan does not depend on ${names.map(({ name }) => flagOf(name)).join(', ')}\n`);
 }
 
-/** What a start would do to the run in the folder; nothing when the manifest has to be corrected first. */
+/** What a start would do to the run in the folder; nothing if the manifest must be corrected first. */
 async function differenceFrom(
   planned: Plan,
   start: PlannedStart,
@@ -108,12 +108,12 @@ async function differenceFrom(
   };
 }
 
-/** The uploads host is checked with the rest. */
+/** Without hosts, runs against any host count. */
 const anyHost = { baseUrl: '', lbBaseUrl: '' };
 
 /**
- * Whether no folder can hold this run yet: neither the output folder, nor the one that the manifest came from, nor
- * another run of the manifest or its rows. Then the comparison with a run is not loaded: it would be most of the time of a small
+ * Whether no folder can hold this run yet: not the output folder, not the one that the manifest came from, and not that of
+ * another run of this manifest or its rows. Then the comparison is not loaded, which would take most of the time of a small
  * plan.
  */
 async function isOfNoRun({ source, options, sample }: PlannedStart, io: CliIo): Promise<boolean> {
@@ -127,7 +127,7 @@ async function isOfNoRun({ source, options, sample }: PlannedStart, io: CliIo): 
   return !(await isAnyRunOf(nodeDisk, of));
 }
 
-/** A manifest that has to be corrected first is not worth a request. */
+/** Sends no requests if the manifest must be corrected first. */
 async function checkIfAsked(
   planned: Plan,
   { source, options }: { source: ManifestSource; options: PlanOptions },

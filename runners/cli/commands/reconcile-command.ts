@@ -12,8 +12,8 @@ import { plainText } from '../messages/plain-text.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 
 /**
- * Compares the purchases of a run with a billing export and names what only one of them has. Sends nothing and
- * changes nothing. Exit 0 when the books are even, else 1.
+ * Compares the purchases of a run with a billing export, and names those that only one of them has. Sends and changes nothing.
+ * Exit 0 if both agree, else 1.
  */
 export async function reconcileCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const options = commandOptions('reconcile', raw);

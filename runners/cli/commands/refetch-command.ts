@@ -8,7 +8,7 @@ import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
 import { plainText } from '../messages/plain-text.js';
 
-/** Downloads the pictures of a run that are paid for and missing. Buys nothing, needs no key. */
+/** Downloads paid pictures of a run that are missing. Buys nothing, and needs no key. */
 export async function refetchCommand({
   args: [name],
   raw,

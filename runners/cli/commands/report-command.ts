@@ -14,8 +14,8 @@ import { untilStopped } from '../io/listen-for-stop.js';
 import { commandOptions } from '../options/parse-options.js';
 
 /**
- * Writes report.html of a finished or running run from its files. With `--fetch-references` it also saves small
- * copies of references on the web; it names those that it cannot fetch, and the exit code stays 0.
+ * Writes report.html of a finished or running run from its files. With `--fetch-references` it also saves small copies of
+ * references on the web. It names those that it cannot fetch; the exit code is 0 all the same.
  */
 export async function reportCommand({
   args: [name],
@@ -39,8 +39,8 @@ export async function reportCommand({
 }
 
 /**
- * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may go on
- * in another process, be over, or not have begun. Prints the address of the page on stdout; only reads files. Exit 0.
+ * Serves the report of a run on loopback, and keeps open pages up to date, until SIGINT or SIGTERM. The run may be running in
+ * another process, be over, or not have begun. Prints the address of the page on stdout; only reads files. Exit 0.
  */
 export async function watchCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { port = 0 } = commandOptions('watch', raw);

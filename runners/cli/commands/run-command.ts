@@ -25,7 +25,7 @@ import { spoolInput } from '../start/spool-input.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { openLiveRows } from '../start/live-rows.js';
 
-/** Runs a manifest, or continues its run. The price is printed, and agreed to, before anything is sent. */
+/** Runs a manifest, or continues its run. It prints the price and gets the user's agreement before it sends anything. */
 export async function runCommand({
   args: [name],
   raw: given,
@@ -50,7 +50,7 @@ export async function runCommand({
   }
 }
 
-/** Runs exactly what was planned. Throws `UsageError` that names what has changed. */
+/** Runs exactly what was planned. Throws `UsageError` with the differences if anything has changed. */
 async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
   const { assumePrice: assumed } = run.options;
   const prices = assumed === undefined ? run.prices : assumePrice(run.prices, toMicroDollars(assumed));
@@ -58,7 +58,7 @@ async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun>
   return { ...run, plan, bytes, options: await partOf(run.options, plan) };
 }
 
-/** `--limit` counts rows that are still to be done: a second start would take other rows than the planned ones. */
+/** `--limit` counts rows that are still to be done, so a second start would otherwise take other rows than planned. */
 async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<StartedRun['options']> {
   if (options.limit === undefined) return options;
   const only: string[] = [];
@@ -187,7 +187,7 @@ function concurrencyOf({ concurrency }: StartedRun['options']): number {
   return typeof concurrency === 'number' ? concurrency : 8;
 }
 
-/** Interrupted at the question: by a signal, or by Ctrl-C, which sends no signal while a question is open. */
+/** Ends a start that was interrupted at the question: by a signal, or by Ctrl-C, which sends no signal while a question is open. */
 function interrupted(exitCode: number, { io }: StartedRun): number {
   io.stderr.write('Interrupted. Nothing was sent.\n');
   return exitCode >= 128 ? exitCode : 130;

@@ -13,7 +13,7 @@ import { askForJob, proposedSettlements } from './settle-evidence.js';
 
 type SettleArguments = OptionsOf<'settle'>;
 
-/** Settles rows in doubt. Sends nothing that costs. */
+/** Records how rows in doubt ended. Buys nothing. */
 export async function settleCommand({
   args: [name, ids],
   raw,
@@ -42,7 +42,7 @@ export async function settleCommand({
 const plausibleTimes = 10;
 const plausibleUsd = 25;
 
-/** A recorded cost cannot be taken back: an amount far from the price may have lost its decimal point. */
+/** Asks before recording an amount far above the price, which may lack its decimal point: a recorded cost cannot be taken back. */
 async function agreeToAmount(
   folder: string,
   rows: readonly RowSettlement[],
@@ -67,7 +67,7 @@ async function agreeToAmount(
   }
 }
 
-/** Asks, unless `--yes` was given. Throws `UsageError` when the answer is no, or nobody can be asked. */
+/** Asks, unless `--yes` was given. Throws `UsageError` if the answer is no, or nobody can be asked. */
 async function agree(text: string, question: string, { yes }: SettleArguments, io: CliIo): Promise<void> {
   if (yes) return;
   const why = text === '' ? [] : [text];
@@ -76,7 +76,7 @@ async function agree(text: string, question: string, { yes }: SettleArguments, i
   if ((await ask([...why, question].join('. '), io)) !== 'yes') throw new UsageError(['nothing is settled']);
 }
 
-/** The rows that are named, all settled in the same way. */
+/** The named rows, each with the same settlement. */
 function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement[] {
   const settlement = chosen(options);
   const { attempt, job } = options;
@@ -178,7 +178,10 @@ function lineOf({ id, settlement, attempt }: RowSettlement): string {
   return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;
 }
 
-/** Records of a run that may still be in its database are copied first; without the database, nothing is settled. */
+/**
+ * Opens the journal of a run in a database. Its records are copied to the folder first; without the database nothing can be
+ * settled.
+ */
 async function journalOf(
   out: string,
   db: string | undefined,

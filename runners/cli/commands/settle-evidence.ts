@@ -29,9 +29,9 @@ interface Asking {
 }
 
 /**
- * Asks the service for a job before a row is settled with it: a wrong id would end the row as expired. The emulator
- * of a rehearsal has ended by then and is not asked. Throws `UsageError` when the service does not know the job or
- * cannot be asked, unless `--yes` was given.
+ * Asks the service for a job before a row is settled with it, because a wrong id would end the row as expired. Not in a
+ * rehearsal, whose emulator has ended. Throws `UsageError` if the service does not know the job or cannot be asked, unless
+ * `--yes` was given.
  */
 export async function askForJob(folder: string, id: string, jobId: string, asking: Asking): Promise<void> {
   const { options, io } = asking;
@@ -73,7 +73,7 @@ interface Asked {
   readonly baseUrl: string;
 }
 
-/** Why the job may not be the row's, and what to do instead. */
+/** The reason if the job may not be the row's, and what to do instead. */
 async function problemOf(
   { endpoint, jobId, baseUrl }: Asked,
   named: NamedService,
@@ -81,7 +81,7 @@ async function problemOf(
 ): Promise<{ readonly text: string; readonly instead: string } | undefined> {
   const job = `job ${JSON.stringify(jobId)}`;
   const instead = '--yes settles it all the same';
-  // The key goes only to a host that this call names, not to one that a file of the run names.
+  // The key goes only to a host from the options, environment or configuration, never to one from the run's files.
   if (named.baseUrl !== baseUrl)
     return {
       text: `${job} was not asked for: the run is against ${baseUrl}, which is not the host that --base-url, MILLRACE_BASE_URL or the configuration names`,
@@ -113,16 +113,16 @@ async function problemOf(
 type Held = Reconciliation['held'][number];
 
 interface OpenPurchase extends Held {
-  /** Its row has not been bought again since, and can still be polled. */
+  /** Whether the row was not bought again since, and can still be polled. */
   readonly isLatest: boolean;
 }
 
 /**
- * How held purchases ended, by a billing export. A single charge that looks like a purchase is its job, or its cost
- * when its row was bought again since. Without such a charge it was not sent. `open` has the purchases that share
- * their charges with others: a person decides about them.
+ * How held purchases ended according to a billing export. A single charge that matches a purchase is its job, or its cost if
+ * its row was bought again since. Without such a charge it was not sent. `open` has purchases that match the same charges as
+ * others, about which a person must decide.
  *
- * @param ids only these rows; empty: all
+ * @param ids only these rows; all if empty
  */
 export async function proposedSettlements(
   folder: string,
@@ -164,10 +164,10 @@ export async function proposedSettlements(
 }
 
 const namesShown = 5;
-/** Nobody types a longer command. */
+/** The most ids in a printed command: nobody would use a longer one. */
 const idsInCommand = 50;
 
-/** A line for a person, and a command that settles the rows, if there is one. */
+/** A line about rows that a person must decide on, with a command that settles them, if there is one. */
 interface Undecided {
   readonly text: string;
   readonly command: string | undefined;
@@ -210,7 +210,7 @@ function waysOf(alike: readonly OpenPurchase[], charges: Held['charges']): strin
     : `settle each with ${earlier}`;
 }
 
-/** Purchases that a person settled without a job: any charge of their price may be theirs. */
+/** Purchases that were settled by hand without a job: any charge of their price may be theirs. */
 function alikeByHand(byHand: Reconciliation['byHand'], charges: Held['charges']): Reconciliation['byHand'] {
   return byHand.filter(({ purchase }) => charges.some(({ amount }) => amount === purchase.cost));
 }
@@ -238,7 +238,7 @@ function isLatestPurchase(row: RowRecords | undefined, attempt: number): boolean
   return row?.status === 'unknown' && (row.outcome?.purchase?.attempt ?? row.attempts) === attempt;
 }
 
-/** Its job is known and may still run, or was given up without a charge: that it was never sent is not true. */
+/** Whether its job is known and may still run, or was given up without a charge: then `--not-sent` would be wrong. */
 function isAskedFor(row: RowRecords | undefined, { purchase, charges }: Held): boolean {
   if (row === undefined || row.status === 'open' || row.status === 'unknown') return false;
   const isCurrent = (row.outcome?.purchase?.attempt ?? row.attempts) === purchase.attempt;

@@ -10,7 +10,7 @@ import { shownPath } from '../messages/plain-text.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 import { databaseOfFolder, whatIsLeft } from '../start/what-is-left.js';
 
-/** Prints where a running or finished run stands, from its files and its database. Changes nothing. Exit 0. */
+/** Prints the state of a running or finished run, from its files and its database. Changes nothing. Exit 0. */
 export async function statusCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const { db, json, costBy } = commandOptions('status', raw);
   const folder = await runFolder(name, io);
@@ -27,7 +27,7 @@ export async function statusCommand({ args: [name], raw, io }: CommandCall<[stri
   return 0;
 }
 
-/** After a start that was killed before its first summary, only its file for the live page has the number of rows. */
+/** If a start was killed before its first summary, the number of rows is only in its file for the live page. */
 async function withRows(folder: string, found: RunStatus): Promise<RunStatus> {
   const { summary, rows } = found;
   const planned = summary === undefined ? (await lastLiveState(nodeDisk, folder))?.rows : undefined;
@@ -39,7 +39,7 @@ async function liveState(folder: string, { isRunning }: RunStatus): Promise<Live
   return isRunning ? readLiveState(nodeDisk, folder, Date.now()) : undefined;
 }
 
-/** What a person can do about a run without a process. */
+/** What a person can do about a run that no process runs. */
 async function leftOf(folder: string, found: RunStatus, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
   const { isRunning, rows, cost, summary, exitCode } = found;
   if (isRunning || rows.failed + rows.toDo + cost.possiblyDouble === 0) return [];

@@ -25,9 +25,9 @@ import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
 type WorkerFlags = OptionsOf<'worker'>;
 
 /**
- * One more machine for the runs of a database, until SIGINT or SIGTERM. The first signal ends it once its requests on
- * the wire have their answers, the second at once. Exit 0, or the code of what stopped the worker, such as 4 when the
- * service refuses its key.
+ * Works on the runs of a database until SIGINT or SIGTERM. After the first signal it waits for the answers to its requests on
+ * the wire; the second one ends it at once. Exit 0, or the code of the reason that stopped it, such as 4 if the service refuses
+ * its key.
  */
 export async function workerCommand({ raw, io, fault }: CommandCall): Promise<number> {
   const flags = commandOptions('worker', raw);
@@ -81,7 +81,10 @@ function databaseOf({ db, out }: WorkerFlags, { cwd }: CliIo): { url: string } |
 
 const retryDatabaseMs = 2_000;
 
-/** Connects to the database, and waits for it, because a worker may be started first. `undefined`: stopped while it waited. */
+/**
+ * Connects to the database; waits for it, because a worker may be started first. Returns `undefined` if it is stopped while it
+ * waits.
+ */
 export async function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,

@@ -8,8 +8,8 @@ export function canAsk(io: Pick<CliIo, 'stdin' | 'stderr'>): boolean {
 }
 
 /**
- * Asks a yes-or-no question on the terminal. Any answer but yes, and the end of the input, mean no. Ctrl-C and
- * `stopped` interrupt it.
+ * Asks a yes-or-no question on the terminal. Any answer but yes, and the end of input, mean `no`. Ctrl-C or `stopped` gives
+ * `interrupted`.
  */
 export async function ask(
   question: string,
@@ -20,7 +20,7 @@ export async function ask(
   const interrupted = new AbortController();
   const gone = new AbortController();
   dialogue.on('SIGINT', () => interrupted.abort());
-  // A terminal that closes cannot be read any more; its signal comes at the same time, and says more.
+  // A closing terminal ends the input and sends a signal at the same time: the delay lets the signal win, because it says more.
   for (const end of ['close', 'error']) dialogue.on(end, () => setImmediate(() => gone.abort()));
   const signal = AbortSignal.any([
     interrupted.signal,

@@ -6,17 +6,17 @@ import type { PageParts } from '../../report/render-page.js';
 /** The signals that stop a run gracefully. A terminal that closes sends SIGHUP; Node receives it even under `nohup`. */
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** The parts of the process that commands use. The program passes its own, a test passes others. */
+/** The parts of the process that commands use, which tests replace. */
 export interface CliIo {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: OutStream;
   readonly stderr: OutStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The base of relative paths of the command line. */
+  /** The base of relative paths on the command line. */
   readonly cwd: string;
-  /** The clock of the display and of the run. @defaultValue RxJS' asyncScheduler, loaded when it is needed */
+  /** The clock of the display and of the run. @defaultValue asyncScheduler, loaded when needed */
   readonly scheduler?: SchedulerLike;
-  /** Prints a help or the version without opening `stdout`. @defaultValue `stdout` prints it, as wide as its terminal */
+  /** Prints help or version without opening `stdout`. @defaultValue prints to `stdout`, as wide as its terminal */
   readonly printPage?: (text: string) => void;
   /** The parts of the report's page. @defaultValue those that came with the package */
   readonly pageParts?: () => Promise<PageParts>;
@@ -28,7 +28,7 @@ export interface CliIo {
   onFault(explain: (error: unknown) => Promise<number>): void;
 }
 
-/** The arguments of a command: its operands in the order of the help, its options as given, and the process. */
+/** What a command is called with: its operands in the order of the help, its options as given, and the process. */
 export interface CommandCall<Args extends readonly unknown[] = readonly []> {
   readonly args: Args;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export interface CommandCall<Args extends readonly unknown[] = readonly []> {
   readonly program: Command;
 }
 
-/** What a command knows when it fails: where to log the details, and what must not appear in them. */
+/** For a command that fails: where to log the details, and what must not appear in them. */
 export interface FaultContext {
   /** The run's folder once it is known to exist. */
   folder?: string;

@@ -46,7 +46,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
-/** Appends the error to the run's log, or to a new file without a run, and returns the file's path. */
+/** Appends the error to the run's log, or writes a new file if there is no run. Returns the file's path. */
 async function keepDetails(error: unknown, { folder, secrets }: FaultContext): Promise<string> {
   const at = Date.now();
   const details = redact(inspect(error, { depth: 4, maxStringLength: 2000, maxArrayLength: 20 }), secrets);
@@ -60,7 +60,7 @@ async function keepDetails(error: unknown, { folder, secrets }: FaultContext): P
       await appendFile(path, line, { mode: 0o600 });
       return path;
     } catch {
-      // The folder itself may have failed: the next place is tried.
+      // The next place is tried, because the folder itself may have failed.
     }
   }
   return 'no file: none could be written';

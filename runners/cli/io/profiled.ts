@@ -5,10 +5,9 @@ import { shownPath } from '../messages/plain-text.js';
 import type { CliIo, FaultContext } from './cli-io.js';
 
 /**
- * Runs `work`, and writes a CPU profile of it: `NAME.cpuprofile` in the run's folder, or in the current one when the
- * command opened none. It is written at the end, also of work that failed or was interrupted; speedscope, the
- * developer tools of Chrome and editors show it as a flame graph. It samples once a millisecond and takes some 5 MB
- * of memory a minute.
+ * Runs `work`, and writes a CPU profile of it at its end, even if it fails or is interrupted: `NAME.cpuprofile` in the run's
+ * folder, or in the current one if the command opened none. speedscope, Chrome's developer tools and editors show it as a flame
+ * graph. It samples once a millisecond and takes about 5 MB of memory per minute.
  */
 export async function profiled<T>(
   name: string,
@@ -28,7 +27,7 @@ export async function profiled<T>(
     const path = join(fault.folder ?? io.cwd, `${name}.cpuprofile`);
     await writeFile(path, JSON.stringify(profile)).then(
       () => io.stderr.write(`profile: ${shownPath(path, io.cwd)}\n`),
-      // The profiled work is done: a profile that cannot be written changes nothing.
+      // A profile that cannot be written does not change the result of the work.
       (error: unknown) => io.stderr.write(`profile: not written: ${(error as Error).message}\n`),
     );
   }

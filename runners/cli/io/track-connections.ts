@@ -10,8 +10,8 @@ export interface Connections {
 }
 
 /**
- * Collects the connections that this process opens from now on. A paid request is never cancelled: a run that stops
- * at once leaves it open, and its connection must not keep the process alive until its timeout.
+ * Collects the connections that this process opens from now on. A run that stops at once leaves paid requests open, because
+ * these are never cancelled; `letGo` keeps their connections from delaying the end of the process until their timeout.
  */
 export function trackConnections(): Connections {
   const open = new Set<Socket>();

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/** The command cannot start with these options: exit 2, nothing was sent. Each problem is a line. */
+/** The command cannot start with these options: exit 2, nothing was sent. Each problem is one line. */
 export class UsageError extends MillraceError {
   static override readonly name: string = 'UsageError';
 

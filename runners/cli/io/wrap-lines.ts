@@ -1,14 +1,13 @@
 import type { OutStream } from './cli-io.js';
 
-/** A terminal that does not know its width reports 0. */
+/** The width of a stream; a terminal that does not know its width reports 0. */
 export function columnsOf({ columns = 0 }: Pick<OutStream, 'columns'>): number {
   return columns > 0 ? columns : 80;
 }
 
 /**
- * Breaks lines between words where a terminal would break them inside a word, and keeps their indentation. A command
- * on its own line continues after a backslash, so that it works when copied. Lines with escape sequences and JSON
- * stay as they are.
+ * Breaks long lines between words and keeps their indentation. A command on its own line is broken with a backslash, so that it
+ * works when copied. Lines with escape sequences and JSON stay as they are.
  */
 export function wrapLines(text: string, columns: number): string {
   if (/\u001b\[[\d;]*[A-HJKf]/.test(text)) return text;
@@ -41,7 +40,7 @@ function wrapLine(line: string, columns: number): string {
   return [...lines, now].join(isCommand ? ' \\\n' : '\n');
 }
 
-/** A quoted word of a command is one word; spaces between columns are kept. */
+/** Splits a line into words. A quoted word of a command is one word; spaces between columns are kept. */
 function wordsOf(text: string): string[] {
   return (
     text
@@ -50,7 +49,7 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** The stream, with lines wrapped if it is a terminal. Everything else of the stream stays, because questions use it too. */
+/** The stream, with lines wrapped if it is a terminal. Everything else stays the same, because questions also use the stream. */
 export function wrapped<T extends OutStream>(stream: T): T {
   if (stream.isTTY !== true) return stream;
   const write = (text: string): boolean => stream.write(wrapLines(text, columnsOf(stream)));

@@ -5,7 +5,7 @@ import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainT
 import { priceText, usdOf } from './plan-text.js';
 import { aheadByText } from './value-text.js';
 
-/** What a start does with its manifest, and what it may cost. */
+/** Describes what a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
   const { rows, toSend, doubled, toPoll, toDownload, toHold, later, invalid, ended } = ahead;
   const left = rows - toSend - doubled - toPoll - toDownload - toHold - later - invalid - ended;
@@ -54,7 +54,10 @@ function axesText({ axes }: Ahead): string[] {
 
 const boughtShown = 5;
 
-/** Rows that ask for something already bought: by this run for rows that are no longer in the manifest or have changed, or in other folders. */
+/**
+ * Describes rows whose request was bought already: by this run, for rows that left the manifest or have changed, or in other
+ * folders.
+ */
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first, elsewhere } = bought;
@@ -98,7 +101,7 @@ const sources = {
   configured: 'of the configuration',
 };
 
-/** Which files of outputs are saved. */
+/** Describes which files of outputs are saved. */
 function savesText({ saves = [] }: Ahead): string[] {
   return fact('saves', saves.map((path) => plainText(path, 80)).join(', '));
 }
@@ -124,15 +127,18 @@ export interface PlanDifference {
   readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
   /** Rows of the manifest that an earlier start left in flight. */
   readonly goingOn: number;
-  /** Rows of the manifest with a request but no answer when the last start died: this start holds them. */
+  /** Rows of the manifest whose request had no answer when the last start died: this start holds them. */
   readonly unanswered: number;
-  /** How long the start would take at the rate of the last one, in ms; absent when unknown. */
+  /** How long the start would take at the rate of the last one, in ms; absent if unknown. */
   readonly takesMs?: number;
   /** Notes about the manifest, for people. */
   readonly notes: readonly string[];
 }
 
-/** The difference between a manifest and the run in its folder, a line for each kind of row, and what a start would cost. */
+/**
+ * Describes the difference between a manifest and the run in its folder, with one line for each kind of row, and the cost of a
+ * start.
+ */
 export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
   const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
   const { toSend, doubled, toPoll, toDownload, toHold, later, changed } = ahead;

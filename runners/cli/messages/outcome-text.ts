@@ -8,7 +8,7 @@ import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type LastEnd, type ToDo } from '../../report/messages/what-to-do.js';
 import { costsByText } from './value-text.js';
 
-/** Further causes are only in the files and in the report. */
+/** At most this many causes are printed; the files and the report have all. */
 const groupsShown = 10;
 const idsShown = 5;
 
@@ -50,7 +50,7 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
   ];
 }
 
-/** The rows to go that are at the service, or may be. */
+/** Rows to go that are at the service, or may be. */
 function onTheWayText({ pending, isRunning = false }: RunFigures, isRehearsal: boolean): string {
   const { sent = 0, accepted = 0, replied = 0 } = pending ?? {};
   return listed([
@@ -68,7 +68,7 @@ function calledText(calls: Summary['thisStart']['callbacks']): string {
   return `${formatCount(calls.taken)} taken${refused}`;
 }
 
-/** How long the latest start took; empty when it ended at once, because nothing was to be done. */
+/** How long the latest start took; empty if it ended at once because nothing was to be done. */
 export function tookText({
   times,
   thisStart,
@@ -108,7 +108,7 @@ export function toGoText(count: number, run: RunCommand, last: LastEnd): string[
   return toGoOn(count, run, last).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
 }
 
-/** Money of earlier attempts of rows, which no exit code speaks of. */
+/** Money of earlier attempts of rows, which affects no exit code. */
 export function earlierAttemptsText(usd: number, { folder, isRehearsal }: RunCommand): string[] {
   if (usd === 0 || isRehearsal) return [];
   return [
@@ -130,7 +130,7 @@ function adviceLines({ cost, advice, command }: Pick<ToDo, 'cost' | 'advice' | '
   ];
 }
 
-/** With the day unless it is today: a run may take weeks. */
+/** Times with the day, unless it is today, because a run may take weeks. */
 function timesText({ firstAt, lastAt }: FailureGroup): string {
   if (firstAt === undefined || lastAt === undefined) return '';
   const today = new Date().toDateString();

@@ -7,8 +7,8 @@ const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u000
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;
 
 /**
- * Text of the service or the manifest as one line that a terminal can show: escape sequences are dropped, every run of
- * other control characters becomes a space, and what is longer than `maxLength` characters is cut with an ellipsis.
+ * Text of the service or the manifest as one safe line for a terminal: escape sequences are removed, a series of other control
+ * characters becomes a space, and text longer than `maxLength` characters is cut with an ellipsis.
  *
  * @defaultValue maxLength 500
  */
@@ -21,7 +21,7 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
-/** A path for messages: relative if it is below `cwd`, else absolute. Below the root of a disk all paths are absolute. */
+/** A path for messages: relative if it is below `cwd`, unless that is the root of a disk; otherwise absolute. */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   const isFar = below.startsWith('..') || isAbsolute(below) || dirname(cwd) === cwd;
@@ -29,7 +29,7 @@ export function shownPath(path: string, cwd: string): string {
   return plainText(shown === '' ? '.' : shown);
 }
 
-/** A label in its own column, then the text. Further lines are indented below the text; an empty text gives no line. */
+/** A label in its own column, then the text. Further lines are indented below the text. An empty text gives no line. */
 export function fact(label: string, text: string, more: readonly string[] = []): string[] {
   return text === ''
     ? []

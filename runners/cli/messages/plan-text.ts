@@ -121,7 +121,7 @@ export function priceText({ estimated, unpriced }: Plan['cost'], isRehearsal = f
   return estimated === 0 ? open : `${formatMoney(estimated)} and ${open}`;
 }
 
-/** The problems of invalid rows, grouped: lines that begin with file and line, and a count of the rows that are like them. */
+/** The problems of invalid rows, grouped: lines that begin with file and line, and the number of similar rows. */
 export function invalidText({ problems, otherProblems }: Plan, name: string): string[] {
   return [
     ...problems.flatMap((problem) => {

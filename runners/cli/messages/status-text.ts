@@ -17,7 +17,7 @@ interface LivePart {
 }
 
 /**
- * Where a run stands, for people. `now` in ms since the epoch.
+ * The state of a run, for people. `now` in ms since the epoch.
  *
  * @param live what the running process writes about itself
  */
@@ -25,7 +25,7 @@ export function statusText(status: RunStatus, name: string, now: number, live?: 
   const { accepted, replied } = status.pending;
   return [
     `${name}: ${stateText(status, now)}`,
-    // Calls about rows in flight are counted when the rows end.
+    // Status calls about rows in flight are counted only when the rows end.
     ...outcomeText(accepted + replied > 0 ? { ...status, statusCalls: 0 } : status, status.isRehearsal),
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
@@ -38,12 +38,12 @@ export function statusText(status: RunStatus, name: string, now: number, live?: 
   ];
 }
 
-/** How the last start ended, unless the figures show it (failed rows, rows that were held until somebody settled them). */
+/** Whether to print how the last start ended: not if the figures show it, as for failed rows, or held rows that were settled since. */
 function isNews({ isRunning, reason, exitCode = 0 }: RunStatus): boolean {
   return !isRunning && reason !== undefined && ![0, 1, 6].includes(exitCode);
 }
 
-/** The cap that the run remembers. Any other cap was for one start. */
+/** The cap that the run remembers; any other cap was for one start only. */
 function capText({ rememberedCap }: RunStatus): string {
   if (rememberedCap === undefined) return '';
   if (rememberedCap === null) return 'lifted by --max-cost none; a later --max-cost sets one again';
@@ -71,7 +71,7 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
   return `ended ${since(times.endedAt)} ago with exit code ${exitCode}`;
 }
 
-/** The progress of a running process. What is left of a stopped run is listed after these facts. */
+/** The held rows of a running process; those of a stopped run are listed after these facts. */
 function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: string): string {
   if (!isRunning || held.length === 0) return '';
   const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
@@ -88,7 +88,7 @@ function liveRateText({ rowsPerMinute, leftMs }: LivePart): string {
   return `${rowsAMinute(rowsPerMinute)}${left}`;
 }
 
-/** A process that writes nothing about itself may stand still, so no time left is shown. */
+/** Shows no remaining time: a process that writes nothing about itself may not be making progress. */
 function averageText({ isRunning, summary, times }: RunStatus, now: number): string {
   const elapsedMs = times.lastStartAt === undefined ? 0 : now - Date.parse(times.lastStartAt);
   const ended = summary?.thisStart.ended ?? 0;
@@ -100,7 +100,7 @@ function rowsAMinute(count: number): string {
   return `${countOf(Math.round(count), 'row')} a minute`;
 }
 
-/** The limits of the latest start, given or found. */
+/** The limits of the latest start, given or measured. */
 function limitsText({ summary }: RunStatus): string {
   const { concurrency, rate } = summary?.thisStart ?? {};
   if (concurrency === undefined) return '';
@@ -108,7 +108,7 @@ function limitsText({ summary }: RunStatus): string {
   return `${countOf(concurrency, 'row')} in flight${requests}`;
 }
 
-/** Where a run stands in its database, and a line for each worker. `now` in ms since the epoch. */
+/** The state of a run in its database, and a line for each worker. `now` in ms since the epoch. */
 export function remoteText(remote: RemoteStatus, now: number): string[] {
   const database = plainText(remote.database, 200);
   if ('problem' in remote) return fact('database', `${database}: ${plainText(remote.problem, 500)}`);

@@ -6,7 +6,7 @@ import { priceText } from './plan-text.js';
 
 const valuesShown = 10;
 
-/** The cost of rows for each value of a column: a line a value, the highest first. */
+/** The cost of rows for each value of a column: one line per value, the highest cost first. */
 export function costsByText({ by = {} }: Pick<Summary['cost'], 'by'>): string[] {
   return Object.entries(by).flatMap(([column, costs]) =>
     headed(column, dearestValues(costs, valuesShown, shownValue).map(valueLine)),

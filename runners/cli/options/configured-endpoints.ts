@@ -29,7 +29,7 @@ export function endpointSchema() {
     /** Host of a load-balanced endpoint. */
     lb_base_url: z.string().transform(toHost).optional(),
     mode: z.enum(['sync', 'async']).optional(),
-    /** In USD: of a job or a picture, or as in a price file. */
+    /** In USD: the price of a job or a picture, or prices as in a price file. */
     price: z
       .union(
         [z.number().nonnegative().max(100_000), endpointPriceSchema()],
@@ -79,7 +79,10 @@ export function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoin
   };
 }
 
-/** The prices of `--prices FILE` over those of the configuration, and these over the published ones. Throws `UsageError` when the file cannot be read or used. */
+/**
+ * The prices of `--prices FILE`, then those of the configuration, then the published ones. Throws `UsageError` if the file
+ * cannot be read or used.
+ */
 export async function readPrices(
   file: string | undefined,
   cwd: string,

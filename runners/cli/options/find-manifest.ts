@@ -4,7 +4,7 @@ import { manifestFormat, saveAsCsv, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** Where the rows come from. */
+/** The source of the rows. */
 export interface ManifestSource {
   /** The path as given, for messages. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ManifestSource {
   readonly folder: string;
 }
 
-/** Finds the manifest that the command line names. Throws `UsageError` when there is no such file or its format is unknown. */
+/** Finds the manifest that the command line names. Throws `UsageError` if there is no such file or its format is unknown. */
 export async function findManifest(
   name: string,
   format: 'csv' | 'jsonl' | undefined,
@@ -65,8 +65,8 @@ export async function findManifest(
 const redoName = /\.redo\.(csv|jsonl)$/i;
 
 /**
- * A redo manifest that is not at its path may be in Downloads, where the browser saved it: the newest file of that
- * name. Any other manifest has to be at its path.
+ * Looks for a redo manifest that is not at its path in Downloads, where the browser may have saved it: the newest file of that
+ * name.
  */
 async function findSaved(
   asked: string,

@@ -16,7 +16,7 @@ type Raw = Readonly<Record<string, unknown>>;
 /** The options of a call, completed from the configuration files. */
 export interface Configured {
   readonly raw: Raw;
-  /** The file that sets an option, by the option's name; without the options of the command line. */
+  /** The file that sets an option, by the option's name. Options of the command line are not included. */
   readonly from: ReadonlyMap<string, string>;
   /** The files that were read, the one with precedence first. */
   readonly files: readonly string[];
@@ -116,7 +116,7 @@ type ConfiguredValue = string | readonly string[] | boolean;
 
 const bySetting = () => new Map(configurableOptions().map((option) => [settingOf(option.name), option]));
 
-/** Created only when there is a file: its hundreds of schemas take a tenth of a short command's time. */
+/** Created only if there is a file, because its hundreds of schemas take a tenth of a short command's time. */
 function fileSchema() {
   return z.strictObject({
     ...Object.fromEntries([...bySetting()].map(([setting, option]) => [setting, settingSchema(option)])),
@@ -130,8 +130,8 @@ function fileSchema() {
 }
 
 /**
- * A text or a number; true or false for a switch; a list of texts, or one text, for an option that may be repeated.
- * Values follow the rules of the command line.
+ * The schema of a setting: a text or a number; true or false for a switch; a text or a list of texts for an option that may be
+ * repeated. Values follow the rules of the command line.
  */
 function settingSchema(option: ListedOption): z.ZodType {
   if (option.row.takes === undefined) return z.boolean('is neither true nor false').optional();
@@ -175,7 +175,7 @@ function parse(text: string, path: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's error quotes the file, which may hold a key.
+    // The parser's error is not used: it quotes the file, which may contain a key.
     throw new UsageError([`${path}: is not JSON`]);
   }
   const secret =

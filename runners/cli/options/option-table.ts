@@ -54,7 +54,7 @@ export function settingOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The options that a configuration file may set. None of them sends something again or agrees to a price. */
+/** The options that a configuration file may set: never those that send something again or agree to a price. */
 export function configurableOptions(): ListedOption[] {
   return optionsOf('run').filter(({ row }) => row.config !== undefined);
 }
@@ -89,7 +89,7 @@ type ValueOf<Row> = Row extends { value: (values: OptionValues) => infer V exten
 type IsTaken<Row, C extends CommandName> = Row extends { commands: Readonly<Record<C, unknown>> }
   ? true
   : false;
-/** A switch, an option with a default, or one that the command requires. */
+/** Whether an option always has a value: a switch, or an option that has a default or is required. */
 type IsSure<Row, C extends CommandName> = Row extends { fallback: unknown }
   ? true
   : Row extends { value: unknown }
@@ -105,8 +105,7 @@ const unusedHeading = 'Taken as run takes them; a plan does not depend on them:'
 /**
  * Declares the options of a command, in the groups of its help. Values are checked later.
  *
- * @param argv the command line: if every flag in it is an option of the command, only these options are declared, not
- *   all hundred
+ * @param argv the command line: if it has only flags of this command, only these options are declared, not all hundred
  */
 export function addOptions(command: Command, name: CommandName, argv?: readonly string[]): Command {
   const all = optionsOf(name);
@@ -131,7 +130,7 @@ export function addOptions(command: Command, name: CommandName, argv?: readonly 
   return command;
 }
 
-/** The options whose flags a command line has, and the required ones; `undefined` when a flag is unknown. */
+/** The options whose flags a command line has, and the required ones; `undefined` if a flag is unknown. */
 function namedBy(argv: readonly string[], options: readonly ListedOption[]): ListedOption[] | undefined {
   const flags = new Set(argv.filter((word) => /^-./.test(word)).map((word) => word.split('=', 1)[0] ?? ''));
   const isNamed = ({ name, required }: ListedOption): boolean =>

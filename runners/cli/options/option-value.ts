@@ -3,7 +3,7 @@ import { failureCodes } from '../../../src/contract/failure-code.js';
 import { mostCostColumns, parseOutputPath } from '../../batch/formats.js';
 import { refuse, singleValue } from './single-value.js';
 
-/** The shapes of option values that may be repeated or hold lists, each as a schema of the command line's text. */
+/** Schemas for texts of the command line whose option may be repeated or has a list. */
 export const optionValue = {
   ...singleValue,
   /** Names separated by commas; the option may be repeated. */
@@ -44,7 +44,7 @@ export const optionValue = {
       });
       return Object.fromEntries(caps);
     }),
-  /** `NAME=VALUE,VALUE…`, a value that holds a comma in quotes; the option may be repeated. */
+  /** `NAME=VALUE,VALUE…`, with quotes around a value that contains a comma; the option may be repeated. */
   axes: () =>
     z.array(z.string()).transform((given, context): Record<string, readonly string[]> => {
       const pairs = given.map((axis) => {
@@ -84,7 +84,7 @@ function twiceIn(pairs: readonly (readonly [name: string, value: unknown])[]): S
 /** `"…"` with inner quotes doubled, or a text without commas and without quotes at its ends. */
 const listItem = /\s*(?:"((?:[^"]|"")*)"|([^",][^,]*|))\s*(,|$)/y;
 
-/** The items of a list; `undefined` when its quotes do not match. */
+/** The items of a list; `undefined` if its quotes do not match. */
 function splitList(text: string): string[] | undefined {
   const items: string[] = [];
   for (listItem.lastIndex = 0; ;) {

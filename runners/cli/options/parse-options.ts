@@ -6,16 +6,13 @@ import type { CommandName } from './table/table-row.js';
 import type { ConfiguredEndpoints } from './configured-endpoints.js';
 import { emulatorPage } from './table/service-page.js';
 
-/**
- * The options of a command, checked against the table: the error names every wrong option, each with what is allowed.
- * Throws `UsageError`.
- */
+/** The options of a command, checked against the table. Throws `UsageError` that names every wrong option and what is allowed. */
 export function commandOptions<C extends CommandName>(
   command: C,
   raw: Readonly<Record<string, unknown>>,
 ): OptionsOf<C> {
   const problems: string[] = [];
-  // One schema for all options would take as long as the rest of a short command.
+  // Separate schemas: one for all options would take as long as the rest of a short command.
   const values = optionsOf(command).flatMap((option) => {
     const value = valueOf(option, raw[option.name], problems);
     return value === undefined ? [] : [[option.name, value]];
@@ -29,7 +26,7 @@ function valueOf({ name, row, required }: ListedOption, given: unknown, problems
   if (row.value === undefined) return given ?? row.isOn === true;
   const text = given ?? row.fallback;
   if (text === undefined && required !== true) return undefined;
-  // Zod compiles a schema to be fast for many values; an option has one.
+  // Without Zod's compilation, which pays off only for many values.
   const parsed = row.value(optionValue).safeParse(text, { jitless: true });
   for (const { message } of parsed.error?.issues ?? []) problems.push(`${flagOf(name)}: ${message}`);
   return parsed.data;
@@ -66,14 +63,14 @@ export function startOptions<C extends 'run' | 'plan' | 'config'>(
   return options;
 }
 
-/** Whether the plan shows what a start would do even before the run has begun: money is limited, or files are saved. */
+/** Whether a plan describes a start even before the run has begun: if money is limited, or files are saved. */
 export function asksForAhead({ maxCost, maxCostBy, costBy, saveOutput }: PlanOptions | RunOptions): boolean {
   return [maxCost, maxCostBy, costBy, saveOutput].some((option) => option !== undefined);
 }
 
 const longestUploadMs = 6 * 86_400_000;
 
-/** Options that exclude each other. */
+/** Refuses options that exclude each other. */
 function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, why: string) => void): void {
   const { local, upload, uploadEndpoint, imagesBase, timeout } = options;
   for (const name of Object.keys(emulatorPage.rows) as (keyof typeof emulatorPage.rows)[])

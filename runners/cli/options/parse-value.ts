@@ -54,7 +54,7 @@ export function maskedUrl(address: string): string {
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** The address of a notification. No message repeats it: it may hold a secret. */
+/** The address of a notification. No message repeats it, because it may contain a secret. */
 export function parseNotifyUrl(address: string): { value: string } | { problem: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isHere = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

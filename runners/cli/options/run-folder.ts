@@ -6,7 +6,7 @@ import { UsageError } from '../io/usage-error.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { ManifestSource } from './find-manifest.js';
 
-/** The absolute path of a run's folder. Throws `UsageError` when it holds no run, with the runs that may be meant. */
+/** The absolute path of a run's folder. If it holds no run, throws `UsageError` with the runs that may be meant. */
 export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<string> {
   const folder = resolve(io.cwd, name);
   const found = await stat(folder).catch(() => undefined);
@@ -26,7 +26,7 @@ export async function runFolder(name: string, io: Pick<CliIo, 'cwd'>): Promise<s
 
 const namesShown = 3;
 
-/** The runs beside a manifest or in a folder, for a person who named that instead. */
+/** The runs beside a manifest, or in a folder, that was named instead of a run. */
 async function meant(
   parent: string,
   { cwd }: Pick<CliIo, 'cwd'>,
@@ -52,7 +52,10 @@ function stemOf(path: string): string {
     .replace(/\.(csv|jsonl|ndjson)$/i, '');
 }
 
-/** The run's folder: `--out`, else named after the manifest and beside it: `edits.csv` → `edits.out`, with `--local` `edits.local.out`. */
+/**
+ * The run's folder: `--out`, or else beside the manifest and named after it: `edits.csv` → `edits.out`, with `--local`
+ * `edits.local.out`.
+ */
 export function outFolder(
   source: ManifestSource,
   given: string | undefined,

@@ -10,7 +10,7 @@ import { inUnits, parseDuration, parseHost, parseNotifyUrl } from './parse-value
 /** The value of an option's text, or a problem that names the given and the allowed values. */
 type Parsed<T> = { value: T } | { problem: string };
 
-/** The shapes of values that are given once, each as a schema of the command line's text. */
+/** Schemas for texts of the command line whose option is given once. */
 export const singleValue = {
   text: () => z.string(),
   /** A text that is not empty. */
@@ -115,7 +115,7 @@ export const singleValue = {
       const problem = checkEndpointId(given);
       return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
     }),
-  /** Where a notification goes. */
+  /** The address of a notification. */
   notifyUrl: () => text(parseNotifyUrl),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
   host: () => text(parseHost),
@@ -129,7 +129,7 @@ export const singleValue = {
         problem: `"${given}" is not an address to listen at: write it as 127.0.0.1:8787 or [::1]:8787`,
       };
     }),
-  /** `embedded`, or the address of a database. No message repeats the address: it may hold a password. */
+  /** `embedded`, or the address of a database. No message repeats the address, because it may contain a password. */
   database: () =>
     text((given): Parsed<string> => {
       if (given === 'embedded' || /^postgres(ql)?:\/\//.test(given)) return { value: given };

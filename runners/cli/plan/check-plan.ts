@@ -19,16 +19,16 @@ import { isPlannedImage, plannedSettings } from './planned-settings.js';
 /** The result of `plan --check`. */
 export interface PlanCheck {
   readonly exitCode: number;
-  /** For people: what was found, and a line for each row that cannot succeed. */
+  /** For people: the findings, and a line for each row that cannot succeed. */
   readonly text: readonly string[];
   readonly problems: readonly string[];
-  /** What `plan --json` adds for it. */
+  /** The fields that `plan --json` adds for it. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Tests what a run would need, with requests that cost nothing: the key and each endpoint by /health, each reference
- * picture by HEAD, without the key. With `--local` there is no service to test.
+ * Tests a run with requests that cost nothing: the key and each endpoint with /health, each reference picture with HEAD,
+ * without the key. With `--local` there is no service to test.
  */
 export async function checkPlan(
   source: ManifestSource,
@@ -103,7 +103,7 @@ async function withStore(check: PlanCheck, options: RunOptions, io: CliIo): Prom
   };
 }
 
-/** 4: no row can succeed; 69: the service was not reached; 1: some rows cannot succeed; 0: all can. */
+/** The exit code. 4: no row can succeed; 69: the service was not reached; 1: some rows cannot succeed; 0: all can. */
 function exitOf({ endpoints, deadCount }: CheckedRows): number {
   const states = [...endpoints.values()].map(({ state }) => state);
   const isGone = states.length > 0 && states.every((state) => state === 'gone');
@@ -115,7 +115,7 @@ function exitOf({ endpoints, deadCount }: CheckedRows): number {
 const deadShown = 200;
 const stateWords = { refused: 'key refused', gone: 'not there', unreached: 'not reached' } as const;
 
-/** The endpoints and references as `plan --check` found them, a line each. */
+/** The results for endpoints and references, one line each. */
 export function checkText({ endpoints, tested, deadCount }: CheckedRows): string[] {
   const dead = deadCount === 0 ? 'all there' : `${formatCount(deadCount)} that the service cannot fetch`;
   return [

@@ -11,30 +11,30 @@ export interface DeadReference {
 }
 
 export interface CheckedRows {
-  /** By endpoint id, with the rows that go there. */
+  /** By endpoint id, with the number of rows that go there. */
   readonly endpoints: ReadonlyMap<string, CheckedEndpoint & { readonly rows: number }>;
-  /** Addresses that were asked. */
+  /** The number of addresses that were tested. */
   readonly tested: number;
   readonly deadCount: number;
-  /** The first of them. */
+  /** The first dead references. */
   readonly dead: readonly DeadReference[];
 }
 
 export interface RowChecks {
   readonly endpoint: (id: string) => Promise<CheckedEndpoint>;
-  /** What is wrong with an address; `undefined`: nothing. */
+  /** Returns what is wrong with an address, or `undefined`. */
   readonly reference: (url: string) => Promise<string | undefined>;
   /** Whether an address is a file beside the manifest, which the plan has checked already. */
   readonly isLocal: (url: string) => boolean;
-  /** Rows at a time. @defaultValue 8 */
+  /** How many rows are tested at a time. @defaultValue 8 */
   readonly concurrency?: number;
 }
 
-/** How many addresses are remembered: rows that share a reference test it once, and memory stays flat. */
+/** How many addresses are remembered, so that rows that share a reference test it once, in constant memory. */
 const remembered = 20_000;
 const deadKept = 1_000;
 
-/** Tests each endpoint and each reference of a manifest once, while its rows are read, in flat memory. */
+/** Tests each endpoint and each reference of a manifest once, while its rows are read, in constant memory. */
 export async function checkRows(items: AsyncIterable<ManifestItem>, checks: RowChecks): Promise<CheckedRows> {
   const state = new RowCheck(checks);
   const iterator = items[Symbol.asyncIterator]();

@@ -9,7 +9,7 @@ import {
 import type { CliIo } from '../io/cli-io.js';
 import { shownPath } from '../messages/plain-text.js';
 
-/** How commands name the run of a folder, from its first and its last start; `undefined` when it has none. */
+/** How commands name the run of a folder, from its first and its last start; `undefined` if it has none. */
 export async function commandOfRun(
   folder: string,
   { cwd }: Pick<CliIo, 'cwd'>,

@@ -20,9 +20,9 @@ interface FileStart {
 }
 
 /**
- * Compares what a start would do with a plan, and returns the bytes of the manifest that were compared.
+ * Compares a start with a plan, and returns the bytes of the manifest that were compared.
  *
- * @throws {UsageError} with what has changed
+ * @throws {UsageError} with the differences
  */
 export async function holdManifestToPlan(
   plan: SavedPlan,
@@ -40,7 +40,7 @@ export async function holdManifestToPlan(
   return bytes;
 }
 
-/** Throws `UsageError` with what has changed, row by row, unless a start would do exactly what was planned. */
+/** Throws `UsageError` with the differences, row by row, unless the start would do exactly what was planned. */
 async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
   const isSameFile = (await sumOf(start.bytes())) === plan.foot.manifest;
   if (isSameFile && (await hasSameRows(plan, start))) return;
@@ -60,7 +60,7 @@ async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
   );
 }
 
-/** A file of axes may have changed, and so may prices. */
+/** The difference if the manifest is the same file: a file of axes, or prices, may have changed. */
 function sameFileText(count: number, isInPrice: boolean): string {
   if (count === 0) return 'the same rows come in another order';
   const rows = countOf(count, 'row');
@@ -88,7 +88,7 @@ async function hasSameRows(plan: SavedPlan, { items, prices }: StartByPlan): Pro
   }
 }
 
-/** What a start would do, to be compared with a plan. */
+/** A start to be compared with a plan. */
 interface StartByPlan {
   /** The manifest's bytes, read from the beginning by each call. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
@@ -102,14 +102,14 @@ interface PlanDiff {
   /** The first of the changed rows, a line each. */
   readonly lines: readonly string[];
   readonly count: number;
-  /** The rows are the same, and some of them cost something else. */
+  /** Whether the rows are the same, but some of them have another price. */
   readonly isInPrice: boolean;
   readonly cost: Plan['cost'];
 }
 
 const linesShown = 10;
 
-/** Compares row by row, by id. It holds all rows of the plan in memory, for a start that is refused anyway. */
+/** Compares row by row, by id. Keeps all rows of the plan in memory, but only for a start that is refused anyway. */
 async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promise<PlanDiff> {
   const before = new Map<string, PlannedRow>();
   for await (const row of plan.rows()) before.set(row.id, row);
@@ -149,8 +149,8 @@ function rowPriceText({ price }: PlannedRow): string {
 }
 
 /**
- * The tasks of a run by a plan. A row that differs from the plan, because the manifest was changed after the
- * comparison, stops the run and is not sent. The comparison is in a file of its own, because only a plan loads it.
+ * Takes only rows that are in the plan. A row that differs, because the manifest has changed since the comparison, stops the
+ * run and is not sent.
  */
 export function withinPlan(plan: SavedPlan, take = takeRows): typeof takeRows {
   return async function* (run: Run): AsyncGenerator<Task, void, void> {

@@ -10,12 +10,15 @@ import { serviceSettings } from '../service/service-settings.js';
 /** The options of a start, and its saved plan. */
 export interface PlannedStart {
   readonly raw: Readonly<Record<string, unknown>>;
-  /** The configuration file that an option is from, by the option's name. */
+  /** The configuration file that sets an option, by the option's name. */
   readonly from: ReadonlyMap<string, string>;
   readonly plan?: SavedPlan;
 }
 
-/** Adds the options of the configuration and of the plan of `--plan`. Throws `UsageError` when the start's own options differ from the plan's. */
+/**
+ * Adds the options of the configuration and of the plan of `--plan`. Throws `UsageError` if the start's own options differ from
+ * the plan's.
+ */
 export async function openPlan(
   manifest: string | undefined,
   raw: Readonly<Record<string, unknown>>,
@@ -35,7 +38,7 @@ export async function openPlan(
   return { raw: { ...folder, ...configured.raw, ...options }, from, plan };
 }
 
-/** The manifest that a command names, else the plan's. Throws `UsageError` where there is none. */
+/** The manifest that a command names, or else the plan's. Throws `UsageError` if there is none. */
 export function manifestOf(
   command: 'plan' | 'run',
   given: string | undefined,
@@ -48,15 +51,15 @@ export function manifestOf(
   ]);
 }
 
-/** The options that decide what is sent, where and at what price. All others may differ in each start by a plan. */
+/** The options that decide what is sent, where and at what price. All others may differ in each start from a plan. */
 const planned = optionsOf('run').flatMap(({ name, row }) => (row.isPlanned === true ? [name] : []));
 
-/** A plan needs no hosts: a plan without them allows any. */
+/** A plan needs no hosts; without them it allows any. */
 const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The options as given, with the hosts of the environment for those that were not. */
+/** The options as given, with hosts from the environment if none are given. */
 export function withHosts(raw: Raw, env: CliIo['env']): Raw {
   if (raw['local'] === true) return raw;
   const { baseUrl, lbBaseUrl } = serviceSettings({}, env);

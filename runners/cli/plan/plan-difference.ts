@@ -29,11 +29,10 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 
 /**
- * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` when there is
- * nothing to compare: the run has not begun and no cap holds, or the manifest is stdin, which cannot be read a second
- * time.
+ * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` if there is nothing to
+ * compare: the run has not begun and has no cap, or the manifest is stdin, which cannot be read twice.
  *
- * @throws {MillraceError} `usage` when a start would refuse the folder, or its host
+ * @throws {MillraceError} `usage` if a start would refuse the folder or the host
  */
 export async function planDifference(
   { source, options, prices, sample }: PlannedStart,
@@ -80,16 +79,16 @@ export async function planDifference(
   };
 }
 
-/** What a plan has found, and what it was made of. */
+/** A plan and its inputs. */
 export interface PlannedStart {
   readonly source: ManifestSource;
   readonly options: RunOptions;
   readonly prices: PriceBook;
-  /** As `RowSample` has it. */
+  /** Hashes of a `RowSample`. */
   readonly sample: readonly string[];
 }
 
-/** A plan needs no host: without one, the host is not compared with the run's. */
+/** Without a host, which a plan does not need, hosts are not compared. */
 function identityOf({ local, ...hosts }: RunOptions, { env }: Pick<CliIo, 'env'>): RunIdentity {
   const { baseUrl = '', lbBaseUrl = '' } = local ? {} : serviceSettings(hosts, env);
   return { local, baseUrl, lbBaseUrl };
@@ -115,10 +114,10 @@ async function duration(out: string, { fits }: Ahead): Promise<number | undefine
 }
 
 /**
- * A note for a manifest that is the failures.jsonl of another run: the first run's cap and
- * decisions do not hold in the new one. Empty for any other manifest.
+ * A note for a manifest that is the failures.jsonl of another run, whose cap and decisions do not apply to the new run. Empty
+ * for any other manifest.
  *
- * @param cwd paths are shown from here
+ * @param cwd paths are shown relative to this folder
  */
 export async function firstRunNote(manifest: string, out: string, cwd: string): Promise<string[]> {
   const first = dirname(manifest);
@@ -135,7 +134,7 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   return [plainText(text, 2000)];
 }
 
-/** Decisions about rows that failed, changed or are left for later. */
+/** Options that decide about rows that failed, have changed or are left for later. */
 const choices = [
   ...(['onUnknown', 'repair', 'retry', 'changed', 'same', 'limit', 'only'] as const),
   ...(['skipInvalid', 'add', 'download', 'halt', 'costBy', 'saveOutput'] as const),
@@ -148,7 +147,7 @@ export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
   ) satisfies Partial<Pick<RunBatchOptions, (typeof choices)[number]>>;
 }
 
-/** The cap for the batch runner. A cap that the run remembers wins over one of the configuration. */
+/** The cap for the batch runner. A cap that the run remembers overrides one of the configuration. */
 export function capOf({
   maxCost,
   maxCostFrom,

@@ -36,7 +36,7 @@ import { plannedSettings } from './planned-settings.js';
 /**
  * Reads the whole manifest and plans its rows. Starts nothing and sends nothing.
  *
- * @param sample takes in all rows
+ * @param sample gets all rows
  */
 export async function planSource(
   source: ManifestSource,
@@ -58,7 +58,7 @@ export async function planSource(
   });
 }
 
-/** Calls `plan` with a file of the manifest. A plan reads it twice, so stdin is kept in a temporary file. */
+/** Calls `plan` with the manifest as a file. A plan reads it twice, so stdin is first saved to a temporary file. */
 export async function withManifestFile<T>(
   { path }: ManifestSource,
   io: Pick<CliIo, 'stdin'>,
@@ -91,7 +91,7 @@ export function refuseMissing(entries: readonly string[]): void {
   throw new UsageError([`--only: ${text}${entries.length > 20 ? ', …' : ''}`]);
 }
 
-/** Prints each invalid row and its problems, and throws `UsageError` unless invalid rows are to be left out. */
+/** Prints each invalid row with its problems, and throws `UsageError` unless invalid rows are to be skipped. */
 export function refuseInvalid(
   plan: Plan,
   source: ManifestSource,
@@ -109,7 +109,7 @@ export function refuseInvalid(
   );
 }
 
-/** The effect of `--low-priority`, when it is set. */
+/** A note on the effect of `--low-priority`, if it is set. */
 export function lowPriorityNote(
   { byKind: { job, edit } }: Pick<Plan, 'byKind'>,
   { lowPriority, mode, endpoints }: RunOptions,
@@ -124,7 +124,7 @@ export function lowPriorityNote(
     : ['note: --low-priority has no effect: no row goes to /run (--mode async)'];
 }
 
-/** Throws `UsageError` with the rows that ask for the same, when `--same refuse` is set. */
+/** With `--same refuse`, throws `UsageError` with the rows that ask for the same. */
 export function refuseSame(same: Plan['same'], { same: action }: RunOptions, name: string): void {
   if (action !== 'refuse' || same === undefined || same.rows === 0) return;
   throw new UsageError(
@@ -136,16 +136,16 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
   );
 }
 
-/** The part of a manifest that a start is for. */
+/** The part of a manifest that a start does. */
 interface ManifestPart {
   readonly limit?: number | undefined;
   readonly only?: readonly string[] | undefined;
 }
 
 /**
- * Reads the rows that `--only` and `--limit` select, and all invalid rows; a limit takes rows of the highest
- * priority. Each call of the returned function reads them again, by the priorities found before, and throws
- * `UsageError` at the end for entries of `--only` that match no row.
+ * Reads the rows that `--only` and `--limit` select, and all invalid rows; a limit selects rows with the highest priorities.
+ * Each call of the returned function reads them again, by the priorities found at first. At the end it throws `UsageError` for
+ * entries of `--only` that match no row.
  */
 export async function selectRows(
   read: () => AsyncIterable<ManifestItem>,

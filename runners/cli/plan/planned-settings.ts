@@ -49,7 +49,7 @@ export function isPlannedImage(url: string): boolean {
   return url.startsWith(plannedHost);
 }
 
-/** Checks that pictures exist. The URLs are placeholders: a plan sends nothing. */
+/** Checks that pictures exist. Their URLs are placeholders, because a plan sends nothing. */
 async function plannedImages(folder: string): Promise<ResolveImage> {
   const { findLocalPicture } = await import('../../pictures/find-local-picture.js');
   return (path) => {
@@ -58,7 +58,7 @@ async function plannedImages(folder: string): Promise<ResolveImage> {
   };
 }
 
-/** The options with the axes of `--axes FILE` after those of `--each`. Throws `UsageError` when the file cannot be read or used. */
+/** The options with the axes of `--axes FILE` after those of `--each`. Throws `UsageError` if the file cannot be read or used. */
 export async function withAxesFile<O extends Pick<RunOptions, 'axes' | 'each'>>(
   options: O,
   cwd: string,

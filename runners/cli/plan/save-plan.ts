@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Plans like `planSource`, and keeps the plan in a file: one line for each row, so that a run can be compared with it. */
+/** Plans like `planSource`, and saves the plan to a file with one line for each row, so that a run can be compared with it. */
 export async function planAndSave(
   file: string,
   planned: {
@@ -20,7 +20,7 @@ export async function planAndSave(
     readonly source: ManifestSource;
     readonly options: RunOptions;
     readonly prices: PriceBook;
-    /** Takes in all rows. */
+    /** Gets all rows. */
     readonly sample: RowSample;
   },
   io: Pick<CliIo, 'stdin' | 'env' | 'cwd'>,
@@ -51,7 +51,7 @@ export async function planAndSave(
 
 const collectedChars = 65_536;
 
-/** Writes a plan to a temporary file while the manifest is read, in flat memory. `finish` moves it into its place. */
+/** Writes a plan to a temporary file while the manifest is read, in constant memory. `finish` moves it to its place. */
 export class PlanWriter {
   readonly #manifest = createHash('sha256');
   readonly #lines = createHash('sha256');
@@ -63,7 +63,7 @@ export class PlanWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /** @throws {DiskFault} when nothing can be written there */
+  /** @throws {DiskFault} if nothing can be written there */
   static async open(file: string, head: PlanHead): Promise<PlanWriter> {
     const handle = await open(`${file}.tmp`, 'w', 0o600).catch((error: unknown) => failAt(file, error));
     const writer = new PlanWriter(file, handle);

@@ -22,7 +22,7 @@ export function planHeadSchema() {
       path: z.string().nullable(),
       format: z.enum(['csv', 'jsonl']),
     }),
-    /** The run's folder that the plan is for, absolute, if it named one: what the run bought is not planned again. */
+    /** The absolute path of the run's folder, if the plan named one: rows that the run has bought are not planned again. */
     out: z.string().optional(),
     /** The options in force that decide what is sent, where and at what price. */
     options: z.record(z.string(), z.json()),
@@ -36,12 +36,12 @@ export function plannedRowSchema() {
     row: z.int(),
     /** The hash of the request and its endpoint. Empty for an invalid row, which is not sent. */
     hash: z.string(),
-    /** In millionths of a dollar; `null`: not known; 0: nothing is bought. */
+    /** In millionths of a dollar; `null` if not known; 0 if nothing is bought. */
     price: z.int().nullable(),
   });
 }
 
-/** The last line: a plan without it is cut short. */
+/** The last line; a plan without it is incomplete. */
 export function planFootSchema() {
   return z.object({
     rows: z.int(),
@@ -60,7 +60,7 @@ export type PlanHead = z.output<ReturnType<typeof planHeadSchema>>;
 export type PlannedRow = z.output<ReturnType<typeof plannedRowSchema>>;
 export type PlanFoot = z.output<ReturnType<typeof planFootSchema>>;
 
-/** What a start by the plan must have as well. */
+/** The facts of a row that a start from the plan must have as well. */
 export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): PlannedRow {
   if (!valid) return { id: row.key, row: row.row, hash: '', price: 0 };
   return { id: row.id, row: row.row, hash: row.hash, price: isBought(row) ? prices.priceOf(row) : 0 };
@@ -75,11 +75,11 @@ export interface SavedPlan {
   readonly name: string;
   readonly head: PlanHead;
   readonly foot: PlanFoot;
-  /** Read from the file by each call: a plan of a million rows is not kept. */
+  /** Each call reads the file, because a plan may have a million rows. */
   rows(): PlannedRows;
 }
 
-/** Opens a saved plan. Throws `UsageError` when the file is cut short or was changed. */
+/** Opens a saved plan. Throws `UsageError` if the file is incomplete or was changed. */
 export async function readPlan(path: string, name: string): Promise<SavedPlan> {
   const sum = createHash('sha256');
   let first: string | undefined;

@@ -19,7 +19,7 @@ type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
 /** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
 export class ProgressFold {
-  /** The health that the service reports: a part of the cause, until something moves. */
+  /** The health that the service reports, which is a part of the cause until something moves. */
   health: string | undefined;
   private stopping = false;
   private unreached: string | undefined;
@@ -33,7 +33,7 @@ export class ProgressFold {
   private readonly waits = new Map<WaitReason, number>();
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
-  /** When a row last ended, else when the start began. */
+  /** When a row last ended, or else when the start began. */
   private endedAt: number;
   private elsewhere = { inFlight: 0, saving: 0 };
   private readonly rate: RowRate;
@@ -86,7 +86,7 @@ export class ProgressFold {
     const places = { inFlight, sending: sent, accepted, queued, isQueueOld, working, isWorkOld, saving };
     const standing = { movedAt, endedAt, waits, unreached, ...places };
     const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
-    // While nothing moves, the rate would only fall.
+    // No rate is shown while nothing moves, because it would only fall.
     const rowsPerMinute = cause === undefined ? this.rateAt(at) : undefined;
     return {
       rows: this.rows,
@@ -96,7 +96,7 @@ export class ProgressFold {
       ...places,
       concurrency: this.concurrency,
       rowsPerMinute,
-      // A run that stops leaves rows undone.
+      // No remaining time for a stopping run, which leaves rows undone.
       leftMs: rowsPerMinute === undefined || this.stopping ? undefined : this.leftAt(at, left, rowsPerMinute),
       money: this.money,
       stillMs: at - this.movedAt,
@@ -106,7 +106,7 @@ export class ProgressFold {
     };
   }
 
-  /** The rate at the last end, because the current one falls with each second. None once the last end is longer ago than a row takes. */
+  /** The rate when the last row ended, because the current one falls with each second. None if that is longer ago than a row takes. */
   private rateAt(at: number): number | undefined {
     const rate = this.rate.rowsPerMinute(this.done() - this.unsent, this.endedAt);
     if (rate === undefined) return undefined;
@@ -134,7 +134,7 @@ export class ProgressFold {
       if (step.status !== 'COMPLETED')
         this.enter(id, step.status === 'IN_QUEUE' ? 'IN_QUEUE' : 'IN_PROGRESS', at);
     } else if (step.outcome.status !== 'completed') this.leave(id);
-    // Without a picture to save, `ended` may arrive before the row's last step.
+    // If there is no picture to save, `ended` may arrive before the row's last step.
     else if (this.flight.has(id)) this.enter(id, 'replied', at);
   }
 
@@ -193,7 +193,7 @@ interface Sample {
   readonly done: number;
 }
 
-/** Rows a minute over the last two minutes, from counts at moments in ms. */
+/** Rows per minute over the last two minutes, from counts at times in ms. */
 export class RowRate {
   private readonly samples: [first: Sample, ...Sample[]];
 

@@ -15,7 +15,7 @@ import { metricsText, type Figures, type Histogram } from './metrics-text.js';
 import { ProgressFold } from './fold-progress.js';
 
 const everyMs = 10_000;
-/** Exit code when another process holds the run, and writes the metrics file. */
+/** Exit code if another process holds the run; that process writes the metrics file. */
 const heldByAnother = 75;
 
 export interface MetricsFileOptions {
@@ -33,7 +33,7 @@ export interface MetricsFileOptions {
 
 export interface MetricsFile {
   take(event: RunEvent): void;
-  /** Writes it a last time. */
+  /** Writes the file a last time. */
   close(): Promise<void>;
 }
 
@@ -41,14 +41,14 @@ export interface MetricsFile {
  * Writes a file for Prometheus' textfile collector every ten seconds and at the end. It is replaced as a whole,
  * so that a scrape never reads half of one.
  *
- * @throws {UsageError} where the file cannot be written at first
+ * @throws {UsageError} if the file cannot be written the first time
  */
 export async function keepMetricsFile(options: MetricsFileOptions): Promise<MetricsFile> {
   const { path, out, concurrency, disk = nodeDisk, scheduler = asyncScheduler } = options;
   const fold = new MetricsFold(concurrency, scheduler.now());
   let [isRunning, isWarned, isOthers] = [true, false, false];
   const write = async (): Promise<void> => {
-    // A summary that is just being replaced is read at the next interval.
+    // If a summary is just being replaced, it is read at the next interval.
     const summary = await readSummary(disk, out).catch(() => undefined);
     await replaceFile(disk, path, metricsText(fold.figures(summary, scheduler.now()), out, isRunning));
   };
@@ -89,7 +89,7 @@ function reasonOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error);
 }
 
-/** From a tenth of a second to an hour. */
+/** The upper bounds of the histograms, from a tenth of a second to an hour. */
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Folds the events of a run into figures. Times in ms by one clock; memory is proportional to rows in flight. */

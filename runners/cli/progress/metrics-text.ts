@@ -5,7 +5,7 @@ import type { ProgressView } from './progress-view.js';
 export interface Figures {
   /** Over all starts of the run, from summary.json, a few seconds old. `undefined` before the first one. */
   readonly summary: Summary | undefined;
-  /** Of this start, as it stands now. */
+  /** The current progress of this start. */
   readonly progress: ProgressView;
   /** Seconds of this start: in the service's queue, at work there, and from a row's first request to its end. */
   readonly queue: Histogram;
@@ -13,7 +13,7 @@ export interface Figures {
   readonly row: Histogram;
   /** How many warnings this start has given, by kind. */
   readonly warnings: ReadonlyMap<string, number>;
-  /** Of the latest start; absent while it runs, and when it ended without a last event. */
+  /** Of the latest start; absent while it runs, or if it ended without a last event. */
   readonly exitCode?: number;
 }
 
@@ -30,8 +30,8 @@ export interface Histogram {
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /**
- * The figures of a run in the text format of Prometheus. Every sample has the label `run`, so that the files of several
- * runs can lie in one folder.
+ * The figures of a run in the text format of Prometheus. Every sample has the label `run`, so that files of several runs can be
+ * in one folder.
  *
  * @param run The label's value, the path of the run's output folder.
  */
@@ -106,7 +106,7 @@ function costOf(summary: Figures['summary']): Sample[] {
   return Object.entries({ reported, estimated, unknown }).map(([source, usd]): Sample => [{ source }, usd]);
 }
 
-/** A metric with its help and type; no lines without samples. */
+/** A metric with its help and type; nothing if it has no samples. */
 function metric(
   name: string,
   type: 'gauge' | 'counter',

@@ -3,16 +3,16 @@ import { formatDuration } from '../messages/plain-text.js';
 
 /** A silence shorter than this is not reported. */
 const patienceMs = 10_000;
-/** Waits with a known cause are shown sooner, but not shorter ones, which would flicker. */
+/** A wait with a known cause is shown after this time; shorter waits would flicker. */
 const flickerMs = 2_000;
 
-/** What is known of a run when nothing may be moving. */
+/** The facts about a run in which nothing may be moving. */
 export interface Standing {
   /** When something last moved: a row began, was taken up by a worker, or ended. */
   readonly movedAt: number;
-  /** When a row last ended, else when the start began. */
+  /** When a row last ended, or else when the start began. */
   readonly endedAt: number;
-  /** Until when each kind of request has to wait. */
+  /** Until when requests have to wait, by reason. */
   readonly waits: ReadonlyMap<WaitReason, number>;
   readonly inFlight: number;
   readonly accepted: number;

@@ -25,7 +25,7 @@ export interface DisplayOptions {
   readonly view: (at: number) => ProgressView;
 }
 
-/** A few redrawn lines on a terminal, a plain line every 30 s elsewhere; with `--quiet` only notes. */
+/** Opens a display: a few redrawn lines on a terminal, a plain line every 30 s elsewhere; with `--quiet` only notes. */
 export function openDisplay(options: DisplayOptions): Display {
   if (options.quiet) return quietDisplay(options.stream);
   const onTerminal = options.stream.isTTY === true && options.env['TERM'] !== 'dumb';

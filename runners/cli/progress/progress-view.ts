@@ -1,8 +1,8 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** The state of a run at one moment: all that the display shows. */
+/** The state of a run at one moment, for the display. */
 export interface ProgressView {
-  /** Rows of the manifest that this run takes up or that ended before. `undefined` until they are counted. */
+  /** Rows of the manifest that this start does or that ended before. `undefined` until they are counted. */
   readonly rows: number | undefined;
   /** Rows of the run that are not in this manifest: not counted in `total`. */
   readonly others: number;
@@ -12,7 +12,7 @@ export interface ProgressView {
   readonly failed: number;
   /** Rows that are held because they may have been accepted. */
   readonly unknown: number;
-  /** Rows that completed and whose file is not downloaded yet: they have not failed. */
+  /** Completed rows whose file is not downloaded yet. They do not count as failed. */
   readonly undownloaded: number;
   /** Rows that have begun and have not ended, without those that are being saved. */
   readonly inFlight: number;
@@ -22,11 +22,11 @@ export interface ProgressView {
   readonly accepted: number;
   /** In flight: at the service, waiting for a worker. */
   readonly queued: number;
-  /** Some statuses are old: a worker may have taken these rows since. */
+  /** Whether some statuses are old: a worker of the service may have started these jobs since. */
   readonly isQueueOld: boolean;
   /** In flight: running at the service. */
   readonly working: number;
-  /** Some statuses are old, or the last poll had no answer. */
+  /** Whether some statuses are old, or the last poll had no answer. */
   readonly isWorkOld?: boolean;
   /** Rows with a reply: their picture or their lines are being saved. */
   readonly saving: number;

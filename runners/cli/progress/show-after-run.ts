@@ -1,7 +1,7 @@
 import { formatCount } from '../messages/plain-text.js';
 import type { OutStream } from '../io/cli-io.js';
 
-/** The work after the last row of a large run, as stderr shows it. */
+/** Shows the work after the last row of a large run on stderr. */
 export interface AfterRun {
   /** Shows how many rows of the report are written. A small report shows nothing. */
   written(rows: number, of: number): void;
@@ -16,10 +16,10 @@ export interface AfterRun {
 const nothing = (): void => undefined;
 const silent: AfterRun = { written: nothing, fetched: nothing, keepsSnapshot: nothing, close: nothing };
 
-/** Below this number of rows nothing is shown: it is over before anybody looks. */
+/** For fewer rows nothing is shown, because the work is over at once. */
 const rowsForLog = 50_000;
 
-/** On a terminal: one line, redrawn at each per cent. In a log: a line at the beginning of each work item and at each quarter. */
+/** On a terminal it redraws one line at each per cent. In a log it writes a line at the beginning of each task and at each quarter. */
 export function showAfterRun(stream: OutStream, { quiet }: { readonly quiet: boolean }): AfterRun {
   if (quiet) return silent;
   const onTerminal = stream.isTTY === true;

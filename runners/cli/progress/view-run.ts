@@ -22,7 +22,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { liveStateFile, type LiveState } from '../../report/watch/live-state.js';
 
-/** What a person sees of a running run. */
+/** The view of a running run. */
 export interface RunView {
   look(event: RunEvent): void;
   /** Prints a warning that is not an event. */
@@ -35,7 +35,7 @@ export interface RunView {
 export interface RunViewOptions {
   readonly concurrency: number;
   readonly quiet: boolean;
-  /** The service is the embedded emulator. @defaultValue false */
+  /** Whether the service is the embedded emulator. @defaultValue false */
   readonly isRehearsal?: boolean;
   /** The run's folder, where a file for the live page is kept. @defaultValue none: nothing is written */
   readonly folder?: string;
@@ -119,8 +119,8 @@ function waitsInQueue({ accepted, queued, working, stillMs }: ProgressView): boo
 const everyMs = 1_000;
 
 /**
- * Keeps a small file with the display's state in the run's folder, for the live page, until the returned function is
- * called. Nothing depends on it: a disk that refuses it does not fail the run.
+ * Keeps a small file with the display's state in the run's folder, for the live page, until the returned function is called.
+ * The run does not fail if it cannot be written.
  */
 export function keepLiveState(
   folder: string,

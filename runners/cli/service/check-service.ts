@@ -11,7 +11,7 @@ import type { Health } from '../../../src/contract/service-replies.js';
 
 const patienceMs = 30_000;
 
-/** `refused`: the key is refused. `gone`: the endpoint does not exist. `unreached`: no answer of the service. */
+/** `refused`: the service refuses the key. `gone`: the endpoint does not exist. `unreached`: the service does not answer. */
 export interface CheckedEndpoint {
   readonly state: 'up' | 'refused' | 'gone' | 'unreached';
   readonly words: string;
@@ -49,7 +49,7 @@ const referenceTimeouts: PhaseTimeouts = {
   readMs: 5_000,
 };
 
-/** What is wrong with the address of a reference picture; `undefined` when nothing is. An address without an answer is tried twice. */
+/** The problem with the address of a reference picture; `undefined` if there is none. An address without an answer is tried twice. */
 export function checkReference(url: string, probe: Probe): Promise<string | undefined> {
   return firstValueFrom(
     probe({ url, timeouts: referenceTimeouts }).pipe(
@@ -60,7 +60,7 @@ export function checkReference(url: string, probe: Probe): Promise<string | unde
   );
 }
 
-/** Many servers send no type, or a general one: only a type that is certainly not a picture is a problem. */
+/** Many servers send no type, or a general one, so only a type that is certainly no picture is a problem. */
 function pictureProblem({ status, contentType }: Probed): string | undefined {
   if (status < 200 || status >= 300) return `answers HTTP ${status}`;
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
@@ -69,7 +69,7 @@ function pictureProblem({ status, contentType }: Probed): string | undefined {
     : undefined;
 }
 
-/** At most this many endpoints are asked: more would fill the display. */
+/** At most this many endpoints are asked, because more would fill the display. */
 const asked = 3;
 const healthPatienceMs = 10_000;
 
@@ -90,7 +90,7 @@ export function askHealth(target: Target, endpoints: readonly string[], gate: Ga
   return forkJoin(answers).pipe(map((words) => `the service says ${words.join('; ')}`));
 }
 
-/** An answer of /health in a few words; `undefined` when it has no usable fields. */
+/** An answer of /health in a few words; `undefined` if it has no usable fields. */
 export function describeHealth({ jobs, workers }: Health): string | undefined {
   const ready = (workers?.idle ?? 0) + (workers?.running ?? 0);
   const busy = ready === 0 ? 'no worker is up' : `${workers?.running ?? 0} of ${ready} workers busy`;

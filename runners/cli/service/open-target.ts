@@ -6,7 +6,8 @@ import type { RunOptions } from '../options/parse-options.js';
 import type { Transport } from '../../../src/transport/transport.js';
 
 /**
- * Finds the hosts and the key of the real service, or starts the emulator, which serves the pictures of `folder`. Throws `UsageError` for what is missing.
+ * Finds the hosts and the key of the real service, or starts the emulator, which serves the pictures of `folder`. Throws
+ * `UsageError` if something is missing.
  */
 export async function openTarget(
   options: RunOptions,
@@ -31,7 +32,7 @@ export async function openTarget(
   return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
 }
 
-/** Throws `UsageError` when the host of a kind of row is missing, or the emulator lacks what edits need. */
+/** Throws `UsageError` if the host for a kind of row is missing, or the emulator lacks a package that edits need. */
 export function requireHosts(plan: Plan, target: Target): void {
   const needsBase = plan.byKind.edit + plan.byKind.job > 0;
   const needsRoutes = plan.byKind.route > 0;
@@ -47,8 +48,8 @@ export function requireHosts(plan: Plan, target: Target): void {
 }
 
 /**
- * The transport of `--http`; `undefined`: the runner's own, got.
- * @throws {UsageError} when undici is asked for and is not installed
+ * The transport of `--http`; `undefined` for got, the runner's own.
+ * @throws {UsageError} if undici is asked for and not installed
  */
 export async function pickTransport(http: 'got' | 'undici'): Promise<Transport | undefined> {
   if (http === 'got') return undefined;

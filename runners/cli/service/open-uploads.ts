@@ -28,7 +28,7 @@ export async function openUploads({ options, source, io }: Uploading, out: strin
   return createPictureHost({ ...target, store, notes, folder: source.folder });
 }
 
-/** Tests whether the bucket of `--upload` can be used. Resolves with the problem; `undefined`: none. */
+/** Tests whether the bucket of `--upload` can be used. Resolves to the problem, or `undefined`. */
 export async function checkStore(
   options: Uploading['options'],
   io: Uploading['io'],

@@ -58,9 +58,9 @@ export interface Target {
   readonly lbBaseUrl?: string;
   readonly apiKey: string;
   readonly local: boolean;
-  /** Turns a picture's path into a URL; absent: paths are refused. */
+  /** Turns a picture's path into a URL. If absent, paths are refused. */
   readonly resolveImage?: ResolveImage;
-  /** A package that image edits need and that is not installed, with the command to install it. */
+  /** The install command for a missing package that image edits need. */
   readonly editsNeed?: string;
   /** Ends the emulator. */
   close(): Promise<void>;
@@ -73,8 +73,8 @@ export interface ApiKey {
 }
 
 /**
- * The key from `--api-key-file`, else from MILLRACE_API_KEY. Throws `UsageError` when there is none, the file cannot
- * be read, or its content cannot be a key. (spec 5)
+ * The key from `--api-key-file`, or else from MILLRACE_API_KEY. Throws `UsageError` if there is none, the file cannot be read,
+ * or its content cannot be a key. (spec 5)
  */
 export async function readApiKey(file: string | undefined, io: Pick<CliIo, 'env' | 'cwd'>): Promise<ApiKey> {
   if (file !== undefined) return readKeyFile(file, resolve(io.cwd, file));
@@ -104,7 +104,7 @@ async function readKeyFile(name: string, path: string): Promise<ApiKey> {
   }
 }
 
-/** Refuses what cannot be a key, such as a file of several lines. The problem never quotes it. */
+/** Refuses text that cannot be a key, such as several lines. The message never quotes it. */
 function checked(key: string, source: string): string {
   const problem = checkApiKey(key);
   if (problem === undefined) return key;

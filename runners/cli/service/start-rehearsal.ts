@@ -25,7 +25,7 @@ export async function startRehearsal(options: RunOptions, folder: string, cwd: s
   };
 }
 
-/** The emulator's options. Throws `UsageError` when the functions module cannot be loaded. */
+/** The emulator's options. Throws `UsageError` if the functions module cannot be loaded. */
 export async function emulatorSettings(
   flags: Omit<OptionsOf<'serve'>, 'port' | 'key'>,
   cwd: string,

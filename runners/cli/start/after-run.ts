@@ -32,10 +32,9 @@ interface Action {
 }
 
 /**
- * Does what the user wants at the end of a start: runs a command, runs another command when a person has to decide
- * about rows, sends a notification. They run one after the other, and each is logged in run.log. A failure is
- * printed, and does not change the run or its exit code. A signal ends the one in progress, and the rest do not
- * begin.
+ * Does what the user wants at the end of a start: runs a command, runs another command if a person has to decide about rows,
+ * sends a notification. These happen one after the other, and are logged in run.log. A failure is printed, and does not change
+ * the run's exit code. A signal ends the current one, and the others do not begin.
  */
 export async function afterRun(run: StartedRun, ended: EndedStart, parts: AfterRunParts = {}): Promise<void> {
   const { options, io } = run;
@@ -54,7 +53,7 @@ export async function afterRun(run: StartedRun, ended: EndedStart, parts: AfterR
   }
 }
 
-/** A closed terminal does not prevent a mail. */
+/** Ignores SIGHUP, so that a closed terminal does not prevent a mail. */
 function withoutHangup(io: CliIo): Pick<CliIo, 'onStop'> {
   return {
     onStop: (listener) =>
@@ -99,7 +98,7 @@ function endedText({ out }: StartedRun, { exitCode, reason, summary }: EndedStar
   return JSON.stringify({ event: 'run.ended', out, exitCode, reason, summary });
 }
 
-/** Anything after the host of an address may be a secret. */
+/** Only the host of an address, because anything after it may be a secret. */
 function addressOf(url: string | undefined): string[] {
   if (url === undefined) return [];
   const { pathname, search } = new URL(url);

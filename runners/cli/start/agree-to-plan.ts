@@ -23,15 +23,15 @@ import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../pl
 import { ask, canAsk } from '../io/ask-person.js';
 import { countOf, formatMoney, listed, plainText } from '../messages/plain-text.js';
 
-/** The checked manifest: its content, and what a start would do. Nothing has been sent yet. */
+/** The checked manifest, and what a start would do. Nothing has been sent yet. */
 export interface CheckedRun {
   readonly plan: Plan;
   readonly ahead: Ahead;
 }
 
 /**
- * Shows what a start is about to do and what it costs, and asks if necessary. Throws `UsageError` when the run is
- * not to start. `stopped` interrupts the question.
+ * Shows what a start will do and cost, and asks if necessary. Throws `UsageError` if the run is not to start. `stopped`
+ * interrupts the question.
  */
 export async function agreeToPlan(
   { plan, ahead }: CheckedRun,
@@ -61,7 +61,7 @@ export async function agreeToPlan(
   return confirmPrice(stakeOf(ahead, options), { yes: options.yes, isCapped }, io, stopped);
 }
 
-/** Rows that ask for what another row bought, in this manifest or in earlier starts. */
+/** Rows that buy the request of another row again: one in this manifest, or one of earlier starts. */
 function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRows, 'rows' | 'cost'> {
   if (bought === undefined) return same;
   if (bought.elsewhere !== undefined) return bought;
@@ -72,14 +72,14 @@ function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRow
   };
 }
 
-/** What a start may buy: rows that fit under the cap of the run, and no more than the cap of a day. */
+/** What a start may buy: rows that fit under the run's cap, and no more than the daily cap. */
 function stakeOf({ fits, price }: Ahead, { maxCostPerDay }: StartedRun['options']): Stake {
   const { unpriced } = price;
   if (maxCostPerDay === undefined) return { estimated: fits.estimated, unpriced };
   return { estimated: Math.min(fits.estimated, toMicroDollars(maxCostPerDay)), unpriced };
 }
 
-/** Throws `UsageError` when an option of the command line prevented the start; else the caller prints the runner's reason. */
+/** Throws `UsageError` if an option of the command line prevented the start. Otherwise the caller prints the runner's reason. */
 export function explainRefusal(
   { plan, ahead }: CheckedRun,
   { io, options, source, target }: StartedRun,
@@ -95,7 +95,7 @@ function followText(isCapped: boolean, { local, yes }: StartedRun['options']): s
   return `following stdin: rows are sent as they arrive${isOpen ? ', and nothing limits what they cost (--max-cost does)' : ''}\n`;
 }
 
-/** Throws `UsageError` when the service has charged more in earlier starts than the plan expects. */
+/** Throws `UsageError` if the service charged more in earlier starts than the plan expects. */
 function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
   if (price.estimated <= foot.estimated && price.unpriced <= foot.unpriced) return;
   throw new UsageError(
@@ -109,15 +109,15 @@ const askAbove = toMicroDollars(askAboveUsd);
 /** What a start may buy, under the cap in force. */
 export interface Stake {
   readonly estimated: MicroDollars;
-  /** Rows without a known price: the question mentions them, the estimate does not include them. */
+  /** Rows without a known price. The question mentions them; the estimate does not include them. */
   readonly unpriced: number;
 }
 
 /**
- * Lets a start begin, or asks on the terminal, or throws `UsageError`: a start that may buy for more than $25 needs the
- * agreement of a person. Where it cannot ask, `--yes` or a cap is the agreement. Nothing has been sent yet.
+ * A start that may cost more than $25 needs a person's agreement: this asks for it on the terminal. If it cannot ask, it needs
+ * `--yes` or a cap, or throws `UsageError`. Nothing has been sent yet.
  *
- * @param consent `isCapped`: one of the two caps is in force, given, remembered or configured
+ * @param consent `isCapped`: whether the run's cap or the daily cap is in force
  */
 export async function confirmPrice(
   { estimated, unpriced }: Stake,
@@ -139,10 +139,10 @@ export async function confirmPrice(
 }
 
 /**
- * Asks on a terminal about rows that would be bought a second time under another id. Without a terminal, rows that
- * ask for the same within one manifest go on, because the plan names them; rows that were bought already, at a known
- * price, are refused unless `--yes` is given: an export with new ids each night, or a folder named after the day,
- * would buy everything each night.
+ * Asks on a terminal about rows that would be bought a second time under another id. Without a terminal, rows that ask for the
+ * same within one manifest are sent, because the plan names them. Rows that were bought before, at a known price, are refused
+ * unless `--yes` is given: otherwise a nightly export with new ids, or a folder named after the day, would buy everything each
+ * night.
  */
 export async function confirmSame(
   ahead: Pick<Ahead, 'same' | 'bought'>,
@@ -163,8 +163,8 @@ export async function confirmSame(
 }
 
 /**
- * Asks on a terminal about rows of a redo manifest whose rejected picture was bought again since, because an older
- * report saved the manifest. Without a terminal they are refused, unless `--yes` is given.
+ * Asks on a terminal about rows of a redo manifest that were bought again after their picture was rejected, in an older report.
+ * Without a terminal they are refused, unless `--yes` is given.
  */
 export async function confirmRedo(
   { outdated }: Pick<Ahead, 'outdated'>,
@@ -215,7 +215,7 @@ function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
 const agreeHint =
   'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
 
-/** Throws `UsageError` when the options set a price for the rows of `--follow` and nobody has agreed to it. */
+/** Throws `UsageError` if the rows of `--follow` have a price by the options and nobody has agreed to it. */
 export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
   if (kind === undefined) return;
   const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
@@ -228,7 +228,7 @@ export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBo
 
 type TakeRows = RunStages['takeRows'];
 
-/** The tasks of arriving rows. Unless a price was agreed to, the first row with a price stops the run and is not sent. */
+/** Takes arriving rows. Unless a price was agreed to, the first row with a price stops the run and is not sent. */
 export function agreedRows(isAgreed: boolean, take: TakeRows): TakeRows {
   if (isAgreed) return take;
   return async function* (run: Run): AsyncGenerator<Task, void, void> {

@@ -20,7 +20,7 @@ import { flagOf, noFlagOf, optionsOf, type ListedOption } from '../options/optio
 export interface LiveRows {
   readonly rows: AsyncIterable<unknown>;
   readonly deliver: NonNullable<RunBatchOptions['deliver']>;
-  /** Emits when the reader of stdout has gone: the run then stops. */
+  /** Emits when the reader of stdout goes away, which stops the run. */
   readonly stop$: Subject<SignalOrder>;
   /** Closes stdin, which may never end by itself. */
   close(): void;
@@ -31,7 +31,7 @@ export interface StartedRun {
   readonly source: SpooledManifest;
   readonly out: string;
   readonly options: RunOptions;
-  /** The words of the command line that a later start needs as well. */
+  /** The arguments that a later start needs as well. */
   readonly repeat: NonNullable<RunBatchOptions['repeat']>;
   readonly target: Target;
   readonly prices: PriceBook;
@@ -115,7 +115,7 @@ function moneyOf({ options, io, prices }: StartedRun): Partial<RunBatchOptions> 
 /** A start that may cost more than this needs agreement. */
 export const askAboveUsd = 25;
 
-/** Without a cap and without `--yes`, the user agreed to the planned price, not to ten times as much. */
+/** Without a cap and `--yes`, the user agreed to the planned price, and not to many times as much. */
 const agreedDriftPercent = 100;
 
 function agreedPrice({
@@ -144,9 +144,9 @@ export function ledgerFile(
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a start that a later start of the same run needs as well, as words of a command line. Settings of a
- * configuration file are left out, because they are read again. Paths become absolute; a password is left out,
- * because the words go into the journal.
+ * The options of a start that a later start of the run needs as well, as arguments. Settings of a configuration file are left
+ * out, because they are read again. Paths become absolute. Passwords are left out, because the arguments are written to the
+ * journal.
  *
  * @param raw as given by the command line and a saved plan
  * @param from the configuration file that sets an option, by the option's name
@@ -178,7 +178,7 @@ function shown(row: ListedOption['row'], value: string, cwd: string): string {
   return row.takes === 'FILE' ? resolve(cwd, value) : withoutPassword(value);
 }
 
-/** The address of a database without its password: the printed command reads it from PGPASSWORD or ~/.pgpass. */
+/** The address of a database without its password, which a printed command reads from PGPASSWORD or ~/.pgpass. */
 function withoutPassword(address: string): string {
   if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address;
   const url = new URL(address);

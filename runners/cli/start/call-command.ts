@@ -51,7 +51,7 @@ export function callCommand(
   const cut = (reason: string): void => {
     why ??= reason;
     signal(child.pid, 'SIGKILL');
-    // Processes that it started may hold its pipes open for ever.
+    // Processes that it started may keep its pipes open for ever.
     child.stdout.destroy();
     child.stderr.destroy();
   };
@@ -68,7 +68,7 @@ export function callCommand(
   return new Promise((resolve) => {
     const end = (problem: string | undefined): void => {
       watch.unsubscribe();
-      // A child process that ignores signals, and prints elsewhere, is not left running.
+      // Kills child processes that ignore signals and print elsewhere.
       if (why !== undefined) signal(child.pid, 'SIGKILL');
       resolve({ problem: why ?? problem, output: tail.text() });
     };
@@ -85,13 +85,13 @@ function signal(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(onWindows ? pid : -pid, name);
   } catch {
-    // It has ended just now.
+    // The process has just ended.
   }
 }
 
 const outputKept = 4_096;
 
-/** Addresses: anything after the host may be a secret. */
+/** Addresses, of which anything after the host may be a secret. */
 const addresses = /\b([a-z][\w+.-]*:\/\/)(?:[^\s"'<>/@]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
 /** Keeps the end of what a command printed. */
@@ -106,7 +106,7 @@ class Tail {
   }
 
   text(): string {
-    // The first word is dropped: it may be the rest of a secret, which could not be recognised any more.
+    // The first word is dropped, because it may be the rest of a secret, which would not be recognised.
     const whole = this.isCut ? `…${this.kept.replace(/^\S*\s*/, ' ')}` : this.kept;
     const masked = whole.replace(
       addresses,

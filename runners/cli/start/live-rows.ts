@@ -6,10 +6,10 @@ import type { SignalOrder } from '../io/listen-for-stop.js';
 import type { RunOptions } from '../options/parse-options.js';
 import type { LiveRows } from './batch-options.js';
 
-/** Options that need the whole manifest, or stdout. */
+/** Excluded options: they need the whole manifest, or stdout. */
 const others = ['limit', 'only', 'retry', 'json'] as const satisfies readonly (keyof RunOptions)[];
 
-/** Reads the rows of `--follow` from stdin. Throws `UsageError` for options that exclude it. */
+/** Reads the rows of `--follow` from stdin. Throws `UsageError` for options that it excludes. */
 export function openLiveRows(
   name: string,
   options: RunOptions,

@@ -6,8 +6,8 @@ import type { runBatch } from '../../batch/index.js';
 import type { StartedRun } from './batch-options.js';
 
 /**
- * Runs over a database. It connects at once, so that a wrong address is reported before anybody is asked about the
- * price. An embedded database starts once the run's folder exists.
+ * Runs over a database. It connects at once, so that a wrong address is reported before the question about the price. An
+ * embedded database starts once the run's folder exists.
  */
 export async function overDatabase(
   { out, target, io, fault }: StartedRun,
@@ -34,7 +34,7 @@ export async function overDatabase(
       isTaken = true;
       return Promise.resolve(connected);
     };
-    // The worker reads the password from PGPASSWORD or ~/.pgpass, as this process does.
+    // Without the password: the worker reads it from PGPASSWORD or ~/.pgpass.
     const workerCommand = commandOfWorker(target, [connected.shown.replace(':***@', '@')]);
     return runDistributed(given, { connect, workerCommand }, stages);
   };

@@ -21,7 +21,7 @@ export interface PostParts {
 const mostTries = 4;
 const answerMs = 10_000;
 
-/** Posts a JSON body, signed if there is a secret. Resolves to what went wrong. */
+/** Posts a JSON body, signed if there is a secret. Resolves to the problem, if any. */
 export async function postEnd(
   url: string,
   body: string,
@@ -71,7 +71,7 @@ function problemIn({ status }: WireReply): Answered {
   return { problem: `it answered HTTP ${status}`, isFinal: !mayPass };
 }
 
-/** The common way to sign: HMAC-SHA256 of the time and the body, so that an old notification cannot be sent again. */
+/** Signs as is usual, with HMAC-SHA256 of the time and the body, so that an old notification cannot be replayed. */
 function signature(body: string, at: number, secret: string | undefined): Record<string, string> {
   if (secret === undefined || secret === '') return {};
   const hash = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex');

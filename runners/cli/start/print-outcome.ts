@@ -28,7 +28,7 @@ const files = [
   'report.html',
 ];
 
-/** What the events of the start have told. */
+/** Facts from the events of the start. */
 interface Seen {
   readonly warnings: readonly Warning[];
   /** How many of its rows wait for another version. */
@@ -36,8 +36,8 @@ interface Seen {
 }
 
 /**
- * Prints how a run ended: one sentence, the figures, the failures by cause, and where the files are. With `--json`
- * the summary goes to stdout; with `--quiet` nothing is printed unless a person is needed. Returns the exit code.
+ * Prints how a run ended: one sentence, the figures, the failures by cause, and the files. With `--json` the summary goes to
+ * stdout; with `--quiet` nothing is printed unless a person must act. Returns the exit code.
  */
 export async function printOutcome(
   run: StartedRun,
@@ -51,7 +51,7 @@ export async function printOutcome(
     io.stderr.write(`error: ${sentence}\n`);
     return exitCode;
   }
-  // An interrupted run waits for neither.
+  // An interrupted run does not wait for the report or the snapshot.
   if (exitCode < 128) await writeAfterRun(run);
   if (options.json) io.stdout.write(`${JSON.stringify({ ...summary, warnings })}\n`);
   if (options.quiet && exitCode === 0) return exitCode;
@@ -72,7 +72,7 @@ export async function printOutcome(
     ...(await filesText(out, io.cwd, exitCode < 128 ? lookText(summary) : '')),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
-  // When stdout is a file, the person at the terminal sees the sentence on stderr.
+  // If stdout is a file, the person at the terminal gets the sentence on stderr.
   if (!options.json && run.live === undefined && io.stdout.isTTY !== true && io.stderr.isTTY === true)
     io.stderr.write(`${sentence}\n`);
   return exitCode;
@@ -87,7 +87,7 @@ async function commandOf(run: StartedRun, { cost, rows }: Summary, replaced: num
   const redoes = options.changed === 'redo';
   const last = { manifest, local, baseUrl, lbBaseUrl, repeat, maxCost, redoes };
   const { readFirstStart, readStory } = await import('../../report/survey/run-story.js');
-  // All starts, and so the whole journal, are read only where rows may be of any start's manifest.
+  // Only if rows may be of any start's manifest, all starts are read, which means the whole journal.
   const isOfAny = rows.failed + replaced > 0;
   const first = isOfAny ? undefined : await readFirstStart(nodeDisk, out);
   const starts = isOfAny ? (await readStory(nodeDisk, out)).starts : [first ?? last];
@@ -102,7 +102,7 @@ function ofManifest({ manifest, repeat, redoes }: StartFacts) {
   return { manifest, repeat, redoes: redoes === true };
 }
 
-/** Writes the report, and a snapshot of a journal that has grown much. Both take a while for a large run, so their progress is shown. */
+/** Writes the report, and a snapshot of a journal that has grown much. For a large run both take long, so their progress is shown. */
 async function writeAfterRun(run: StartedRun): Promise<void> {
   const after = showAfterRun(run.io.stderr, run.options);
   await tryReport(run, after);
@@ -125,14 +125,14 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-/** What the report is good for; empty when it has nothing to look at. Only edits have a resolution. */
+/** Why to open the report; empty if there is nothing to look at. Only edits have a resolution. */
 function lookText({ rows, cost }: Summary): string {
   if (rows.completed === 0) return '';
   const isEdit = (resolution: string): boolean => resolution !== '';
   return Object.keys(cost.byResolution).some(isEdit) ? 'to review the pictures' : 'to look at the results';
 }
 
-/** @param look what to open the report for; empty: it does not show the current state of the run */
+/** @param look why to open the report; empty if the report does not show the current state of the run */
 async function filesText(out: string, cwd: string, look: string): Promise<string[]> {
   const there = await readdir(out).catch((): string[] => []);
   const names = files.filter((name) => there.includes(name));

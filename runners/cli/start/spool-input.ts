@@ -10,14 +10,14 @@ import type { ManifestSource } from '../options/find-manifest.js';
 /** A manifest in a file, which may have come from stdin. */
 export type SpooledManifest = ManifestSource & {
   readonly path: string;
-  /** For a manifest from stdin: its place in the run's folder, and the function that moves it there once the start is agreed to. */
+  /** For a manifest from stdin: its path in the run's folder, and the function that moves it there once the start is agreed to. */
   readonly keep?: { readonly path: string; readonly move: () => Promise<void> };
 };
 
 /**
- * Writes a manifest from stdin to a file, so that all of it can be checked before anything is sent. The file is
- * outside the run's folder, because a refused start writes nothing there. `discard` removes it unless it was moved. A
- * manifest that is a file stays in its place. Throws `DiskFault`.
+ * Writes a manifest from stdin to a file, so that all of it can be checked before anything is sent. The file is outside the
+ * run's folder, because a refused start must write nothing there. `discard` removes it unless it was moved. A manifest that is
+ * a file already stays where it is. Throws `DiskFault`.
  */
 export async function spoolInput(
   source: ManifestSource,
@@ -41,7 +41,7 @@ export async function spoolInput(
   return { source: { ...source, path, keep: { path: kept, move } }, discard };
 }
 
-/** The nearest existing folder above the run's, so that a move copies nothing; else the system's temporary folder. */
+/** The nearest existing folder above the run's, so that moving copies nothing; otherwise the system's temporary folder. */
 async function draftPath(out: string, format: string): Promise<string> {
   let above = dirname(out);
   while (above !== dirname(above) && (await stat(above).catch(() => undefined)) === undefined)

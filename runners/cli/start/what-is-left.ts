@@ -10,9 +10,10 @@ import { earlierAttemptsText, failureText, toGoText } from '../messages/outcome-
 import { commandOfRun } from '../plan/command-of-run.js';
 
 /**
- * What is left to a person: failures of all starts, by cause, money of earlier attempts, then the rows to go, each with its command.
+ * What a person still has to do: failures of all starts by cause, money of earlier attempts, and rows to go, each with a
+ * command.
  *
- * @param exitCode how the last start ended; `undefined` when it was cut off
+ * @param exitCode how the last start ended; `undefined` if it was cut off
  */
 export async function whatIsLeft(
   folder: string,
@@ -43,8 +44,8 @@ export async function whatIsLeft(
 }
 
 /**
- * The command for rows that are to be polled or sent after a settlement. A row is only in one of the run's manifests: where
- * the last start had another one than the first, both are named.
+ * The command for rows that are to be polled or sent after a settlement. If the first and the last start had different
+ * manifests, both are named, because a row may be in either.
  */
 export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
   const command = await commandOfRun(folder, io);
@@ -55,7 +56,7 @@ export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<
   });
 }
 
-/** The database that a run's folder names; a run without one loads none of its code. */
+/** The database that a run's folder names. Without one, no code for databases is loaded. */
 export async function databaseOfFolder(
   folder: string,
   db: string | undefined,

@@ -30,7 +30,7 @@ export class CalledWorker {
     port.pass((request, response) => void this.take(request, response));
   }
 
-  /** Registers this worker as one that has rows of the run, until the returned function is called. */
+  /** Gives callbacks about these rows to this worker, until the returned function is called. */
   serve(run: string, rows: CalledRows): () => void {
     this.served.set(run, rows);
     return () => {

@@ -11,7 +11,7 @@ type On = Pick<Transaction, 'query'>;
 
 /** A callback that waits for the process that has its row. */
 export interface HandedCallback extends NamedPost {
-  /** A hash of the whole callback: a replay has the same. */
+  /** A hash of the whole callback; a repeated callback has the same. */
   readonly digest: string;
 }
 
@@ -84,7 +84,7 @@ interface Stored {
   readonly jobId: string;
 }
 
-/** The body of a stored callback; `undefined` if a process has taken it in already. */
+/** The body of a stored callback; `undefined` if a process has handled it already. */
 export async function readBody(on: On, run: number, digest: string): Promise<string | undefined> {
   const { rows } = await on.query<{ body: string }>(
     'select body from millrace.callbacks where run = $1 and digest = $2',
@@ -93,7 +93,7 @@ export async function readBody(on: On, run: number, digest: string): Promise<str
   return rows[0]?.body;
 }
 
-/** Deletes stored callbacks that were taken in, or that have no meaning any more. */
+/** Deletes stored callbacks that were handled, or have no effect any more. */
 export async function dropHanded(on: On, run: number, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return;
   await on.query('delete from millrace.callbacks where run = $1 and digest = any($2::uuid[])', [

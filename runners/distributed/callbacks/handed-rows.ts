@@ -11,13 +11,13 @@ interface Parts {
   readonly run: number;
   readonly name: string;
   readonly receiver: Pick<WebhookReceiver, 'deliver'>;
-  /** Called with a callback that cannot be taken in now: it stays in the database. */
+  /** Called with a callback that cannot be handled now: it stays in the database. */
   readonly left: (callback: HandedCallback) => void;
 }
 
 /**
- * Takes in callbacks about this worker's rows that arrived at other processes. A callback is deleted from the database
- * once its effect is durable.
+ * Handles callbacks about this worker's rows that arrived at other processes. A callback is deleted from the database once its
+ * effect is durable.
  */
 export class HandedRows {
   private wanted = new Set<string>();
@@ -41,7 +41,7 @@ export class HandedRows {
       const found = await readHanded(pool, run, rows).catch(() => []);
       for (const handed of found) void this.take(handed).catch(() => undefined);
     }
-    // Cleared without an await in between: a request from here on starts a new look.
+    // No await is allowed before this: a request from here on starts a new look.
     this.looking = undefined;
   }
 
@@ -74,7 +74,7 @@ export class RowsSentAgain {
   private readonly named$ = new Subject<Post>();
   private readonly left = new Set<string>();
 
-  /** @param keep makes it durable in the database which job a POST has made */
+  /** @param keep stores in the database which job a POST has created */
   constructor(private readonly keep: (post: NamedPost) => Promise<void>) {}
 
   /** Emits when a callback names the job of the row's latest POST while the row waits to be sent again. */

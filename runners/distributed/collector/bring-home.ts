@@ -26,10 +26,10 @@ const lookMs = 250;
 const patienceMs = 3_000;
 
 /**
- * Takes a run over: asks its workers for the rows, and waits until they have given them back or are declared dead. From
- * then on everything known about the run is in its records. Returns the number of this start.
+ * Takes over a run: asks its workers for the rows, and waits until they have given them back or are declared dead. From then on
+ * the records have everything that is known about the run. Returns the number of this start.
  *
- * @throws {DatabaseError} `database-away` where `stop` emits first
+ * @throws {DatabaseError} `database-away` if `stop` emits first
  */
 export async function recallRows({ database, run, scheduler, warn, stop }: Home): Promise<number> {
   const order = { isStopped: false };
@@ -72,15 +72,15 @@ interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
   readonly keeper: NoteKeeper;
   /** Repairs a journal that has lost records. */
   readonly repair: boolean;
-  /** Opens the journal, which knows the rows from the records at that time. */
+  /** Opens the journal with the records that it has at that time. */
   readonly open: () => Promise<Journal>;
 }
 
 /**
- * Opens a folder's journal with all records of its run once no worker has rows of it, and deletes the rows from the
- * database. Only then are jobs that were named for held rows looked up, in a journal that has all records.
+ * Waits until no worker has rows of the run, opens the folder's journal with all of the run's records, and deletes the rows
+ * from the database. Jobs that were named for held rows are looked up last, because this needs all records.
  *
- * @throws {JournalError} `journal-broken` where the journal has lost records
+ * @throws {JournalError} `journal-broken` if the journal has lost records
  */
 export async function bringHome(bringing: Bringing): Promise<Journal> {
   const { database, run, start, scheduler, keeper, open } = bringing;
@@ -100,8 +100,8 @@ export async function bringHome(bringing: Bringing): Promise<Journal> {
 }
 
 /**
- * Records that make held rows be polled whose job is known: from a callback, or from an answer that arrived after its
- * worker was declared dead. Names without a meaning are deleted; all others wait for the process that has their row.
+ * Records after which held rows are polled, if their jobs are known from a callback, or from an answer that arrived after its
+ * worker was declared dead. Stored names without an effect are deleted; all others wait for the process that has their row.
  */
 async function namedRecords({ database, run }: Bringing, journal: Journal, at: number): Promise<RowRecord[]> {
   const { pool } = database;

@@ -9,7 +9,7 @@ import { HashIndex } from '../../batch/journal/rows/hash-index.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 
-/** How many records of the run in the database a folder's journal has. */
+/** How far the journal of a folder has the records of a database. */
 export interface Copied {
   /** All records of the database up to this number are in the journal … */
   readonly collected: number;
@@ -33,7 +33,7 @@ const pageRecords = 1_000;
  * journal has all records up to the last one that is found in it. The search starts at the noted position, because the
  * process may have died between copying and noting. With `isOther`, the positions of the journal's records have changed.
  *
- * @throws {JournalError} `journal-broken` where it lacks records that it had, and is not to be mended
+ * @throws {JournalError} `journal-broken` if it lacks records that it had, and `repair` is false
  */
 export async function copyBehind(
   copying: Copying,
@@ -54,7 +54,7 @@ export async function copyBehind(
   return { copied, collected, among, isOther: found === undefined };
 }
 
-/** Records of starts without the database may have been lost too: rows that such a start may have sent are held. */
+/** Holds rows that a start without the database may have sent, because its records may have been lost too. */
 async function noteLost(
   { out, repair, scheduler }: Copying,
   journal: Journal,
@@ -85,7 +85,7 @@ async function findLast(
   for await (const record of journal.records(among)) known.add(hashOf(record));
   let last: Copied | undefined = collected === 0 ? nothing : undefined;
   let lastRow = 0;
-  // Starts with the noted record.
+  // Begins with the noted record.
   for await (const page of pagesBehind(copying, Math.max(collected - 1, 0)))
     for (const { seq, record } of page) {
       const place = known.find(hashOf(record));

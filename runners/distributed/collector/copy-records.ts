@@ -16,12 +16,12 @@ interface Purchase {
 }
 
 /**
- * Copies the records of workers into the folder's journal, word for word and in order, and does what follows from them
- * as if the rows had been bought here: books money, writes lines, reports rows.
+ * Copies the records of workers into the folder's journal, word for word and in order. Then it books money, writes lines and
+ * reports rows as if the rows had been bought here.
  */
 export class RecordCopier {
   private readonly purchases = new Map<string, Purchase>();
-  /** An outcome whose row is sent again: the next record says so. */
+  /** An outcome whose next record sends the row again. */
   private double: OutcomeRecord | undefined;
   private readonly unknownPosts: UnknownPosts;
 
@@ -29,7 +29,7 @@ export class RecordCopier {
     private readonly run: Run,
     /** The purchases of rows that are polled, which earlier starts booked. */
     private readonly bought: ReadonlyMap<string, IntentRecord>,
-    /** Called with a row whose picture no worker saves. */
+    /** Called with each row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
   ) {
     this.unknownPosts = new UnknownPosts(run);

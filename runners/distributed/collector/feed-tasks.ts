@@ -20,8 +20,8 @@ const batchRows = 500;
 const leastAhead = 1_000;
 
 /**
- * Feeds the tasks of this start to the workers, as many as they need at the time. Tasks that need no worker go to
- * `here`. Ends when all are fed, or the run stops.
+ * Feeds the tasks of this start to the workers, as many at a time as they need. Tasks that need no worker go to `here`. Ends
+ * when all are fed, or the run stops.
  */
 export async function feedTasks(
   run: Run,
@@ -30,7 +30,7 @@ export async function feedTasks(
   here: TaskFeed,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
-  // The addresses of uploaded pictures expire.
+  // Not far ahead, because the addresses of uploaded pictures expire.
   const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
   const feed = async () => {
@@ -50,12 +50,12 @@ export async function feedTasks(
   }
   await feed();
   if (unpaid === undefined) return;
-  // The rows before it are paid for: they go to workers, as a local run would have sent them.
+  // The cap has room for the rows before it, so workers do these first, as a local run would.
   while (remote.state.open > 0 && !run.stops.isStopping) await remote.nextLook();
   run.stops.stop(unpaid);
 }
 
-/** Checks the cap that runs share. The cap of the run itself is checked in the database. */
+/** Checks the cap that runs share; the database checks the run's own cap. */
 async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined> {
   const { shared, prices } = run.money;
   if (shared === undefined || task.what === 'poll' || isRead(task.row)) return undefined;
@@ -91,7 +91,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
       refuseTaken(ledger, start);
-      // They were added before a connection broke, and workers may have ended them since.
+      // The rows were added before the connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
       await addRows({ on, queue: database.queue, run, ledger }, rows);
       await saveLedger(on, run, { ...ledger, fed: number });

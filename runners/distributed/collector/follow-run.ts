@@ -38,7 +38,7 @@ export interface Following extends NoteKeeper {
   /** Whether all rows of this start are fed. */
   readonly isFed: () => boolean;
   readonly save: (row: PaidRow) => void;
-  /** Columns whose values have caps, and these in USD. */
+  /** The columns whose values have caps, with the cap in USD. */
   readonly columns: readonly (readonly [column: string, capUsd: number])[];
 }
 
@@ -66,7 +66,7 @@ export async function followRun(following: Following): Promise<void> {
   let { collected, among } = note();
   let notedAt = scheduler.now();
   for (;;) {
-    // In this order, so that every record that the state counts is on a page.
+    // This order matters: every record that the state counts must be on a page.
     const wasFed = isFed();
     const state = await remote.look();
     obey(run, state);
@@ -85,7 +85,7 @@ export async function followRun(following: Following): Promise<void> {
     if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
       await keepNote({ collected, among });
-      // A failure costs only space.
+      // If this fails, only space is wasted.
       await vacuumRows(remote.database).catch(() => undefined);
     }
     if (isOver) break;
@@ -101,7 +101,7 @@ async function nextPage({ ask, database, run }: RemoteRun, after: number): Promi
   return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }
 
-/** A run that stops waits for the workers' requests on the wire. Until the stop is in the database, workers take more rows. */
+/** A stopping run waits for the workers' requests on the wire. Workers take more rows until the stop is in the database. */
 function hasEnded({ open, inFlight, stop }: RunState, wasFed: boolean): boolean {
   return inFlight === 0 && (stop !== undefined || (wasFed && open === 0));
 }
@@ -143,7 +143,7 @@ async function pause({ run: { stops, options }, remote }: Following, forMs: numb
   await woken;
 }
 
-/** Rows that a person deleted by hand never end, so the rows are counted when nothing changes for a while. */
+/** Counts the rows if nothing changes for a while, because rows that somebody deleted by hand never end. */
 class Standstill {
   private seq = -1;
   private since = -Infinity;

@@ -16,8 +16,8 @@ import type { RemoteRun } from './remote-run.js';
 const batchJobs = 1_000;
 
 /**
- * Writes the jobs of a journal to the database, from its record number `after` on: an answer with one of these ids may
- * be the answer to another request. The jobs of workers are known already; these are of starts without the database.
+ * Writes the jobs of a journal to the database, from its record number `after` on, to recognise an answer that names the job of
+ * another request. Jobs of workers are known already; this adds those of starts without the database.
  *
  * @returns how many records of the journal are done
  */
@@ -47,8 +47,8 @@ export async function nameJobs(
 }
 
 /**
- * Handles the callbacks that no worker has taken in, once no worker has a row. A callback that names the job of a held
- * row stays in the database until that job is polled. All others are deleted if no row is left that they could be about.
+ * Handles the callbacks that no worker has handled, once no worker has a row. A callback that names the job of a held row stays
+ * in the database until that job is polled. Others are deleted if no row is left that they could be about.
  */
 export async function nameCalled(
   { callbacks, journal, stops, toDo }: Run,
@@ -67,10 +67,7 @@ export async function nameCalled(
   await ask(() => dropHanded(pool, run, over));
 }
 
-/**
- * Tasks to poll the jobs that callbacks named for rows that were to be sent again. A run that stops leaves them to the
- * next start.
- */
+/** Tasks to poll the jobs that callbacks named for rows that were to be sent again. A stopping run leaves them to the next start. */
 export async function foundTasks({ callbacks, journal, money, options, stops }: Run): Promise<RowTask[]> {
   if (callbacks === undefined || stops.isStopping) return [];
   const tasks: RowTask[] = [];

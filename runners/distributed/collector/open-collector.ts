@@ -37,9 +37,9 @@ export type CollectorOptions = Pick<
 };
 
 /**
- * Opens the folder of a run over a database. Rows that workers still have are asked back first.
+ * Opens the folder of a run over a database. First it asks workers to give back the rows that they have.
  *
- * @throws {MillraceError} `usage` when the database does not know the run of this folder
+ * @throws {MillraceError} `usage` if the database does not know the run of this folder
  */
 export async function openCollector(
   out: string,
@@ -60,7 +60,7 @@ export async function openCollector(
     // The journal already has all records of the other database.
     const known = first.isBegun && run === undefined ? newRunNote(database) : first;
     const keeper = keepingNote(disk, out, known, database);
-    // Before the journal names the run, so that the note can not be taken for a lost one.
+    // Written before the journal names the run; otherwise the note would look lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
     const journal =
@@ -77,7 +77,7 @@ export async function openCollector(
   }
 }
 
-/** If the note of a folder is lost, the run is the one that its journal names: a new run would buy all rows again. */
+/** If the folder's note is lost, the journal names the run: a new run would buy all rows again. */
 async function noteOf(
   found: RunNote | undefined,
   database: ConnectedDatabase,
@@ -89,7 +89,7 @@ async function noteOf(
   return newRunNote(database, journal.recovered.database);
 }
 
-/** The journal of the run. It notes with each start which run of which database it is, and closes the database too. */
+/** The journal of the run. Each start that it records names the run and the database. Closing it also closes the database. */
 function journalOf(journal: Journal, connected: ConnectedDatabase, database: DatabaseOfStart): Journal {
   const noted = (record: JournalRecord): JournalRecord =>
     record.k === 'start' ? { ...record, settings: { ...record.settings, database } } : record;
@@ -111,8 +111,8 @@ function notThere(out: string, note: RunNote, shown: string): MillraceError {
 }
 
 /**
- * Opens the journal of a run whose rows workers may have: the rows are asked back first, and the records of workers are
- * copied. Returns `undefined` if the folder has all records, so that no database is needed.
+ * Opens the journal of a run whose rows workers may have: first the workers give back the rows, and their records are copied.
+ * Returns `undefined` if the folder has all records, so that no database is needed.
  *
  * @throws {DatabaseError} `database-away`; nothing has been changed then
  */

@@ -20,13 +20,13 @@ import type { Ask } from './remote-run.js';
 import { workElsewhere } from './work-elsewhere.js';
 
 export interface DistributedOptions {
-  /** Connects to the database. Called once the manifest is checked and the folder is locked. */
+  /** Connects to the database. Called after the manifest is checked and the folder is locked. */
   readonly connect: () => Promise<ConnectedDatabase>;
   /** The command that starts a worker, for the warning that rows wait without a worker. */
   readonly workerCommand?: string;
 }
 
-/** Rows in flight over all workers, when `concurrency` is not given. */
+/** Rows in flight over all workers, if `concurrency` is not given. */
 const usualConcurrency = 8;
 
 /**
@@ -42,7 +42,7 @@ export function runDistributed(
 ): RunStream {
   const { concurrency = usualConcurrency, rate, webhooks } = obeyable(options);
   const terms = { concurrency, ...(rate !== undefined && { rate }) };
-  // Warnings from before the run is open.
+  // Warnings that arise before the run is open.
   const warnings = new Subject<RunEvent>();
   const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
   let collector: Collector | undefined;
@@ -50,13 +50,13 @@ export function runDistributed(
   const settled: RunBatchOptions = {
     ...options,
     concurrency,
-    // Workers have the rows.
+    // Callbacks are passed on, because workers have the rows.
     ...(webhooks && { webhooks: { ...webhooks, handOn: (callback) => handOn?.(callback) ?? EMPTY } }),
     journal: async (out) => {
       collector = await openCollector(out, { ...options, warn, stop: options.stop ?? NEVER }, connect);
       return collector.journal;
     },
-    // The database decides what fits under the caps; what was bought there stands.
+    // The database decides what fits under the caps, so this ledger must accept all that was bought there.
     ledger: (given) => createLedger({ ...given, isDecidedElsewhere: true }),
   };
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
@@ -69,7 +69,7 @@ export function runDistributed(
   return new RunStream(merge(warnings, events), () => undefined);
 }
 
-/** A query that is cut short by the run's stop fails like one to a database that is away. */
+/** A query that the run's stop cuts short fails as if the database were away. */
 function askUntilBack({ stops, options, events }: Run): Ask {
   const warn = (message: string) => events.next({ type: 'warning', code: 'database', message });
   const { scheduler, random } = options;

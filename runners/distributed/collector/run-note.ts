@@ -12,7 +12,7 @@ import {
 import type { DatabaseChoice } from '../connect-database.js';
 
 const noteSchema = elsewhereSchema.extend({
-  /** The database lies in the folder, or belongs to it. */
+  /** The database is embedded: it is in the folder, or belongs to it. */
   isEmbedded: z.boolean(),
   /** The database knows the run. */
   isBegun: z.boolean(),
@@ -30,14 +30,14 @@ const noteSchema = elsewhereSchema.extend({
 /** The note in a run's folder about its run in a database. */
 export type RunNote = Readonly<z.infer<typeof noteSchema>>;
 
-/** `undefined` when the run uses no database. */
+/** `undefined` if the run uses no database. */
 export function readRunNote(disk: Disk, out: string): Promise<RunNote | undefined> {
   return readElsewhere(disk, out, noteSchema);
 }
 
 /**
- * The note of a run that no database knows yet, or whose own note is lost. All records of the database are compared with
- * those of the journal then.
+ * The note of a run that no database knows yet, or whose note is lost. With it, all records of the database are compared with
+ * the journal's.
  */
 export function newRunNote(
   { shown, isEmbedded }: { shown: string; isEmbedded: boolean },
@@ -48,7 +48,7 @@ export function newRunNote(
   return { key, database, isEmbedded, isBegun, isOpen: isBegun, collected: 0, among: 0, named: 0 };
 }
 
-/** The note as it is kept in the folder. */
+/** Keeps the note in the folder. */
 export interface NoteKeeper {
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;
@@ -77,7 +77,7 @@ export interface DatabaseOfRun {
 }
 
 /**
- * The database that a run's folder names; `undefined` when the run uses none.
+ * The database that a run's folder names; `undefined` if the run uses none.
  *
  * @param given An address to use instead of the noted one.
  */

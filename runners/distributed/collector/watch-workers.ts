@@ -20,7 +20,10 @@ const aliveMs = 30_000;
 /** The warning about a run without workers is repeated after this time. */
 const againMs = 60_000;
 
-/** Warns when rows wait without a worker, and when workers fall silent. Also releases the rows of dead workers, as workers do. */
+/**
+ * Warns when rows wait without a worker, and when workers stop sending heartbeats. Also releases the rows of dead workers, as
+ * workers do.
+ */
 export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string): { end(): Promise<void> } {
   const { scheduler } = run.options;
   const { database } = remote;
@@ -69,7 +72,7 @@ function isThere({ seenMsAgo }: WorkerState): boolean {
   return seenMsAgo < aliveMs;
 }
 
-/** Reports each worker once that falls silent, and once when it is back or other workers have its rows. */
+/** Reports once that a worker is silent, and once that it is back or other workers have its rows. */
 export class SilentWorkers {
   private readonly numbers = new Map<string, number>();
   /** The reported workers, as they were then; `undefined` once other workers have their rows. */
@@ -77,7 +80,7 @@ export class SilentWorkers {
 
   constructor(private readonly report: (worker: WorkerState, message: string) => void) {}
 
-  /** The rows of a reported worker are not with other workers yet. */
+  /** Whether other workers do not have the rows of a reported worker yet. */
   get isWaiting(): boolean {
     return [...this.reported.values()].some((worker) => worker !== undefined);
   }
@@ -95,7 +98,7 @@ export class SilentWorkers {
     }
   }
 
-  /** A worker that died before this start, and holds no rows, is not reported. */
+  /** Does not report a worker that died before this start and has no rows. */
   private silent(worker: WorkerState): void {
     const isOld = worker.rows === 0 && worker.seenMsAgo >= deadAfterMs + sweepMs;
     this.reported.set(worker.worker, worker.rows === 0 ? undefined : worker);
@@ -122,7 +125,7 @@ export class SilentWorkers {
   }
 }
 
-/** Other workers have its rows. */
+/** Whether other workers have its rows. */
 function isReleased({ rows, seenMsAgo }: WorkerState): boolean {
   return rows === 0 && seenMsAgo >= silentAfterMs;
 }

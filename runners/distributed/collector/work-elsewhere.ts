@@ -40,8 +40,8 @@ export interface Collection extends Collector {
 }
 
 /**
- * Buys rows by workers on other machines: tasks go into the database, records come out of it. Tasks that need no worker are
- * done here, as in a run without a database.
+ * Lets workers on other machines buy the rows: tasks go into the database, and records come out of it. Tasks that need no
+ * worker are done here, as in a run without a database.
  */
 export function workElsewhere(collection: Collection): RunStages['buyRows'] {
   return (run, tasks) =>
@@ -65,7 +65,7 @@ async function collect(
 ): Promise<void> {
   const { ask, note, keepNote, database } = collection;
   const number = await ask(() => makeRun(database, note().key));
-  // Before anything is fed: if this start dies here, the next one must know that rows may be with workers.
+  // Written before anything is fed: if this start dies here, the next one must know that workers may have rows.
   await keepNote({ isBegun: true, isOpen: true });
   collection.begun(number);
   const { callbacks } = run;
@@ -73,7 +73,7 @@ async function collect(
   const { spent, unknown } = run.journal.tally.totals();
   const named = await ask(() => nameJobs(database, number, collection.journal, note().named));
   await keepNote({ named });
-  // A copy of the folder may have created the same run.
+  // A start of a copy of this folder may have created the run already.
   const start = collection.start > 0 ? collection.start : await ask(() => recallRun(database, number));
   const taken = takenByValue(run.journal.tally.kept, (costs) => costs.taken - costs.reserved);
   const before = { spent: spent.reported + spent.estimated, unknown, taken, collected: note().collected };

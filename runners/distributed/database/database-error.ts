@@ -25,7 +25,7 @@ export function explainDatabase(error: unknown, shown: string): DatabaseError {
 const awayBecause = (why: string) => (): string => `cannot be reached: ${why}.`;
 const inTheWay = (): string => 'was busy: another transaction was in the way.';
 
-/** By the codes of the system and of PostgreSQL. */
+/** The sentences, by the error codes of the system and of PostgreSQL. */
 const sentences: Readonly<Record<string, (message: string) => string>> = {
   ECONNREFUSED: awayBecause('nothing listens there'),
   ENOTFOUND: awayBecause('there is no such host'),
@@ -66,13 +66,13 @@ function byMessage(message: string, away: boolean): string {
     return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
   if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
-  // A busy process sees answers late, too.
+  // The reason may also be that this process is busy.
   if (away && /timeout/i.test(message))
     return 'has not answered in time: it or this machine is busy, or the way to it is cut.';
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
 }
 
-/** The last error, when several addresses of one host were tried. */
+/** The last error, if several addresses of one host were tried. */
 function innermost(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError) return innermost(error.errors.at(-1));
   return error instanceof Error ? error : { message: String(error) };

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { migrations as allMigrations, oldestJournal, type Migration } from './migrations.js';
 import { DatabaseError } from './database-error.js';
 
-/** An arbitrary number that no other program locks. */
+/** An arbitrary number for the advisory lock, which no other program should use. */
 const lockKey = 0x6d_69_6c_6c;
 
 /** Older versions are not tested. */
@@ -12,7 +12,7 @@ const oldestServer = 13;
  * Brings the schema up to date: each step runs once, however many processes start at the same time, and all steps run or
  * none. The schema of the queues is created under the same lock.
  *
- * @throws {DatabaseError} where PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it
+ * @throws {DatabaseError} if PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it
  */
 export async function migrate<T>(
   pool: Pool,
@@ -69,10 +69,10 @@ async function refuseOldServer(client: PoolClient): Promise<void> {
 }
 
 /**
- * Drops the tables of 0.1.0, which have no journal, if there is no run in them. Whether the folder of a run has all of
- * its results is not known here.
+ * Drops the tables of 0.1.0, which have no journal, if they contain no run. A run is never dropped, because its folder may lack
+ * results.
  *
- * @throws {DatabaseError} where there are runs in them
+ * @throws {DatabaseError} if they contain runs
  */
 async function dropOldTables(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ runs: number }>('select count(*)::int as runs from millrace.runs');

@@ -1,4 +1,4 @@
-/** One step of the schema. Steps are run once, in order, each in a transaction; what has been released never changes. */
+/** One step of the schema. Steps run once, in order, each in a transaction. A released step never changes. */
 export interface Migration {
   /** The version of the schema after the step. Versions start at `oldestJournal` and have no gaps. */
   readonly version: number;
@@ -176,7 +176,7 @@ on conflict do nothing;
 drop table millrace.late_jobs;
 `;
 
-/** A notification wakes all listeners, so workers are notified only if one of them waits for a slot of another. */
+/** Notifies workers only if one waits for a slot of another, because a notification wakes all listeners. */
 const starvedWorkers = `
 -- It has less than its share of the slots, as the others have them.
 alter table millrace.seats add column is_starved boolean not null default false;

@@ -8,9 +8,7 @@ export interface PoolSettings {
   readonly max?: number;
   /** The application name of its connections. @defaultValue 'millrace' */
   readonly name?: string;
-  /**
-   * A statement without an answer after this many ms has failed, and its connection is closed. @defaultValue 30_000
-   */
+  /** Timeout of a statement in ms: it fails, and its connection is closed. @defaultValue 30_000 */
   readonly answerMs?: number;
 }
 
@@ -28,9 +26,9 @@ const silentMs = 5_000;
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
 /**
- * Opens a pool of connections, after one trial connection: a wrong address or password is reported at once.
+ * Opens a pool of connections, after one trial connection that reports a wrong address or password at once.
  *
- * @throws {DatabaseError} `database` when address, password or TLS are wrong, `database-away` when it cannot be reached.
+ * @throws {DatabaseError} `database` if address, password or TLS are wrong, `database-away` if it cannot be reached.
  */
 export async function openPool(address: DatabaseAddress, settings: PoolSettings = {}): Promise<OpenedPool> {
   const driver = await loadPg();
@@ -54,7 +52,7 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
   throw explainDatabase(refused, address.shown);
 }
 
-/** Connects outside of a pool: a pool would keep a connection open that failed because it lacked a password. */
+/** Connects without a pool, which would keep a connection open that failed for lack of a password. */
 async function tryOnce(client: pg.Client): Promise<void> {
   client.on('error', () => undefined);
   try {
@@ -83,7 +81,7 @@ function configOf(
   };
 }
 
-/** The server offers no TLS, or only TLS: the next way to connect may work. */
+/** Whether the server refused because it offers no TLS, or only TLS: the next way to connect may work. */
 function isAboutTls(error: unknown): boolean {
   const { message, code } = error as { message: string; code?: string };
   return message.includes('does not support SSL') || (code === '28000' && /encryption|SSL/i.test(message));
@@ -91,7 +89,7 @@ function isAboutTls(error: unknown): boolean {
 
 /**
  * Loads the driver of PostgreSQL, an optional package.
- * @throws {DatabaseError} that says `npm i pg pg-boss`
+ * @throws {DatabaseError} with the advice `npm i pg pg-boss`
  */
 export async function loadPg(): Promise<typeof pg> {
   try {

@@ -4,7 +4,7 @@ import { isAway } from './database-error.js';
 
 /** A connection inside a transaction. A statement is sent without waiting for the answers to those before it. */
 export interface Transaction extends Pick<PoolClient, 'query'> {
-  /** The commit is sent without waiting for this promise, but fails if the promise does. */
+  /** Adds a statement to the commit, which is sent without waiting for this promise, but fails if the promise rejects. */
   withCommit(written: Promise<unknown>): void;
 }
 
@@ -48,7 +48,7 @@ function isAborted(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === '25P02';
 }
 
-/** Named statements: the database parses and plans each of them once for each connection. */
+/** Names a statement, so that the database parses and plans it only once for each connection. */
 function prepared(text: string, values: unknown[] = []) {
   return { name: createHash('md5').update(text).digest('hex'), text, values };
 }

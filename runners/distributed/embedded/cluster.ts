@@ -61,8 +61,8 @@ export async function initCluster(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Starts the server as a process of its own: it outlives this process, and a Ctrl-C in the terminal does not reach it. The
- * server keeps `lock` until its last process has ended.
+ * Starts the server as a detached process: it outlives this one, and a Ctrl-C in the terminal does not reach it. The server
+ * keeps `lock` until its last process has ended.
  */
 export async function spawnServer(
   { folder, user, binaries, settings: further = [] }: Cluster,
@@ -120,7 +120,7 @@ function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' };
 }
 
-/** The wanted port if it is free, so that connected processes find the server again. */
+/** The wanted port if it is free, so that connected processes find the server again; otherwise any free port. */
 async function freePort(wanted: number | undefined): Promise<number> {
   const listen = (port: number) =>
     new Promise<number>((resolve, reject) => {

@@ -21,10 +21,10 @@ export function notePath(out: string): string {
 }
 
 /**
- * The place of a run's embedded database: the noted one, or a new one. A new one lies inside the run's folder if the database's
- * user may enter that, or else in the system's temporary folder. Call it while holding the folder's start lock.
+ * The place of a run's embedded database: the noted one, or a new one in the run's folder. If the database's user may not enter
+ * that folder, it is in the system's temporary folder. Call it while holding the folder's start lock.
  *
- * @throws {DatabaseError} when the noted folder is gone.
+ * @throws {DatabaseError} if the noted folder is gone.
  */
 export async function databasePlace(out: string, mayUse: MayUse): Promise<DatabasePlace> {
   const noted = await readPlace(out);
@@ -42,7 +42,7 @@ export async function databasePlace(out: string, mayUse: MayUse): Promise<Databa
   return { folder: resolve(out, folder), password };
 }
 
-/** The noted place; `undefined` when the run has no embedded database. */
+/** The noted place; `undefined` if the run has no embedded database. */
 export async function readPlace(out: string): Promise<DatabasePlace | undefined> {
   const text = await readFile(notePath(out), 'utf8').catch((error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -61,7 +61,7 @@ export async function readPlace(out: string): Promise<DatabasePlace | undefined>
   throw new DatabaseError('database', message);
 }
 
-/** A folder inside is noted by its name alone, so that the run's folder can be moved. */
+/** Creates a new folder. If it is inside the run's folder, only its name is noted, so that the run's folder can be moved. */
 async function newFolder(out: string, mayUse: MayUse): Promise<string> {
   const inside = join(out, 'database');
   await mkdir(inside, { recursive: true });

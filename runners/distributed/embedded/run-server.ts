@@ -24,8 +24,8 @@ const patienceMs = 60_000;
 const pauseMs = 50;
 
 /**
- * Connects to the cluster's server, and starts it if it does not run. It runs while its processes hold a lock: a postmaster.pid
- * may be left from a crash or a reboot. Call this while holding the folder's start lock.
+ * Connects to the cluster's server, and starts it if it does not run. A lock that its processes hold shows whether it runs,
+ * because a postmaster.pid may be left from a crash or a reboot. Call this while holding the folder's start lock.
  *
  * @throws {DatabaseError} with the last lines of the server's log.
  */

@@ -10,8 +10,8 @@ export const places: readonly Place[] = ['poll', 'send'];
 export const queueSchema = 'millrace_queue';
 
 /**
- * Deals the rows of runs: each waiting row is a pg-boss job, named by the row's uuid. The queue does nothing else: a
- * job is removed in the transaction that deals it, and the table of rows says who has the row.
+ * Deals rows to workers: each waiting row is a pg-boss job with the row's uuid as its name. The transaction that deals a row
+ * removes its job; the table of rows shows which worker has it.
  */
 export interface RowQueue {
   makeQueues(run: number): Promise<void>;
@@ -30,7 +30,7 @@ export interface QueuedRow {
   readonly priority: number;
 }
 
-/** The object that runs pg-boss' statements. */
+/** Runs the statements of pg-boss. */
 interface Executor {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
@@ -56,15 +56,15 @@ interface BossModule {
 }
 
 /**
- * Opens the queues on the connections of this pool and creates their schema if it is missing. Used like this, pg-boss
- * opens no connection, runs no timer, and neither deletes jobs nor fails them by itself.
+ * Opens the queues with the connections of this pool, and creates their schema if it is missing. Used in this way, pg-boss
+ * opens no connections, runs no timers, and does not delete or fail jobs.
  *
- * @throws {DatabaseError} where another version of pg-boss has made the queues
+ * @throws {DatabaseError} if another version of pg-boss has created the queues
  */
 export async function openQueue(pool: Pool): Promise<RowQueue> {
   const module = (await import('pg-boss')) as unknown as BossModule;
   const boss = createBoss(module, executing(pool));
-  // Errors are handled where the calls reject.
+  // The calls reject with these errors, so they are handled there.
   boss.on('error', () => undefined);
   await refuseOtherQueue(pool, module.PgBoss === undefined ? 10 : 12);
   await boss.start();
@@ -82,7 +82,7 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
     },
     async deal(on, run, place, most) {
       if (most < 1) return [];
-      // No row has a start time, and the clock of a database may be set back.
+      // Start times are ignored: no row has one, and the clock of a database may be set back.
       const options = { batchSize: Math.floor(most), ignoreStartAfter: true, db: executing(on) };
       const items = (await boss.fetch(queueOf(run, place), options)).map(({ id }) => id);
       if (items.length > 0) on.withCommit(boss.deleteJob(queueOf(run, place), items, { db: executing(on) }));

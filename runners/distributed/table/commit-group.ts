@@ -36,7 +36,7 @@ export interface Group {
   readonly claim: Claim | undefined;
 }
 
-/** A group whose content is taken when its turn comes, so that records that arrive while other workers write go with it. */
+/** A group whose content is decided when its turn comes: it then includes records that arrived while other workers wrote. */
 export interface NextGroup {
   /** The number of the group among those of this worker for the run, from 1. */
   readonly number: number;
@@ -58,7 +58,7 @@ export interface Committed {
   readonly left: number;
   /** How many rows of the run no worker has. */
   readonly waiting: number;
-  /** No other worker works on the run. */
+  /** Whether no other worker works on the run. */
   readonly isAlone: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface Committed {
  * Writes a group and gives the worker new rows in the same transaction. It can be called again with the same group after
  * a broken connection.
  *
- * @throws {SeatLost} the worker was taken for dead: nothing is written
+ * @throws {SeatLost} if the worker was declared dead; nothing is written then
  * @throws {RunGone}
  */
 export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup): Promise<Committed> {
@@ -81,10 +81,10 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const after = ledger.seq;
     await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
     const [, dealt, accepted] = await Promise.all([
-      // First, because the slots of these rows are free for the rows that are dealt.
+      // This comes first, so that the slots of these rows are free when rows are dealt.
       endRows(rows, ended),
       claim === undefined ? [] : dealRows(rows, claim),
-      // The claim of a job and the record that names it are one commit, so that a row does not wait for two.
+      // A job is claimed in the same commit as the record that names it, so that its row does not wait for two commits.
       jobs.length === 0 ? [] : claimJobs(on, run, jobs).then(next.answer),
       reserveForRows(rows, freed, 0),
     ]);
@@ -93,8 +93,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const { claimed = [], isUnfit = false, left = 0 } = taken ?? {};
     if (isUnfit) await stopRun(on, run, stopCauses.capReached(moneyIn(ledger)));
     on.withCommit(saveLedger(on, run, ledger));
-    // For everything else the collector's next look is soon enough: a notification would wake the connections of all
-    // listeners.
+    // Everything else can wait for the collector's next look, because a notification wakes all listeners.
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
@@ -102,7 +101,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
   });
 }
 
-/** Notes whether the worker would take more rows. Returns true if another worker that would take more can have rows now. */
+/** Notes whether the worker would take more rows. Returns true if another worker that wants more can get rows now. */
 function leavesRoom(
   { on, ledger }: RowsChange,
   seat: Seat,
@@ -127,7 +126,7 @@ function hungerOf(ledger: RunLedger, claim: Claim, claimed: readonly TableRow[])
   return { isHungry, isStarved: isHungry && shareOf(ledger, claim) > sends };
 }
 
-/** The group was committed before: reads back what it did. Its jobs were answered then. */
+/** Reads back the result of a group that was committed before. Its jobs were answered then. */
 async function recovered(
   { on, run, ledger }: RowsChange,
   { worker }: Seat,
@@ -145,10 +144,9 @@ export interface RowPrice {
 }
 
 /**
- * Raises the reservation of a row above what its worker took it with. A price that does not fit under the cap stops the
- * run.
+ * Raises the reservation that a worker's row was taken with. A price that does not fit under the cap stops the run.
  *
- * @throws {SeatLost} the worker was taken for dead
+ * @throws {SeatLost} if the worker was declared dead
  */
 export function reserveMore(
   { pool, queue }: RunDatabase,

@@ -1,11 +1,11 @@
 import { wakeWorkers } from '../database/transaction.js';
 import type { RunDatabase } from './run-ledger.js';
 
-/** Turns to send requests, for one worker. */
+/** Turns in which one worker may send requests. */
 export interface Turns {
-  /** Ms until the first of them. */
+  /** Ms until the first turn. */
   readonly inMs: number;
-  /** Ms between two of them. */
+  /** Ms between two turns. */
   readonly everyMs: number;
 }
 
@@ -23,7 +23,7 @@ export async function takeTurns({ pool }: RunDatabase, run: number, turns: numbe
   return rows[0] ?? { inMs: 0, everyMs: 0 };
 }
 
-/** No pause lasts this long, so the database's clock was set back. */
+/** A pause of this length means that the database's clock was set back. */
 const isNoPause = `paused_until > clock_timestamp() + interval '10 minutes'`;
 
 /** SQL for the ms that requests of a run are still paused. */

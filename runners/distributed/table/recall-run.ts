@@ -6,8 +6,8 @@ import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from '.
 import { stopRun } from './runs.js';
 
 /**
- * Takes a run over for a start, so that earlier starts can change nothing more. Its workers are asked to give the rows
- * back; requests on the wire are awaited. Returns the number of the new start.
+ * Takes over a run for a new start, after which earlier starts can change nothing. Its workers are asked to give back the rows;
+ * requests on the wire are awaited. Returns the number of the new start.
  */
 export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   const leaves = ['open', 'accepted', 'replied'] as const;
@@ -37,8 +37,8 @@ export async function countSeats(
 }
 
 /**
- * Deletes the rows that no worker has: everything known about them is in the folder's journal. Returns how many rows
- * workers still have.
+ * Deletes the rows that no worker has, because the folder's journal has everything about them. Returns how many rows workers
+ * still have.
  *
  * @throws {RunTaken}
  */
@@ -59,7 +59,7 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
       const items = rows.flatMap((row) => (row.place === place ? [row.item] : []));
       await queue.remove(on, run, place, items);
     }
-    // Counted again, because a person may have deleted rows by hand.
+    // Counted again, because somebody may have deleted rows by hand.
     const counts = await countRows(on, run);
     await saveLedger(on, run, { ...ledger, waiting: 0, toPoll: 0, ...counts });
     return counts.inFlight;
@@ -77,7 +77,7 @@ async function countRows(on: Transaction, run: number): Promise<Counts> {
   return rows[0] ?? { inFlight: 0, polled: 0, reserved: 0 };
 }
 
-/** Whether the counts of a run match its rows. They do not after a person has deleted rows by hand. */
+/** Whether the counts of a run match its rows. They differ if somebody has deleted rows by hand. */
 export async function isCountedRight({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
   const { rows } = await pool.query<{ right: boolean }>(
     `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) as right

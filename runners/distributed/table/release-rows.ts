@@ -14,7 +14,7 @@ import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
 
 /**
- * Takes a worker's seat at a run away and releases its rows: other workers continue them from their records. A request
+ * Takes away a worker's seat at a run and releases its rows, so that other workers continue them from their records. A request
  * without an answer ends as `unknown`. Does nothing if the worker has no seat, or if `isDue` returns false.
  */
 export async function releaseSeat(
@@ -53,7 +53,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
     }
-    // The next worker makes its own reservation for rows that are sent.
+    // For a row that is sent, the next worker makes its own reservation.
     if (left.goesOn !== undefined)
       again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
   }
@@ -79,8 +79,8 @@ async function recordsOfRows(
 }
 
 /**
- * Whether a /runsync of this worker has no answer, although its time ended more than `forMs` ago. Its intent is
- * `unknown` then: the worker ended it by itself and could not write that.
+ * Whether a /runsync of this worker has no answer although its timeout passed more than `forMs` ago. A live worker would have
+ * ended it as `unknown`.
  */
 export async function hasOverdueRow(on: Transaction, { run, worker }: Seat, forMs: number): Promise<boolean> {
   const held = await rowsOfWorker(on, run, worker);
@@ -121,7 +121,7 @@ async function namedByCallbacks(
   return named;
 }
 
-/** A run that is stopping sends no row again. */
+/** The rules for rows without an answer: a stopping run sends none again. */
 async function readRules({ on, run, ledger }: { on: Transaction; run: number; ledger: RunLedger }) {
   const { now, terms } = await readTerms(on, run);
   return {

@@ -8,7 +8,7 @@ import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '
 import type { RunDatabase } from './run-ledger.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
 
-/** A row of a start that has not ended, as it is in the table. */
+/** A row of the table: one that has not ended. */
 export interface TableRow {
   /** Its name in the queue. */
   readonly item: string;
@@ -19,7 +19,7 @@ export interface TableRow {
   readonly since: number;
 }
 
-/** A transaction that changes the rows of a run, with the run's ledger, which it has locked. */
+/** A transaction that changes the rows of a run, with the run's locked ledger. */
 export interface RowsChange {
   readonly on: Transaction;
   readonly queue: RowQueue;
@@ -85,7 +85,7 @@ export interface RowPlace {
 /** Deletes rows that a worker has, and releases their reservations. Their slots are free at once. */
 export async function endRows({ on, run, ledger }: RowsChange, ended: readonly RowPlace[]): Promise<void> {
   if (ended.length === 0) return;
-  // Before the first await, because rows are dealt in the meantime.
+  // This comes before the first await, because rows are dealt meanwhile.
   ledger.inFlight -= ended.length;
   ledger.polled -= ended.filter(({ place }) => place === 'poll').length;
   const { rows } = await on.query<{ item: string; reserved: number }>(
@@ -145,9 +145,8 @@ async function deal({ on, queue, run }: RowsChange, place: Place, most: number):
 }
 
 /**
- * Assigns rows to a worker and reserves their prices, both or neither. The first row that does not fit under the cap
- * stays in the queue with all rows after it, and `isUnfit` is true. Rows that do not fit under the cap of their value
- * leave the database and are counted in `left`.
+ * Assigns rows to a worker and reserves their prices. If a row does not fit under the cap, it and all rows after it stay in the
+ * queue, and `isUnfit` is true. Rows that do not fit under the cap of their value are deleted and counted in `left`.
  */
 export async function takeRows(
   { on, queue, run, ledger }: RowsChange,
@@ -184,7 +183,7 @@ export async function takeRows(
   return { claimed, isUnfit: stay.length > 0, left: full.length };
 }
 
-/** Whether this much more fits under the cap of the run, or else the value whose cap it does not fit under. */
+/** Whether an amount fits under the cap of the run; or the value whose cap has no room for it. */
 export type Granted = boolean | CappedValue;
 
 export function fitsUnderCaps(ledger: RunLedger, item: string, more: MicroDollars | null): Granted {
@@ -195,7 +194,7 @@ export interface Claimed {
   readonly claimed: readonly TableRow[];
   /** A row did not fit under the cap. */
   readonly isUnfit: boolean;
-  /** Rows that are not done in this start. */
+  /** Number of rows that this start skips. */
   readonly left: number;
 }
 
@@ -203,16 +202,13 @@ async function dropRows(on: Transaction, run: number, items: readonly string[]):
   await on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, items]);
 }
 
-/** How many more rows the worker may have. While other workers would take more, none gets more than an equal share. */
+/** How many more rows the worker may have. While other workers want more, none gets more than an equal share. */
 export function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
   if (hungry.every((one) => one === worker)) return Infinity;
   return Math.max(Math.ceil(concurrency / seats) - has, 0);
 }
 
-/**
- * The number of slots for rows that are sent. Rows that are polled take slots too, but one slot is left for a row that is
- * sent, as long as none is.
- */
+/** The number of slots for rows to send. Polled rows take slots too, but while no row is sent, one slot is kept for one. */
 function roomFor({ concurrency, inFlight, polled }: RunLedger, morePolled: number): number {
   return Math.max(concurrency - inFlight - morePolled, inFlight - polled < 1 ? 1 : 0);
 }
@@ -255,10 +251,7 @@ async function rowsWhere(
     });
 }
 
-/**
- * Frees the space of deleted rows for new ones: PostgreSQL's own vacuum runs once a minute at most, and later in small
- * tables.
- */
+/** Frees the space of deleted rows. PostgreSQL's own vacuum runs at most once a minute, and later for small tables. */
 export async function vacuumRows({ pool }: Pick<RunDatabase, 'pool'>): Promise<void> {
   await pool.query(`vacuum (truncate false) millrace.rows, ${queueSchema}.job`);
 }

@@ -26,27 +26,27 @@ export interface RunLedger {
   unknown: MicroDollars;
   /** Rows that no worker has. */
   waiting: number;
-  /** Those of them whose job is polled. */
+  /** The part of `waiting` whose job is polled. */
   toPoll: number;
   /** Rows that workers have. */
   inFlight: number;
-  /** Those of them that were polled from the beginning. */
+  /** The part of `inFlight` that was polled from the beginning. */
   polled: number;
   readonly concurrency: number;
-  /** How many workers work on the run, those of them that would take more rows than there was room for … */
+  /** How many workers work on the run; the workers that want more rows than there was room for … */
   readonly seats: number;
   readonly hungry: readonly string[];
-  /** … and those of them that have less than their share. */
+  /** … and those of these that have less than their share. */
   readonly starved: readonly string[];
   /** The number of the current start. */
   readonly start: number;
-  /** No more rows are taken. */
+  /** Whether no more rows are taken. */
   readonly isStopped: boolean;
   /** The caps of values, and the money taken for each. */
   readonly values: ValueLedger;
 }
 
-/** The run was deleted from the database. */
+/** Thrown if the run was deleted from the database. */
 export class RunGone extends MillraceError {
   static override readonly name: string = 'RunGone';
 
@@ -56,8 +56,8 @@ export class RunGone extends MillraceError {
 }
 
 /**
- * Another start has the run: a copy of its folder was started, or this process was suspended while another one took its
- * place.
+ * Thrown if another start has the run: a copy of its folder was started, or this process was suspended while another one took
+ * its place.
  */
 export class RunTaken extends MillraceError {
   static override readonly name: string = 'RunTaken';
@@ -70,7 +70,7 @@ export class RunTaken extends MillraceError {
   }
 }
 
-/** Only the latest start of a run may change its rows. @throws {RunTaken} */
+/** Refuses a change by any but the latest start of a run. @throws {RunTaken} */
 export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): void {
   if (ledger.start !== start) throw new RunTaken();
 }
@@ -87,8 +87,7 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
       array(select worker::text from millrace.seats where seats.run = $1 and is_starved) as starved
     from millrace.ledgers join millrace.runs using (run) where run = $1`;
   type Stored = Omit<RunLedger, 'values'> & { readonly valueCaps: string | null };
-  // Two statements, because a statement that waits for a lock reads everything but the locked row as it was before the
-  // wait.
+  // Two statements: one that waits for a lock reads everything except the locked row as it was before the wait.
   const [, read] = await Promise.all([
     on.query('select from millrace.ledgers where run = $1 for update', [run]),
     on.query<Stored>(text, [run]),
@@ -114,7 +113,7 @@ export async function saveLedger(on: Transaction, run: number, ledger: RunLedger
   ]);
 }
 
-/** The money of a ledger in the form that the rules about money take. */
+/** The money of a ledger, as the rules about money need it. */
 export function moneyIn({ cap, spent, reserved, unknown }: RunLedger): LedgerSnapshot {
   return { spent, reserved, unknown, drift: 0, unpriced: 0, ...(cap !== null && { cap }) };
 }

@@ -9,14 +9,11 @@ import type { PriceList } from '../../batch/ledger/price-list.js';
 export interface RunTerms {
   /** A worker serves only runs against the hosts that it was given itself. */
   readonly identity: RunIdentity;
-  /**
-   * Rows in flight, over all workers together. With `auto`, each worker finds out how many the service accepts, up to
-   * 100 together.
-   */
+  /** Rows in flight, over all workers together. With `auto`, each worker measures how many the service accepts, up to 100 together. */
   readonly concurrency: number | 'auto';
   /** Requests a second to the service, over all workers together. Absent: no limit. */
   readonly rate?: number;
-  /** The timeout of one row, from the time this start takes its job up until its end. */
+  /** The timeout of one row in this start, until its job has ended. */
   readonly timeoutMs: number;
   readonly runsyncTimeoutMs: number;
   /** Other timeouts by endpoint id. */
@@ -38,7 +35,7 @@ export interface RunTerms {
   readonly cap?: MicroDollars;
   /** The cap for each value of a column, in USD. Absent: no such cap. */
   readonly capsByUsd?: Readonly<Record<string, number>>;
-  /** A reported price that is this many percent above the price book's stops the run. */
+  /** The run stops at a reported price that is this many percent above the price book's. */
   readonly maxPriceDriftPercent?: number;
   /** How many rows have no known price, and what they may cost together. The first price above that stops the run. */
   readonly unagreed?: { readonly rows: number; readonly mostUsd: number };
@@ -51,13 +48,13 @@ export interface RunTerms {
 /** A price book as plain values. */
 export interface PriceTerms extends Omit<PriceList, 'endpoints'> {
   readonly endpoints: readonly (readonly [id: string, price: EndpointTerms])[];
-  /** The price of rows that the book has none for. */
+  /** The price of rows for which the book has none. */
   readonly assumed?: MicroDollars;
 }
 
 type EndpointTerms = PriceList['endpoints'] extends ReadonlyMap<string, infer Price> ? Price : never;
 
-/** Complete: the compiler requires each name. */
+/** All names: the compiler requires each. */
 const known: Readonly<Record<keyof RunTerms, true>> = {
   ...{
     identity: true,
@@ -74,8 +71,8 @@ const known: Readonly<Record<keyof RunTerms, true>> = {
 };
 
 /**
- * Why a worker leaves a run to others: the key goes only to the hosts that it was given, and a worker that ignores terms
- * that it does not know would run rows differently than asked.
+ * Why a worker leaves a run to others; `undefined` if it may work on it. Its key goes only to the hosts that it was given, and
+ * it must know all terms to run rows as asked.
  */
 export function whyForeign(
   terms: RunTerms,

@@ -35,7 +35,7 @@ export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string):
 
 /** Creates a run unless there is one with this key. */
 export async function makeRun({ pool, queue }: RunDatabase, key: string): Promise<number> {
-  // One statement, because a start that finds a run by its key expects its ledger.
+  // One statement creates both, because a start that finds a run by its key expects its ledger.
   const { rows } = await pool.query<{ run: number }>(
     `with made as (insert into millrace.runs (key, terms) values ($1, '{}')
          on conflict (key) do update set key = excluded.key returning run),
@@ -50,9 +50,9 @@ export async function makeRun({ pool, queue }: RunDatabase, key: string): Promis
 }
 
 /**
- * Begins the start of this number, which has no rows in the database yet: workers may take its rows from now on.
+ * Begins the start with this number, which has no rows in the database yet. From now on workers may take its rows.
  *
- * @throws {RunTaken} another start has taken the run over
+ * @throws {RunTaken} if another start has taken over the run
  */
 export function beginStart(
   { pool }: RunDatabase,
@@ -97,7 +97,7 @@ export async function stopRun(on: Transaction, run: number, cause: StopCause): P
   await wakeWorkers(on, run, 'orders');
 }
 
-/** Stops a start of a run. @throws {RunTaken} another start has taken the run over */
+/** Stops a start of a run. @throws {RunTaken} if another start has taken over the run */
 export function stopStart({ pool }: RunDatabase, { run, start }: RunStart, cause: StopCause): Promise<void> {
   return inTransaction(pool, async (on) => {
     refuseTaken(await lockLedger(on, run), start);
@@ -124,7 +124,7 @@ export function noteBlocked(
   });
 }
 
-/** Stores reported prices that are higher than those of the terms: workers reserve them from now on. */
+/** Stores reported prices that are higher than those of the terms, so that workers reserve them from now on. */
 export async function notePrices(
   { pool }: RunDatabase,
   run: number,
@@ -147,7 +147,7 @@ export interface RunOrders {
   readonly waiting: number;
   /** The secret that signs callback addresses; `undefined` if no start had callbacks. */
   readonly webhooks: CallbackSecret | undefined;
-  /** Stored callbacks wait for the processes that have their rows. */
+  /** Whether stored callbacks wait for the processes that have their rows. */
   readonly areCalled: boolean;
   /** The database's clock, in ms since the epoch: the clocks of machines differ. */
   readonly now: number;

@@ -7,7 +7,7 @@ export interface Seat {
   readonly worker: string;
 }
 
-/** The worker was declared dead, or the run was deleted: the worker may write nothing more. */
+/** Thrown if the worker was declared dead or the run was deleted: the worker may write nothing more. */
 export class SeatLost extends MillraceError {
   static override readonly name: string = 'SeatLost';
 
@@ -31,7 +31,7 @@ export async function takeSeat(on: Pick<Transaction, 'query'>, seat: Seat): Prom
   if (rowCount === 0) throw new SeatLost(seat);
 }
 
-/** What the worker's last claim left it with. */
+/** Whether a worker needs more rows after its last claim. */
 export interface Hunger {
   /** It would take more rows than there was room for … */
   readonly isHungry: boolean;

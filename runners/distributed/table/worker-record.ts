@@ -11,8 +11,8 @@ export const silentAfterMs = 2 * heartbeatMs + 2_000;
 /** A worker without a heartbeat for this long is declared dead. */
 export const deadAfterMs = 40_000;
 /**
- * A silent worker is declared dead earlier if one of its /runsync requests ended this long ago: a live worker would have
- * written the answer.
+ * A silent worker is declared dead earlier if one of its /runsync requests timed out this long ago: a live worker would have
+ * written its end.
  */
 const overdueMs = 10_000;
 /** How often each process of a run releases the rows of dead workers. */
@@ -54,7 +54,7 @@ export async function readWorkers(on: Pick<Transaction, 'query'>): Promise<Worke
   return rows.map(({ does, ...worker }) => ({ ...worker, does: JSON.parse(does) as WorkerDoes }));
 }
 
-/** How long a worker has been silent, and when other workers go on with its rows; `undefined` for a worker that is not silent. */
+/** How long a worker has been silent, and when other workers continue its rows; `undefined` if it is not silent. */
 export function describeSilence({ seenMsAgo, rows }: WorkerState): string | undefined {
   if (seenMsAgo < silentAfterMs) return undefined;
   const inMs = deadAfterMs + sweepMs - seenMsAgo;
@@ -87,7 +87,7 @@ export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: strin
   );
 }
 
-/** Notes why a worker gave its rows of a run back. */
+/** Notes why a worker gave back its rows of a run. */
 export async function noteTrouble(
   { pool }: RunDatabase,
   { run, worker }: { readonly run: number; readonly worker: string },

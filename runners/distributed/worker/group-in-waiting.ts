@@ -18,7 +18,7 @@ export interface AskedJob {
   answer?: { readonly owner: string | undefined };
 }
 
-/** A group, with the rows and records that it is about. */
+/** A group, with its rows and records. */
 export interface Drawn {
   readonly batch: readonly WaitingRecord[];
   /** Records that followed from the answers to its jobs. */
@@ -36,7 +36,7 @@ interface GroupOptions {
   readonly claim: (rows: number) => Claim | undefined;
 }
 
-/** Collects what a worker writes with its next group. */
+/** Collects the records and claims that a worker writes with its next group. */
 export class GroupInWaiting {
   /** Rows may be waiting in the queue, and slots may be free. */
   mayClaim = true;
@@ -47,7 +47,7 @@ export class GroupInWaiting {
   private readonly asking = new Set<string>();
   /** How many rows have left since the last claim. */
   private unclaimed = 0;
-  /** The last group made no claim, because only a few slots were free. */
+  /** Whether the last group made no claim, because only a few slots were free. */
   private isPassedOver = false;
 
   constructor(private readonly options: GroupOptions) {}
@@ -104,7 +104,7 @@ export class GroupInWaiting {
     const stay: WaitingRecord[] = [];
     for (const one of this.records) {
       const { record, row, booked } = one;
-      // Only the next record of each row, because records stay in order.
+      // Takes only the next record of each row, because records must stay in order.
       const isNext = rows.delete(row.id) && record.k === 'accepted' && booked.spent + booked.unknown === 0;
       (isNext ? accepted : stay).push(one);
       if (isNext) this.asking.delete(row.id);
@@ -157,7 +157,7 @@ export interface HeldRow extends RowPlace {
   attempt: number;
   /** The price reserved for it; `undefined` once its purchase has ended: a further purchase has to reserve again. */
   reserved: MicroDollars | undefined;
-  /** Money booked by records that the table refused; the records that replace them book it. */
+  /** Money of records that the table refused; the records that replace them must book it. */
   owed?: Booked | undefined;
 }
 
@@ -185,8 +185,8 @@ export function plus(one: Booked, other: Booked = { spent: 0, unknown: 0 }): Boo
 }
 
 /**
- * What follows from the last record of each row in a group: the records that are the last of their rows, the rows that
- * leave the database with them, and those whose purchase has ended but that stay.
+ * Finds in a group the records that are the last of their rows, the rows that are deleted with them, and the rows that stay
+ * although their purchase has ended.
  */
 export function endsOf(batch: readonly WaitingRecord[], savesPictures: boolean) {
   const lastOf = new Map(batch.map((one) => [one.row, one] as const));

@@ -39,10 +39,10 @@ export type { WorkerEvent, WorkerOptions } from './worker-options.js';
 const lookMs = 5_000;
 
 /**
- * Works on all runs of a database that use this worker's hosts, beside any number of other workers, until `stop` emits.
- * While the database is away the worker waits; answers that arrive meanwhile are kept and written when it is back.
+ * Works on all runs of a database that use this worker's hosts, together with any number of other workers, until `stop` emits.
+ * While the database is away the worker waits, and keeps answers that arrive to write them later.
  *
- * @returns why the worker could not go on, where it was not stopped: the service does not take it, or its machine fails.
+ * @returns why the worker could not continue, unless it was stopped: the service refuses it, or its machine fails.
  */
 export async function runWorker(options: WorkerOptions): Promise<StopCause | undefined> {
   return new Worker(options).work();
@@ -107,7 +107,7 @@ class Worker {
     return this.trouble;
   }
 
-  /** The port is opened before any row is taken. */
+  /** Opens the port for callbacks before any row is taken. */
   private async listen(): Promise<CallbackPort | undefined> {
     const { webhooks } = this.settings;
     if (webhooks === undefined) return undefined;
@@ -125,7 +125,7 @@ class Worker {
     this.looks.next();
   }
 
-  /** Seats that it took before it was declared dead at another run stay alive as long as it is alive. */
+  /** Sends heartbeats for its former ids too: it may still have seats under them at other runs. */
   private async heartbeat(): Promise<void> {
     const serving = [...this.serving.values()];
     for (const worker of new Set([this.id, ...serving.map((one) => one.worker)])) {
@@ -214,7 +214,7 @@ class Worker {
       await this.link
         .insist(() => noteTrouble(this.settings.database, seat, end.cause))
         .catch(() => undefined);
-      // A new attempt would be refused again.
+      // Trying again would be refused again.
       if (this.orders === 0) this.stopOrdered();
     }
     if (end.why !== 'lost') return;

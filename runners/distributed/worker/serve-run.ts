@@ -30,7 +30,7 @@ import type { WorkerSettings } from './worker-options.js';
 const mostPolled = 1_000;
 /** How many ended rows are remembered, because their callbacks may still arrive. */
 const mostEnded = 1_000;
-/** How many rows are taken at once: all workers wait for the transaction. */
+/** The most rows to take at once, because all workers wait for the transaction. */
 const mostTaken = 1_000;
 
 /** How a worker's part in a run ended. */
@@ -42,7 +42,7 @@ export type ServedEnd =
   /** The service refuses this worker, or its machine fails: it can work on no run. */
   | { readonly why: 'trouble'; readonly cause: StopCause };
 
-/** One worker's part of one start of a run: takes rows, buys them as a local run does, and gives them back. */
+/** One worker's part in one start of a run: it takes rows, buys them as a local run does, and gives back the others. */
 export class ServedRun {
   /** Emits for each request that is sent, and for each row that has ended at this worker. */
   readonly progress = new Subject<'submitted' | 'ended'>();
@@ -170,7 +170,7 @@ export class ServedRun {
     return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
   }
 
-  /** Takes in the orders of the database; `undefined` means that the run is over. */
+  /** Obeys the orders in the database; `undefined` means that the run is over. */
   note(orders: RunOrders | undefined): void {
     if (orders === undefined || orders.start !== this.orders.start) {
       this.stops.order(stopCauses.interrupted('graceful', 0));
@@ -189,7 +189,7 @@ export class ServedRun {
     this.journal.wake();
   }
 
-  /** A stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
+  /** Call this when a stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
     if (row === undefined) this.handed?.look(this.rows.keys());
     else if (this.rows.has(row) || this.ended.delete(row)) this.handed?.look([row]);
@@ -200,7 +200,7 @@ export class ServedRun {
     this.stops.order(stopCauses.interrupted(how, 0));
   }
 
-  /** No row is left for this worker except those that a group on its way brings: their prices are already reserved. */
+  /** Takes no more rows, except those that a group on its way brings: their prices are already reserved. */
   finish(): void {
     this.isFinished = true;
     void this.journal.written().then(() => this.tasks.close());
@@ -232,8 +232,8 @@ export class ServedRun {
   }
 
   /**
-   * While no worker had the row, a callback may have named the job of its latest POST. Then the row is not sent, and the
-   * collector continues it.
+   * Checks rows that are to be sent again: while no worker had a row, a callback may have named the job of its latest POST.
+   * Then it is not sent, and the collector continues it.
    */
   private async beginAgain(tasks: readonly RowTask[]): Promise<void> {
     const ids = tasks.map(({ row }) => row.id);
@@ -257,7 +257,7 @@ export class ServedRun {
     const { blocked } = this.context.service;
     if (row === undefined || !blocked.has(row)) return;
     const { message } = blocked;
-    // Before the row leaves, because the run may be over with it.
+    // Written before the row leaves, because the run may end with it.
     const noted = this.link.insist(() =>
       noteBlocked(this.settings.database, this.seat.run, row.endpoint, message),
     );
@@ -285,7 +285,7 @@ export class ServedRun {
     if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
   }
 
-  /** A cause that concerns this worker, and not the run, ends only this worker's part. Money concerns the run. */
+  /** Turns a cause that concerns only this worker into the end of its part in the run. Money concerns the whole run. */
   private judged(cause: StopCause): StopCause {
     if (cause.exitCode === 3 || cause.exitCode === 6) {
       const { run, start } = this.orders;

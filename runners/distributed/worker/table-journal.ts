@@ -39,7 +39,7 @@ export interface TableJournalOptions {
   /** `reserveMore` for one seat. */
   readonly reserve: (row: RowPrice) => Promise<Granted>;
   readonly scheduler: SchedulerLike;
-  /** This worker saves the pictures of paid rows; otherwise the row leaves it with its reply. */
+  /** Whether this worker saves the pictures of paid rows. If not, a row leaves it with its reply. */
   readonly savesPictures: boolean;
   /**
    * The claim of the next group for a worker that has this many rows; `undefined` for none. Called for each group while
@@ -49,16 +49,16 @@ export interface TableJournalOptions {
   readonly onClaimed: (rows: readonly TableRow[]) => void;
   /** Called when the journal cannot be written any more. */
   readonly onFailed: () => void;
-  /** Called with a record that names a job and came after the worker was declared dead. */
+  /** Called if a record names a job after the worker was declared dead. */
   readonly onLate: (late: NamedPost) => void;
 }
 
 /** Records that arrive together are written together … */
 const gatherMs = 2;
 /**
- * … and a group waits this long for more, unless half of the worker's rows have something: all workers share the
- * commits. If the last group had something of nearly all rows, the rows move in step, and the group waits for all of
- * them …
+ * … and a group waits this long for more, unless half of the worker's rows have something to write: fewer commits are better
+ * for all workers. If the last group had something from nearly all rows, they are in step, and the group waits for all of them
+ * …
  */
 const patienceMs = { alone: 12, shared: 25, inStep: 40 };
 const nearlyAll = 3 / 4;
@@ -66,15 +66,15 @@ const nearlyAll = 3 / 4;
 const mostPatienceMs = 250;
 
 /**
- * The journal of a worker, in a table that all workers of a run write to. Records that wait are written in one
- * transaction, which also gives the worker new rows; records that arrive meanwhile go with the next one. It recovers
- * nothing: each row that is taken brings what is known about it.
+ * The journal of a worker, in a table that all workers of a run write to. One transaction writes all waiting records and gives
+ * the worker new rows; records that arrive meanwhile go with the next one. Nothing has to be recovered, because each row comes
+ * with all that is known about it.
  */
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
-  /** No other worker works on the run. */
+  /** Whether no other worker works on the run. */
   private isAlone = false;
-  /** Other workers do, and the last group had something of nearly all rows. */
+  /** Whether other workers do, and the last group had something from nearly all rows. */
   private isInStep = false;
   private commitMs = 0;
   private groups = 0;
@@ -135,7 +135,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     }
   }
 
-  /** The row is skipped in this start: the service does not know its endpoint, or the cap of a value has no room for it. */
+  /** Skips the row in this start, because the service does not know its endpoint, or the cap of a value has no room for it. */
   leave(id: string): void {
     const row = this.held.get(id);
     if (row !== undefined) this.waiting.leave(row);
@@ -153,7 +153,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     await this.running;
   }
 
-  /** The same; later appends fail. */
+  /** Waits likewise; later appends fail. */
   async close(): Promise<void> {
     // No await is allowed between this check and the refusal.
     while (this.running !== undefined) await this.running;
@@ -192,7 +192,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       await this.gathered();
       await this.commit();
     }
-    // Cleared without an await in between: a record queued from here on starts a new drain.
+    // No await is allowed before this: a record queued from here on starts a new drain.
     this.running = undefined;
   }
 
@@ -276,7 +276,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     if (fresh.length > 0) this.options.onClaimed(fresh);
   }
 
-  /** A record that the table refuses must not keep the others from it. */
+  /** Writes each half of the rows by itself, so that a record that the table refuses does not block the others. */
   private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     const rows = new Set(batch.map(({ row }) => row));
     const isOver = [SeatLost, RunGone, JournalError].some((kind) => error instanceof kind) || isAway(error);

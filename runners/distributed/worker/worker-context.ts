@@ -37,13 +37,13 @@ interface Parts {
   readonly gate: WorkerGate;
   readonly stops: Stops;
   readonly events: Subject<RunEvent>;
-  /** Absent where the service does not call back. */
+  /** Absent if the service does not call back. */
   readonly called: CalledRows | undefined;
   readonly sentAgain: RowsSentAgain;
 }
 
 /**
- * The context of rows of a run whose folder is elsewhere: the run's terms, this worker's own service, and the journal in
+ * The context for rows of a run whose folder is on another machine: the run's terms, this worker's service, and the journal in
  * the table.
  */
 export function workerContext(parts: Parts): PurchaseContext {
@@ -128,7 +128,7 @@ function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): Ru
   };
 }
 
-/** Rows of this worker whose job is not in the table yet are among this many recent ones. */
+/** This many recent rows include those of this worker whose job is not in the table yet. */
 const mostRecent = 10_000;
 
 function jobIdsIn(journal: TableJournal): RowJobIds {
@@ -141,7 +141,7 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
     },
     keep: (job) => {
       recent.keep(job);
-      // For a job that the manifest names: no POST of another worker may be answered with its id either.
+      // Claims a job that the manifest names, so that an answer with its id to a POST of another worker is noticed.
       void journal.claimJob(job).catch(() => undefined);
     },
   };

@@ -20,7 +20,7 @@ import type { RunDatabase } from '../table/run-ledger.js';
 export interface SharedGate {
   /** Pauses all workers. */
   pause(forMs: number): void;
-  /** Takes turns of the run's rate; absent where the run has none. */
+  /** Takes turns of the run's rate; absent if the run has none. */
   readonly takeTurns?: ((turns: number) => Promise<Turns>) | undefined;
 }
 
@@ -30,9 +30,9 @@ interface WorkerGateOptions {
 }
 
 /**
- * The gate for one worker's requests of a run. Each worker finds out the pauses and rates of endpoints by itself, as a
- * local run does. A given rate is shared: the worker takes turns for all requests that wait. When all endpoints that
- * this worker calls refuse, all workers pause.
+ * The gate for one worker's requests of a run. Each worker measures the pauses and rates of endpoints itself, as a local run
+ * does. A given rate is shared: the worker takes turns for all waiting requests. If all endpoints that this worker calls
+ * refuse, all workers pause.
  */
 export class WorkerGate implements Gate {
   private readonly own: EndpointGate;
@@ -83,8 +83,8 @@ export class WorkerGate implements Gate {
 }
 
 /**
- * A worker takes turns for this many ms ahead, or for the time of a few answers of the database if that is longer. Fewer
- * is better: a poll waits for the turns of other workers, and the turns of a worker that dies are lost.
+ * A worker takes turns this many ms ahead, or for the time of a few database answers if that is longer. Fewer turns are better:
+ * a poll waits for the turns of other workers, and the turns of a dead worker are lost.
  */
 const ahead = { leastMs: 250, mostMs: 1_000, answers: 4 };
 /** A turn expires this long after its time, so that a suspended process sends no burst. */
@@ -141,7 +141,7 @@ class TurnQueue {
 
   private taken(turns: number, { inMs, everyMs }: Turns): void {
     this.everyMs = everyMs;
-    // Database answers take different times: two turns must never be closer together than they were given.
+    // Database answers take different times, but turns must never be closer together than they were given.
     const first = Math.max(this.scheduler.now() + inMs, this.lastAt + everyMs);
     for (let turn = 0; turn < turns; turn++) this.turns.push(first + turn * everyMs);
     this.lastAt = this.turns.at(-1) ?? -Infinity;

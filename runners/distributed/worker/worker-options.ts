@@ -18,9 +18,9 @@ export interface WorkerOptions {
   /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
   readonly artifacts?: string;
   /**
-   * Takes callbacks of the service about rows of any worker, for all runs of the database. The service is given the
-   * address of the run.
-   * @defaultValue this worker does not listen, and receives callbacks that came to other processes
+   * Listens for callbacks of the service about rows of any worker, for all runs of the database. The run decides the address
+   * that the service gets.
+   * @defaultValue this worker does not listen; it gets callbacks that came to other processes
    */
   readonly webhooks?: {
     /** @defaultValue 127.0.0.1 */
@@ -30,7 +30,7 @@ export interface WorkerOptions {
     /** Opens the server that callbacks come to. @defaultValue one of `node:http` at `host` and `port` */
     readonly open?: OpenCallbackPort;
   };
-  /** Rows in flight at most, for each run. @defaultValue as many as the run has */
+  /** Maximum number of rows in flight, for each run. @defaultValue as many as the run has */
   readonly slots?: number;
   /** The first value ends the worker after the requests on the wire are done, the second one at once. */
   readonly stop?: Observable<unknown>;
@@ -62,7 +62,7 @@ export type WorkerEvent =
   | { readonly type: 'fault'; readonly message: string }
   | { readonly type: 'progress'; readonly submitted: number; readonly ended: number };
 
-/** The run's concurrency is the actual bound. */
+/** The default; the run's concurrency limits it in practice. */
 const mostSlots = 1_000_000;
 
 /** A worker's options with their defaults. */

@@ -23,7 +23,8 @@ const maxPixels = 120_000_000;
 const detail = 1.5;
 
 /**
- * Combines the reference pictures into one canvas of the asked size: in tidy rows with little cropping, or as the prompt says.
+ * Combines the reference pictures on one canvas of the requested size: in tidy rows with little cropping, or as the prompt
+ * says.
  * @throws BadEdit for a picture that cannot be read
  */
 export async function compose(
@@ -81,7 +82,7 @@ function withinReason(ratio: number): number {
   return Math.min(4, Math.max(1 / 4, ratio));
 }
 
-/** Rotates, flips and mirrors a reference picture as the prompt says, in its order. */
+/** Rotates, flips and mirrors a reference picture in the order of the prompt. */
 export async function turnPicture(
   sharp: SharpModule,
   picture: Raster,
@@ -109,7 +110,7 @@ async function blendPictures(sharp: SharpModule, pictures: readonly Raster[], ca
   return { data, ...canvas };
 }
 
-/** The first picture fills the canvas; the others stand small and framed along its lower edge, from the right. */
+/** The first picture fills the canvas; the others are placed along its lower edge, small and framed, from the right. */
 async function insetPictures(
   sharp: SharpModule,
   [first, ...others]: readonly [Raster, ...Raster[]],

@@ -48,7 +48,7 @@ async function editPicture(references: readonly Buffer[], request: EditRequest):
     : result.jpeg({ quality: 90 }).toBuffer();
 }
 
-/** Looks in the order of the prompt, then captions, then the border. */
+/** Effects in the order of the prompt, then captions, then the border. */
 function inOrder(edits: ReturnType<typeof readPrompt>): ReturnType<typeof readPrompt> {
   const rank = (name: string): number => (name === 'border' ? 2 : name === 'caption' ? 1 : 0);
   return [...edits].sort((one, other) => rank(one.name) - rank(other.name));

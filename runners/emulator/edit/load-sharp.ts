@@ -8,8 +8,8 @@ export interface SharpModule {
 }
 
 /**
- * Loads sharp when the first picture is made: 20 MB that nothing else needs.
- * @throws Error that says `npm i sharp`
+ * Loads sharp for the first picture, because it takes 20 MB of memory that nothing else needs.
+ * @throws Error with the advice `npm i sharp`
  */
 export async function loadSharp(
   importSharp: () => Promise<{ default: SharpModule }> = () => import('sharp'),

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 
-/** The package to install when sharp is missing. It has its own file, because a declaration that names sharp needs it installed. */
+/** The advice if sharp is missing. In a separate file, because type declarations that name sharp need it installed. */
 export const sharpAdvice = 'image edits need the package sharp: npm i sharp';
 
-/** The package to install before the first image edit; `undefined` when it is there. Does not load sharp. */
+/** The advice to install sharp; `undefined` if it is installed. Does not load sharp. */
 export function missingSharp(
   find: (name: string) => string = createRequire(import.meta.url).resolve,
 ): string | undefined {

@@ -58,7 +58,7 @@ export interface Box extends Size {
   top: number;
 }
 
-/** The pictures of each row, by index, and the ratio at which none is cropped. */
+/** The pictures of each row, by index, and the ratio of the canvas at which none is cropped. */
 interface Rows {
   rows: number[][];
   ratio: number;

@@ -72,11 +72,11 @@ export function toHex(colour: string): string {
   return name.length === 4 ? name.replace(/[0-9a-f]/g, '$&$&') : name;
 }
 
-/** The words that stand for an edit. */
+/** The words that name an edit. */
 export interface Entry {
   name: EditName;
   pattern: RegExp;
-  /** Defaults for what the prompt leaves open. */
+  /** Defaults for values that the prompt does not give. */
   amount?: number;
   /** Converts the number in the prompt. */
   sign?: 1 | -1;
@@ -86,7 +86,7 @@ const number = String.raw`(?:\s+(?:it|them|(?:the|all|both|each)?\s*(?:images?|p
 const colour = String.raw`(?:[^.;,"]{0,20}?(?<colour>${colourPattern}))?`;
 const unlessDenied = String.raw`(?<!\b(?:no|not|without|never|don't|do not)\s+(?:any\s+|a\s+)?)`;
 
-/** Each entry finds its words anywhere in the prompt, unless they are denied ("do not blur"). */
+/** Each entry finds its words anywhere in the prompt, unless they are negated ("do not blur"). */
 export const vocabulary: readonly Entry[] = [
   entry('rotate', `rotat(?:e|ed|ing)\\b(?!${gap()}(?:left|counter|anti))${number}`, { amount: 90 }),
   entry('rotate', `rotat(?:e|ed|ing)\\b${gap()}(?:left|counter-?clockwise|anti-?clockwise)\\b${number}`, {
@@ -121,7 +121,7 @@ export const vocabulary: readonly Entry[] = [
   entry('border', `(?<colour>${colourPattern}) (?:border|frame)\\b${number}`, { amount: 24 }),
 ];
 
-/** At most a few words between two that belong together. */
+/** A pattern for at most a few words between two that belong together. */
 function gap(): string {
   return String.raw`\s+(?:[\p{L}]+\s+){0,3}?`;
 }

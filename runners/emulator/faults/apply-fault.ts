@@ -50,7 +50,7 @@ const reasonPhrases: Record<number, string> = {
   504: 'gateway timeout',
 };
 
-/** `date+30` and `date-30` become an HTTP date 30 seconds from now or ago; any other value is sent as it stands. */
+/** `date+30` and `date-30` become an HTTP date 30 seconds from now or ago; any other value is sent unchanged. */
 function retryAfterHeader(value: string, clock: Clock): string {
   const [, seconds] = /^date([+-]\d{1,9})$/.exec(value) ?? [];
   return seconds === undefined ? value : new Date(clock.now() + Number(seconds) * 1_000).toUTCString();

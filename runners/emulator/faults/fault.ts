@@ -24,7 +24,7 @@ export type Operation = (typeof operations)[number];
  */
 export type FaultPhase = 'before' | 'after' | 'job';
 
-/** One thing that goes wrong. */
+/** One fault of a request. */
 export interface Fault {
   /** Its name in the table of faults, without `-after`: `cut`, `429`, `price`. */
   name: string;
@@ -53,7 +53,7 @@ export interface FaultKind {
   check: (value: string | undefined) => string | undefined;
 }
 
-/** Looks up `cut`, `reset-after`, `503`, `500-after`, …; `undefined` when there is no such fault. */
+/** Looks up `cut`, `reset-after`, `503`, `500-after`, …; `undefined` if there is no such fault. */
 export function faultKind(name: string): FaultKind | undefined {
   const code = /^([45]\d\d)(-after)?$/.exec(name);
   if (code?.[1] !== undefined)

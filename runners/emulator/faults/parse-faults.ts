@@ -12,7 +12,7 @@ import {
 /**
  * Reads faults by probability: entries `NAME[@OPERATION[+OPERATION]]=PROBABILITY[:VALUE]` with commas between, as in
  * `429=0.1:2,cut@status=0.05,reset-after@run=0.01,price=0.05:1.2,picture-500=0.1`. `picture-NAME` is `NAME@picture`.
- * @throws EmulatorOptionError that names the entry and what is wrong with it
+ * @throws EmulatorOptionError that names the entry and its problem
  */
 export function parseFaults(text: string): FaultRule[] {
   return entriesOf(text).map((entry) => {
@@ -93,7 +93,7 @@ function problem(entry: string, what: string): EmulatorOptionError {
   return new EmulatorOptionError(`fault ${JSON.stringify(entry)} ${what}`);
 }
 
-/** What is known of a request before its body is read. */
+/** The facts about a request before its body is read. */
 export interface ServiceRequest {
   operation: Operation;
   /** The endpoint's id, or a route's method and path: `POST /echo`. */
@@ -110,7 +110,7 @@ export interface DrawnFaults {
 /** Chooses the faults of a request: `cut`, `429:2`, several with commas, or the empty string to let the rules decide. */
 export type FaultOf = (request: ServiceRequest) => string | undefined;
 
-/** Draws each rule in order; the first fault for the reply wins. The choice of `faultOf` comes before the rules. */
+/** Draws each rule in order; the first fault for the reply counts. A choice of `faultOf` comes before the rules. */
 export function drawFaults(options: {
   rules: readonly FaultRule[];
   faultOf?: FaultOf | undefined;

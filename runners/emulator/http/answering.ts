@@ -38,7 +38,7 @@ async function work(call: Call, handle: Handle, jobFaults: readonly Fault[]): Pr
   }
 }
 
-/** Makes a handler that knows neither faults nor a rate limit. */
+/** Makes a handler without faults and rate limit. */
 export function answeringPlainly(
   handle: (call: Call) => Answer | Promise<Answer>,
 ): (call: Call) => Promise<Response> {

@@ -2,14 +2,14 @@ import { createReadStream } from 'node:fs';
 import type { ServerResponse, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** What is sent for a request. */
+/** The answer to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string | Buffer | FileBody;
 }
 
-/** A body that lies in a file. */
+/** A body in a file. */
 interface FileBody {
   path: string;
   /** The number of bytes to send. */
@@ -18,7 +18,7 @@ interface FileBody {
   start?: number;
 }
 
-/** A JSON text under an HTTP code. */
+/** An answer of JSON text, with an HTTP code. */
 export function jsonAnswer(body: string, status = 200, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body };
 }
@@ -75,7 +75,7 @@ interface JsonBody {
 
 /**
  * Reads a JSON body of at most `maxBytes`. A longer one is read to its end and dropped, so that the client gets its answer.
- * @throws Refusal 400 when it is too long, not declared as JSON, or no JSON
+ * @throws Refusal 400 if it is too long, not declared as JSON, or not JSON
  */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonBody> {
   const { parts, bytes } = await collect(incoming, maxBytes);

@@ -52,7 +52,7 @@ export class EndpointQueue {
     this.#enqueue(job);
   }
 
-  /** Takes every waiting job out of the queue; returns how many there were. */
+  /** Removes every waiting job from the queue; returns how many there were. */
   purge(): number {
     const { store, id } = this.#options;
     const waiting = [...store.all()].filter((job) => job.endpoint === id && job.status === 'IN_QUEUE');

@@ -4,7 +4,7 @@ import type { QueueFunction } from '../settings/user-functions.js';
 import { jsonText } from '../http/http-answer.js';
 import { type Job, type JobEnd, jobFault, JobStop } from './service-job.js';
 
-/** What an execution needs of the emulator. */
+/** The parts of the emulator that an execution needs. */
 export interface ExecutionNeeds {
   clock: Clock;
   latency: Latency;

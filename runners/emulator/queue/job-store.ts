@@ -27,7 +27,7 @@ interface Ended {
   bytes: number;
 }
 
-/** Forgets jobs by time (30 min after /run, 1 min after /runsync, 24 h in all), and by count and bytes, so that memory stays flat. */
+/** Forgets jobs by time (30 min after /run, 1 min after /runsync, 24 h in all), and by count and bytes, to limit memory. */
 export function createJobStore({ now, maxJobs, maxBytes, onForgotten }: StoreOptions): JobStore {
   const jobs = new Map<string, Job>();
   const ended = { run: createFifo<Ended>(), runsync: createFifo<Ended>() };
@@ -76,7 +76,7 @@ export function createJobStore({ now, maxJobs, maxBytes, onForgotten }: StoreOpt
   };
 }
 
-/** The job was retried since, or is gone. */
+/** Whether the job was retried since, or is gone. */
 function isStale(entry: Ended, now: number): boolean {
   return entry.job.endedAt !== entry.endedAt || isOver(entry.job, now);
 }

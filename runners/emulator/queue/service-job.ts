@@ -2,7 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Fault } from '../faults/fault.js';
 import type { Clock } from '../clock.js';
 
-/** The states of spec section 3 and the two further ends that live services know. */
+/** The states of spec section 3 and two further ends of live services. */
 type JobStatus = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
 
 /** Limits sent beside the input; durations in ms. */
@@ -22,7 +22,7 @@ export interface Job {
   bytes: number;
   limits: JobLimits;
   webhook?: string | undefined;
-  /** Resolves after the first call of its webhook, or at once when it is not called; set at the job's end. */
+  /** Resolves after the first call of its webhook, or at once if there is none; set at the job's end. */
   calledBack?: Promise<void>;
   faults: readonly Fault[];
   status: JobStatus;
@@ -34,12 +34,12 @@ export interface Job {
   /** JSON text; partial while IN_PROGRESS. */
   output?: string | undefined;
   error?: string | undefined;
-  /** The HTTP code under which /runsync reports the failure. */
+  /** The HTTP code with which /runsync reports the failure. */
   httpStatus?: number | undefined;
   costMicroDollars: MicroDollars;
   /** JSON texts that /stream has not delivered yet. */
   chunks: string[];
-  /** Called at every change for which a request may wait. */
+  /** Called at every change that a request may wait for. */
   watchers: Set<() => void>;
   /** Stops the function. */
   stop?: ((reason: Error) => void) | undefined;

@@ -6,7 +6,7 @@ import { checkEndpointId, checkRoutePath } from '../../../src/contract/request-p
 
 /**
  * Imports a module of functions from a path, relative to the working directory.
- * @throws EmulatorOptionError when it is missing, does not load or has another form
+ * @throws EmulatorOptionError if it is missing, does not load or has the wrong form
  */
 export async function loadFunctions(file: string): Promise<UserFunctions> {
   return checkFunctions(await importModule(file), file);
@@ -26,7 +26,7 @@ export const imageEditId = 'image-edit';
 
 /**
  * Checks the functions of a module or an option.
- * @throws EmulatorOptionError that names the export and what is wrong with it
+ * @throws EmulatorOptionError that names the export and its problem
  */
 export function checkFunctions(exported: unknown, source: string): UserFunctions {
   const { queue, routes } = (exported ?? {}) as Record<string, unknown>;

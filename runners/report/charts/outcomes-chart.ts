@@ -25,12 +25,12 @@ export function outcomesChart(survey: Survey): Chart {
   eachEnd(survey.rows, (_, tone) => ends[tone]++);
   const ended = totalOf(ends);
   if (ended < 2) return { title, caption: '', svg: '' };
-  // A later start may only have retried failures, so its time says nothing about the rate.
+  // A later start may only have retried failures, so its time does not show the rate.
   const isOneStart = survey.story.starts.length === 1 && survey.workedMs > 0;
   const perMinute = isOneStart ? ended / (survey.workedMs / 60_000) : 0;
   const rate = perMinute >= 1 ? `, ${formatCount(perMinute)} a minute` : '';
   const caption = `${countOf(ended, 'row')} in ${formatSpan(survey.workedMs)} of work${rate}.`;
-  // With fewer than four rows a bar, the bars are noise.
+  // Bars of fewer than four rows would show only noise.
   const most = Math.max(8, Math.ceil(ended / 4));
   return {
     title,

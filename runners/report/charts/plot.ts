@@ -31,7 +31,7 @@ export function layTimeAxis(spans: readonly Span[], area: Area = narrow): TimeAx
   return { x: (at) => round(scale(at)), stretches, svg: [...labels(stretches, area), ...breaks].join('') };
 }
 
-/** The beginning of each stretch, and round times after it as far as there is room. No time stands twice. */
+/** The beginning of each stretch, and round times after it as far as there is room, each time only once. */
 function labels(stretches: TimeAxis['stretches'], area: Area): string[] {
   let free = -Infinity;
   let shown = '';
@@ -125,7 +125,7 @@ export interface Chart {
   readonly legend?: readonly { readonly name: string; readonly tone: string }[];
 }
 
-/** An SVG that speaks for itself to a screen reader: its label is the chart's sentence. */
+/** An SVG whose label for screen readers is the chart's sentence. */
 export function drawPlot(label: string, content: readonly string[], area: Area = narrow): string {
   return `<svg viewBox="0 0 ${area.width} ${area.height}" role="img" aria-label="${escapeHtml(label)}">${content.join('')}</svg>`;
 }

@@ -55,7 +55,7 @@ function medianLine(at: number): string {
   return `<line class="median" x1="${round(at)}" x2="${round(at)}" y1="${narrow.top - 4}" y2="${narrow.base}"/><text class="median-label" x="${round(at + 4)}" y="${narrow.top + 4}">median</text>`;
 }
 
-/** The value below which a share of sorted values lies; 0 of none. */
+/** The value below which a share of the sorted values lies; 0 if there are none. */
 export function quantileOf(sorted: ArrayLike<number>, share: number): number {
   const at = Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1);
   return sorted[Math.max(0, at)] ?? 0;

@@ -22,7 +22,7 @@ export function visibleText(text: string): string {
   );
 }
 
-/** JSON that can stand inside a script element: nothing in it ends the element or opens a comment. */
+/** JSON for a script element: nothing in it ends the element or opens a comment. */
 export function embedJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('<', '\\u003c')

@@ -3,8 +3,8 @@ import type { FailureGroup } from './group-failures.js';
 import type { RunCommand } from './run-again.js';
 
 /**
- * `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists what is held,
- * `elsewhere` makes the run in another folder.
+ * `again` sends the rows again by their code, `run` is the plain command, `refetch` downloads, `settle` lists held rows,
+ * `elsewhere` runs everything in another folder.
  */
 export type Way = 'again' | 'run' | 'refetch' | 'settle' | 'elsewhere' | 'none';
 

@@ -1,6 +1,6 @@
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
 
-/** Further causes are counted together: a long list of different texts helps nobody, and memory stays flat. */
+/** The limit of separate causes; further ones are counted together, because a long list helps nobody and takes memory. */
 const maxGroups = 200;
 const idsKept = 60;
 
@@ -10,7 +10,7 @@ export interface RowFailure {
   readonly code: FailureCode;
   readonly message: string | undefined;
   readonly httpStatus?: number | undefined;
-  /** Set when the row's advice differs from its code's, as for rows that were settled by hand. */
+  /** Set if the row's advice differs from its code's, as for rows that were settled by hand. */
   readonly paid?: Paid | undefined;
   /** When it failed, ms since the epoch. */
   readonly at?: number | undefined;
@@ -138,7 +138,7 @@ const placeOfRow = /(^|; )line \d+ \(row \d+, id "(?:[^"\\]|\\.)*"\)[,:] /g;
 /** Escape sequences that colour text in a terminal. */
 const colours = /\u001b\[[0-?]*[ -/]*[@-~]/g;
 
-/** Replaced only as a whole word of some length: an id "a" would be found in half of all messages. */
+/** Replaces an id only as a whole word of some length, because an id "a" occurs in half of all messages. */
 function withoutId(message: string, id: string): string {
   if (id.length < shortestId || !message.includes(id)) return message;
   const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');

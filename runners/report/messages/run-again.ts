@@ -3,12 +3,12 @@ import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 
-/** What commands about a run must name. */
+/** The parts of commands about a run. */
 export interface RunCommand {
-  /** Path of the run's first manifest; empty when rows arrived without one. */
+  /** Path of the run's first manifest; empty if rows arrived without one. */
   readonly manifest: string;
   readonly folder: string;
-  /** The options by which a later start is the same run: `--local`, `--base-url`, `--endpoint`, a cap. */
+  /** The options that a later start of the same run needs: `--local`, `--base-url`, `--endpoint`, a cap. */
   readonly options: readonly string[];
   /** A rehearsal against the embedded emulator: nothing was spent. */
   readonly isRehearsal: boolean;
@@ -16,9 +16,9 @@ export interface RunCommand {
   readonly another: string;
   /** The manifest of the last start with its options, if it is another one. The rows to go are in it. */
   readonly latest?: OfManifest;
-  /** The run's manifests but for the first, by their absolute paths. */
+  /** The run's manifests, except the first, by their absolute paths. */
   readonly others?: ReadonlyMap<string, OfManifest>;
-  /** Options of the last start that its rows to go need, and no other rows. */
+  /** Options of the last start that only its rows to go need. */
   readonly toGo?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface StartFacts {
   /** Path of its manifest. */
   readonly manifest: string;
   readonly local: boolean;
-  /** Empty when there was none. */
+  /** Empty if there was none. */
   readonly baseUrl: string;
   readonly lbBaseUrl: string;
   /** Options of its command line that a later start needs as well, as the run noted them. */
@@ -39,13 +39,13 @@ export interface StartFacts {
   readonly maxCost: number | undefined;
   /** USD: the cap of the start, from any source. */
   readonly cap?: number;
-  /** Bought rows that had changed were bought again (`--changed redo`). */
+  /** Whether bought rows that had changed were bought again (`--changed redo`). */
   readonly redoes?: boolean;
 }
 
 /**
- * How commands name the run: by its first manifest, because a later one (of rejected rows, for example) may hold only
- * some of the rows, and by the options of its last start. For rows of later manifests see `forRowsToGo` and `forRowsOf`.
+ * How commands name the run: with its first manifest, because a later one (of rejected rows, for example) may have only some of
+ * the rows, and with the options of its last start. For rows of later manifests see `forRowsToGo` and `forRowsOf`.
  *
  * @param starts the starts of the run, the first one at least
  * @param folders as the commands write them
@@ -59,7 +59,7 @@ export function runAgainCommand(
   const isSame = first.manifest === last.manifest;
   const later = [...starts, last].filter(({ manifest }) => manifest !== first.manifest);
   const named = ({ manifest, repeat }: Pick<StartFacts, 'manifest' | 'repeat'>) => ({
-    // It is not a path when rows arrived one by one.
+    // It is not a path if rows arrived one by one.
     manifest: isAbsolute(manifest) ? manifest : '',
     options: optionsOf(last, repeat.manifest),
   });
@@ -73,13 +73,13 @@ export function runAgainCommand(
   };
 }
 
-/** The same run by the manifest of its last start: only that one is sure to have the rows that this start left to go. */
+/** The same run with the manifest of its last start, which certainly has the rows that this start left. */
 export function forRowsToGo({ latest, toGo = [], ...run }: RunCommand): RunCommand {
   const { manifest, options } = latest ?? run;
   return { ...run, manifest, options: [...options, ...toGo] };
 }
 
-/** The same run by the manifest with this path, for rows that only that one may have; without a path, by the first. */
+/** The same run with the manifest at this path, for rows that may be in no other; without a path, with the first. */
 export function forRowsOf(run: RunCommand, manifest: string | undefined): RunCommand {
   return manifest === undefined ? run : { ...run, ...run.others?.get(manifest) };
 }
@@ -108,7 +108,7 @@ function optionsOf(start: StartFacts, ofManifest: readonly string[]): string[] {
   ];
 }
 
-/** The command that continues the run, with further words. */
+/** The command that continues the run, with further arguments. */
 export function runAgain(run: RunCommand, ...more: readonly string[]): string | undefined {
   return commandOn('run', run, more);
 }
@@ -134,7 +134,7 @@ export function priceRest(run: RunCommand, caps: readonly ReachedCap[]): string 
   return commandOn('plan', { ...run, options }, lifted);
 }
 
-/** A manifest from stdin goes through stdin again, because its pictures are relative to the working directory. */
+/** A manifest from stdin is passed through stdin again, because its pictures are relative to the working directory. */
 function commandOn(
   command: 'run' | 'plan',
   { manifest, folder, options }: RunCommand,
@@ -148,7 +148,7 @@ function commandOn(
   return isKept ? `${words} < ${shellWords(manifest)}` : words;
 }
 
-/** A name that begins with `-` is safe with a folder before it. */
+/** Puts a folder before a name that begins with `-`. */
 function asOperand(path: string): string {
   return path.startsWith('-') ? `./${path}` : path;
 }

@@ -1,6 +1,6 @@
 import type { EndStatus } from '../../batch/row/row-status.js';
 
-/** How a row ended, in the words of the page; lower case, to stand in a sentence. */
+/** How a row ended, in the words of the page; in lower case, for use in a sentence. */
 const labels: Record<EndStatus, string> = {
   completed: 'completed',
   'invalid-row': 'invalid',
@@ -30,7 +30,7 @@ export function statusLabel(status: EndStatus): string {
   return labels[status];
 }
 
-/** The plural, when it is another word. */
+/** The plural, if it is another word. */
 const labelsOfMany: Partial<Record<EndStatus, string>> = {
   'job-failed': 'jobs failed',
   'job-cancelled': 'jobs cancelled',

@@ -25,13 +25,13 @@ export interface ToDo {
   /** What was charged, and the price of the command. */
   readonly cost: string;
   readonly advice: string;
-  /** Can be pasted into a shell as it is; absent when no command helps. */
+  /** Can be pasted into a shell as it is; absent if no command helps. */
   readonly command?: string;
 }
 
 /**
- * What to do about the rows of each group. The terminal and the report use the same words. A command takes all rows
- * of a manifest with a code, so its price is that of all of them.
+ * What to do about the rows of each group. The terminal and the report use the same words. A command is for all rows of a
+ * manifest with a code, so its price is for all of them.
  */
 export function whatToDo(
   groups: readonly FailureGroup[],
@@ -60,7 +60,7 @@ export function whatToDo(
 export function toGoOn(count: number, given: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
   const run = forRowsToGo(given);
   const reached = exitCode === cappedCode ? caps : [];
-  // A day's cap frees itself with time.
+  // A daily cap has room again after some time.
   const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
   const isBroken = run.isRehearsal && run.options.includes('--faults') && faultyCodes.includes(exitCode ?? 0);
   const again = isBroken ? withoutOption(run, '--faults') : run;
@@ -97,7 +97,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
     : `Once the last 24 hours have room again, or with ${more}, continue:`;
 }
 
-/** By exit code; the sentence about the end already says what happened. */
+/** By exit code. What happened is already in the sentence about the end. */
 const beforeGoingOn: Readonly<Record<number, string>> = {
   3: 'When there is room again under what stopped it, continue:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
@@ -106,7 +106,7 @@ const beforeGoingOn: Readonly<Record<number, string>> = {
 };
 
 const cappedCode = 3;
-/** For starts that `--faults` may have ended: the same faults would end the next one. */
+/** Starts with these codes may have been ended by `--faults`, which would end the next one as well. */
 const faultyCodes = [4, 5, 69];
 
 /** The exact message for a single row. */
@@ -116,7 +116,7 @@ export function messageOf({ code, message, wording, count }: FailureGroup): stri
 }
 
 function commandOf(way: Way, code: FailureCode, given: RunCommand): string | undefined {
-  // The emulator draws its faults from a seed: the same rows would meet the same faults.
+  // The emulator draws its faults from a seed, so the same rows would get the same faults.
   const run = given.isRehearsal ? withoutOption(given, '--faults') : given;
   if (way === 'again') return runAgain(run, '--retry', code);
   if (way === 'run') return runAgain(run);
@@ -149,7 +149,7 @@ function costOf(
   return `${before}; ${what} costs ${formatMoney(again)}.`;
 }
 
-/** `undefined` when a row has no known price. */
+/** `undefined` if a row has no known price. */
 function priceOf(
   groups: readonly FailureGroup[],
   prices: Readonly<Record<string, MicroDollars>>,

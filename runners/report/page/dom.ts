@@ -5,8 +5,8 @@ type Handler = (event: never) => void;
 type Attributes = Record<string, string | number | boolean | Handler | undefined>;
 
 /**
- * An element. Strings become text, never markup, with control characters made visible; functions become listeners;
- * `undefined` and `false` leave an attribute out. Addresses are set by `setAddress` and by nothing else.
+ * Creates an element. Strings become text, never markup, with visible control characters; functions become listeners;
+ * `undefined` and `false` omit an attribute. Only `setAddress` sets addresses.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -77,7 +77,7 @@ function drawing(className: string, ...paths: readonly string[]): SVGElement {
   return svg;
 }
 
-/** The red grease pencil of a reviewer. */
+/** A red cross, as a reviewer draws it. */
 export function pencilCross(): SVGElement {
   return drawing(
     'pencil',

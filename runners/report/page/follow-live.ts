@@ -22,7 +22,7 @@ export function followLive(take: (update: LiveUpdate) => void): void {
   events.addEventListener('error', () => showState(state, true));
 }
 
-/** Shows whether a process works on the run, or the server is gone; and the run's progress, in the tab's title. */
+/** Shows whether a process works on the run, or the server is gone, and the run's progress in the tab's title. */
 function showState(place: HTMLElement, isLost = place.classList.contains('lost')): void {
   const { mode, title } = document.querySelector<HTMLElement>('#flight [data-mode]')?.dataset ?? {};
   const words =
@@ -70,14 +70,14 @@ export function updatePart(id: string, html: string): void {
   });
 }
 
-/** Keeps in place what is under the pointer, what has the focus, or what is in sight, when content above it grows or shrinks. */
+/** Keeps the element under the pointer, with the focus or in sight in place when content above it grows or shrinks. */
 function keepingPlace(change: () => void): void {
   const candidates = [
     ...[...document.querySelectorAll('main :hover')].reverse(),
     document.activeElement,
     document.elementFromPoint(innerWidth / 2, innerHeight / 2),
   ];
-  // A sticky element does not show where the page is scrolled to.
+  // Sticky elements do not count, because they do not move with the page.
   const held = candidates.find((one) => one?.matches('main :not(.toolbar, .toolbar *)'));
   const top = held?.getBoundingClientRect().top ?? 0;
   change();

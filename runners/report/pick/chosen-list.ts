@@ -2,7 +2,7 @@
 export interface ChosenRow {
   readonly id: string;
   readonly row: number;
-  /** The path of the picture, relative to the list's folder; empty when none was saved. */
+  /** The path of the picture, relative to the list's folder; empty if none was saved. */
   readonly file: string;
   readonly stars?: number;
   readonly note?: string;
@@ -45,7 +45,7 @@ export function chosenAxes(cells: Readonly<Record<string, string>>): Record<stri
   );
 }
 
-/** `edits.csv` → `edits.chosen.csv`: lists of several runs lie in one download folder. */
+/** `edits.csv` → `edits.chosen.csv`, because lists of several runs may be in one download folder. */
 export function chosenFileName(manifest: string): string {
   return `${manifest.replace(/\.(csv|jsonl|ndjson)(\.gz)?$/i, '')}.chosen.csv`;
 }
@@ -58,12 +58,12 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A text that a spreadsheet would take for a formula is escaped, as in results.csv. */
+/** Escapes text that looks like a formula to a spreadsheet, as in results.csv. */
 function spreadsheetText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
-/** The text before `spreadsheetText`. */
+/** Undoes `spreadsheetText`. */
 export function plainCell(text: string): string {
   return /^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text;
 }

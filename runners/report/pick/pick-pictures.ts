@@ -18,7 +18,7 @@ export interface Picked {
   readonly missing: readonly string[];
   /** The list, written beside the copies. */
   readonly list: string;
-  /** How many other files lie in the folder. */
+  /** The number of other files in the folder. */
   readonly others: number;
 }
 
@@ -89,7 +89,7 @@ interface ChosenPicture {
   readonly id: string;
   readonly cells: Readonly<Record<string, string>>;
   readonly row: number;
-  /** Relative to the run's folder; `undefined`: the row has none that was saved. */
+  /** Relative to the run's folder; `undefined` if the row has no saved picture. */
   readonly path?: string;
 }
 
@@ -124,7 +124,7 @@ export async function readChosen(disk: Disk, folder: string, list: string): Prom
     for await (const { value } of readJsonl(disk, join(folder, name), () => undefined)) {
       const { id, row, jobId, image } = value;
       for (const one of typeof id === 'string' ? (byId.get(id) ?? []) : []) {
-        // Without a job, a line means the present picture of its row.
+        // Without a job, a line means the current picture of its row.
         if (one.jobId === '' ? name === earlierFile : one.jobId !== jobId) continue;
         const path = isObject(image) ? safeImagePath(image['path']) : undefined;
         one.picture = { id: one.id, cells: one.cells, row: Number(row), ...(path !== undefined && { path }) };

@@ -20,12 +20,12 @@ export class CsvRecord {
     this.separatorByte = sign.charCodeAt(0);
   }
 
-  /** The line is empty. */
+  /** Whether the line is empty. */
   get isEmpty(): boolean {
     return this.count === 1 && this.starts[0] === this.ends[0];
   }
 
-  /** Reads the record that begins at `start`. Returns where its last line ends; -1: a quote is open at the end of the bytes. */
+  /** Reads the record that begins at `start`. Returns where its last line ends, or -1 if a quote is open at the end of the bytes. */
   split(bytes: Buffer, start: number): number {
     const { separatorByte } = this;
     const { length } = bytes;
@@ -60,7 +60,7 @@ export class CsvRecord {
     return Number.isNaN(plain) ? Number(this.text(place)) : plain;
   }
 
-  /** The cell's time in ms since the epoch; NaN when it is not a time. */
+  /** The cell's time in ms since the epoch; NaN if it is not a time. */
   time(place: number, times: IsoTimes): number {
     const [start, end] = this.extentOf(place);
     const plain = times.plain(this.bytes, start, end);
@@ -86,7 +86,7 @@ export class CsvRecord {
   }
 }
 
-/** The position of a quote; -1: none. Two quotes stand for one in the text. */
+/** The position of the closing quote, or -1. Two quotes stand for one in the text. */
 function closingQuote(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 2))
     if (bytes[at + 1] !== quote) return at;

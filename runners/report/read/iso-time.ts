@@ -4,14 +4,14 @@ const [hourMs, minuteMs, secondMs] = [3_600_000, 60_000, 1_000];
 const [letterT, colon, point, letterZ] = Buffer.from('T:.Z');
 
 /**
- * Times of a run's files in ms since the epoch, as `Date.parse` returns them. For times that `toISOString` wrote,
- * several of the same day in a row, it takes a tenth of the time.
+ * Parses times of a run's files to ms since the epoch, like `Date.parse`. For successive times of one day that `toISOString`
+ * wrote, it takes a tenth of the time.
  */
 export class IsoTimes {
   private readonly day = Buffer.alloc(dayLength);
   private dayMs = Number.NaN;
 
-  /** The time in `bytes[start, end)`; NaN when `toISOString` would not write it like this (`Date.parse` may still read it). */
+  /** The time in `bytes[start, end)`; NaN if `toISOString` would not write it like this (`Date.parse` may still read it). */
   plain(bytes: Buffer, start: number, end: number): number {
     if (end - start !== whole || !hasSigns(bytes, start)) return Number.NaN;
     const hour = digits(bytes, start + 11, 2);
@@ -38,7 +38,7 @@ function hasSigns(bytes: Buffer, start: number): boolean {
   return isTime && bytes[start + 19] === point && bytes[start + 23] === letterZ;
 }
 
-/** NaN where one of them is not a digit. */
+/** NaN if one of them is not a digit. */
 function digits(bytes: Buffer, from: number, count: number): number {
   let value = 0;
   for (let at = from; at < from + count; at++) {

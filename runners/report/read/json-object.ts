@@ -19,7 +19,7 @@ export function numberOr<T>(value: unknown, other: T): number | T {
   return typeof value === 'number' && Number.isFinite(value) ? value : other;
 }
 
-/** The object under a name; an empty object without one. */
+/** The object under a name; an empty object if there is none. */
 export function objectIn(line: JsonObject, name: string): JsonObject {
   const value = line[name];
   return isObject(value) ? value : {};

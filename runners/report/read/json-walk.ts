@@ -26,8 +26,8 @@ const isPlain = new Uint8Array(256).fill(1, blank);
 isPlain[quote] = isPlain[backslash] = 0;
 
 /**
- * Walks over JSON values in bytes without creating them. It accepts and refuses exactly what `JSON.parse` does. Each
- * method takes the position where something begins, and returns the position after it; -1: invalid.
+ * Walks over JSON values in bytes without creating them. It accepts and refuses exactly what `JSON.parse` does. Each method
+ * gets the position where something begins, and returns the position after it, or -1 if it is invalid.
  */
 export class JsonWalk {
   protected bytes: Buffer = Buffer.alloc(0);
@@ -130,7 +130,7 @@ export class JsonWalk {
     return word !== undefined && isSame(this.bytes, at, at + word.length, word) ? at + word.length : -1;
   }
 
-  /** Returned for an invalid escape: a position at which no string can go on. */
+  /** Returns, for an invalid escape, a position at which no string can continue. */
   private escape(at: number): number {
     const { bytes } = this;
     const sign = bytes[at + 1] ?? 0;

@@ -5,7 +5,7 @@ import { isDigit, plainNumber, Texts } from './values-in-bytes.js';
 /** A wanted key. */
 interface Wanted {
   readonly name: Buffer;
-  /** The index of its path; -1: only keys below it are wanted. */
+  /** The index of its path; -1 if only keys below it are wanted. */
   place: number;
   readonly below: Level;
   /** The last scan in which it was found. */
@@ -42,7 +42,7 @@ export class ObjectScanner extends JsonWalk {
     this.ends = new Int32Array(paths.length);
   }
 
-  /** Reads `bytes[start, end)`. False: it is not exactly one JSON object. The last value of a repeated key counts. */
+  /** Reads `bytes[start, end)`. Returns false if this is not exactly one JSON object. The last value of a repeated key counts. */
   scan(bytes: Buffer, start: number, end: number): boolean {
     this.bytes = bytes;
     this.start = start;
@@ -63,12 +63,12 @@ export class ObjectScanner extends JsonWalk {
     return this.has(place) && this.bytes[this.starts[place] ?? 0] === openBrace;
   }
 
-  /** The bytes of the value as text; empty without a value. */
+  /** The bytes of the value as text; empty if there is no value. */
   raw(place: number): string {
     return this.has(place) ? this.bytes.toString('utf8', this.starts[place], this.ends[place]) : '';
   }
 
-  /** The value's position, relative to the scanned range. A length of 0: no value. */
+  /** The value's position, relative to the scanned range. The length is 0 if there is no value. */
   extentOf(place: number): { readonly at: number; readonly length: number } {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     return end === 0 ? { at: 0, length: 0 } : { at: start - this.start, length: end - start };
@@ -93,7 +93,7 @@ export class ObjectScanner extends JsonWalk {
     return Number.isFinite(value) ? value : undefined;
   }
 
-  /** The value's time in ms since the epoch; NaN when it is not a time. */
+  /** The value's time in ms since the epoch; NaN if it is not a time. */
   time(place: number, times: IsoTimes): number {
     const [start = 0, end = 0] = [this.starts[place], this.ends[place]];
     const plain = times.plain(this.bytes, start + 1, end - 1);
@@ -114,7 +114,7 @@ export class ObjectScanner extends JsonWalk {
     if (key !== undefined) key.place = place;
   }
 
-  /** The position after the object that opens at `at`, some of whose keys are wanted; -1: invalid. */
+  /** The position after the object that opens at `at`, with some wanted keys; -1 if it is invalid. */
   private object(at: number, level: Level): number {
     const { bytes } = this;
     let next = this.space(at + 1);

@@ -15,14 +15,14 @@ export interface Purchase {
   readonly id: string;
   readonly row: number;
   readonly attempt: number;
-  /** Empty when no id came back. */
+  /** Empty if no id came back. */
   readonly jobId: string;
-  /** Empty when the purchase has none. */
+  /** Empty if the purchase has none. */
   readonly resolution: string;
-  /** 0 without a known price. */
+  /** 0 if no price is known. */
   readonly cost: MicroDollars;
   readonly source: PurchaseSource;
-  /** ms since the epoch; NaN when the line has no time. */
+  /** ms since the epoch; NaN if the line has no time. */
   readonly at: number;
 }
 
@@ -67,7 +67,7 @@ export function copyOf({ id, row, attempt, jobId, resolution, cost, source, at }
 
 const columns = ['id', 'row', 'attempt', 'jobId', 'resolution', 'cost', 'source', 'settledAt'] as const;
 
-/** The present record; only cells that are read are created. */
+/** The current record. Only cells that are read are created. */
 class PurchaseLine implements Purchase {
   source: PurchaseSource = 'unknown';
   cost = 0;
@@ -82,7 +82,7 @@ class PurchaseLine implements Purchase {
     this.places = Object.fromEntries(places) as typeof this.places;
   }
 
-  /** False: the line has no source or no amount. Checked first. */
+  /** Whether the line has a source and an amount. Call this first. */
   isPurchase(): boolean {
     const name = this.record.text(this.places.source);
     const source = sources.find((one) => one === name);

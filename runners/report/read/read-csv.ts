@@ -11,12 +11,12 @@ export interface CsvRow {
 }
 
 /**
- * The rows of a CSV file by column name, in flat memory; nothing when the file is missing. The separator is that of a
- * first line `sep=;`, as Excel writes it, else the comma, semicolon or tab that the header has most. Quoted cells may
- * hold line breaks.
+ * The rows of a CSV file by column name, in constant memory; nothing if the file is missing. The separator is that of a first
+ * line `sep=;`, as Excel writes it, or else the most frequent of comma, semicolon and tab in the header. Quoted cells may
+ * contain line breaks.
  *
- * @param unended called with the line of a quote that nothing closes; the rest of the file is left out, because a run
- *   may be writing it
+ * @param unended called with the line of a quote that is never closed; the rest of the file is skipped, because a run may be
+ *   writing it
  */
 export async function* readCsv(
   disk: Disk,
@@ -31,7 +31,7 @@ export async function* readCsv(
 }
 
 /**
- * As above, for millions of rows: a cell that nobody reads is not created.
+ * Like `readCsv`, for millions of rows: a cell that nobody reads is not created.
  *
  * @param take called with the same object for all records, which is valid until the next call. Column names never
  *   change.
@@ -68,13 +68,13 @@ class RecordReader {
   /** Where the next record begins. */
   line = 1;
   private names: readonly string[] | undefined;
-  /** The one that a first line names. */
+  /** The separator that a first line names. */
   private separator: string | undefined;
   private readonly record = new CsvRecord();
   private bytes: Buffer = Buffer.alloc(0);
   /** The start of a record that continues in the next block. */
   private open: Buffer = Buffer.alloc(0);
-  /** Blocks behind it that have not been looked at. */
+  /** Blocks after it that are not split yet. */
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
 
@@ -82,7 +82,10 @@ class RecordReader {
     return this.open.length > 0;
   }
 
-  /** A block of whole lines. One that goes on with a record waits until as much has come: each is looked at a few times at most. */
+  /**
+   * Adds a block of whole lines. A block that continues a record waits until the bytes have doubled, so that each is split only
+   * a few times.
+   */
   add(block: Buffer): void {
     this.bytes = this.isOpen() ? nothing : block;
     if (!this.isOpen()) return;
@@ -91,7 +94,7 @@ class RecordReader {
     if (this.waitingBytes >= this.open.length) this.addWaiting();
   }
 
-  /** What waits behind an open record is looked at. */
+  /** Splits the blocks that wait after an open record. */
   addWaiting(): void {
     this.bytes = Buffer.concat([this.open, ...this.waiting]);
     this.open = nothing;
@@ -99,7 +102,7 @@ class RecordReader {
     this.waitingBytes = 0;
   }
 
-  /** Its records, except an unfinished last one. */
+  /** Passes on its records, except an unfinished last one. */
   take(take: TakeRecord): void {
     const { record, bytes } = this;
     for (let start = 0; start < bytes.length;) {
@@ -131,7 +134,7 @@ class RecordReader {
 const nothing: Buffer = Buffer.alloc(0);
 const sepLine = /^\uFEFF?"?sep=([,;|\t])"?\r?$/i;
 
-/** Of a record that ends there: one, and one for each line break in its cells. */
+/** The number of lines of a record: one, and one for each line break in its cells. */
 function linesIn(bytes: Buffer, start: number, end: number): number {
   let lines = 1;
   for (let at = lineEnd(bytes, start); at < end; at = lineEnd(bytes, at + 1)) lines++;

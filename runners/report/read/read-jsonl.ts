@@ -11,8 +11,8 @@ export interface PlacedObject {
 }
 
 /**
- * The objects of a JSONL file in flat memory; nothing when the file is missing. A line that does not parse is passed
- * to `skipped` and left out; an unended last line is only left out, because a run may be writing it.
+ * The objects of a JSONL file in constant memory; nothing if the file is missing. A line that does not parse is skipped and
+ * reported to `skipped`; a last line without a newline is only skipped, because a run may be writing it.
  *
  * @param wanted called before a line is parsed; false skips the line
  */
@@ -35,7 +35,7 @@ export async function* readJsonl(
   }
 }
 
-/** Takes the lines of a file, one after another. */
+/** Receives the lines of a file, one after another. */
 interface LineTaker<T> {
   readonly take: (line: T, offset: number, length: number) => void;
   /** Called for a line that does not parse. */
@@ -43,7 +43,7 @@ interface LineTaker<T> {
 }
 
 /**
- * As above, for millions of lines of which little is read: no object is created for a line.
+ * Like `readJsonl`, for millions of lines of which only little is read: no object is created for a line.
  *
  * @param into.take called with the scanner at the line
  */
@@ -58,7 +58,7 @@ export function scanJsonl(
   );
 }
 
-/** As above, for lines that are read whole: no promise is created for a line. */
+/** Like `readJsonl`, but creates no promise for each line. */
 export function parseJsonl(disk: Disk, path: string, into: LineTaker<JsonObject>): Promise<void> {
   return takeLines(disk, path, into, (bytes, start, end) => parseObject(bytes.toString('utf8', start, end)));
 }
@@ -88,7 +88,7 @@ async function takeLines<T>(
   }
 }
 
-/** Each read costs a round trip to another thread. */
+/** Large, because each read costs a round trip to another thread. */
 const chunkBytes = 4 << 20;
 
 /**
@@ -125,7 +125,7 @@ export async function* objectsWith(
 
 const newline = 0x0a;
 
-/** `undefined` when the file is missing. */
+/** `undefined` if the file is missing. */
 export async function openIfThere(disk: Disk, path: string): Promise<DiskFile | undefined> {
   const found = await disk.stat(path);
   return found?.kind === 'file' ? disk.open(path, 'r') : undefined;
@@ -135,7 +135,7 @@ const headBytes = 64;
 const key = [...Buffer.from('"k":"')];
 const quote = 0x22;
 
-/** The kind of a journal record from the head of its line, without parsing; `undefined` when the head does not show it. */
+/** The kind of a journal record from the head of its line, without parsing; `undefined` if the head does not show it. */
 export function recordKind(line: Buffer): string | undefined {
   const end = Math.min(line.length, headBytes);
   let at = 0;

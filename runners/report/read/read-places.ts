@@ -15,9 +15,9 @@ export interface PlaceReader {
   /** The objects at these places, in their order; `undefined` for a line that has changed since the survey. */
   read(places: readonly Place[]): Promise<(JsonObject | undefined)[]>;
   /**
-   * The lines as bytes; empty when the file has become too short.
+   * The lines as bytes; empty if the file has become too short.
    *
-   * @param room memory that holds them until it is used again. @defaultValue new memory
+   * @param room memory for the lines, valid until it is used again. @defaultValue new memory
    */
   readBytes(places: readonly Place[], room?: Room): Promise<Buffer[]>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface PlaceReader {
 
 const mostKeptBytes = 4 << 20;
 
-/** Memory for reuse: large buffers that come and go make the collector scan the whole heap each time. */
+/** Reused memory, because each new large buffer makes the collector scan the whole heap. */
 export class Room {
   private bytes = Buffer.alloc(0);
   private used = 0;
@@ -33,7 +33,7 @@ export class Room {
   /** A buffer of this many bytes, with any content. Buffers taken before `clear` stay unchanged. */
   take(length: number): Buffer {
     if (this.used + length > this.bytes.length) {
-      // The next request may be a little larger.
+      // A little more, because the next request may be larger.
       this.bytes = Buffer.allocUnsafeSlow(Math.max(length + (length >>> 3), this.bytes.length));
       this.used = 0;
     }

@@ -11,7 +11,7 @@ export class Texts {
   /** The text of `bytes[start, end)`. */
   of(bytes: Buffer, start: number, end: number): string {
     if (end - start > mostBytes) return bytes.toString('utf8', start, end);
-    // Up to four bytes are packed into one number, with their count in front when there are fewer.
+    // Up to four bytes are packed into one number, preceded by their count if there are fewer.
     let key = end - start === mostBytes ? 0 : end - start + 1;
     for (let at = start; at < end; at++) key = (key << 8) | (bytes[at] ?? 0);
     const known = this.known.get(key);

@@ -18,8 +18,8 @@ export interface Charge {
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` when it is empty, a line has no amount in USD, or most are below zero, `statement-columns` when a
- *   column is missing
+ * @throws {MillraceError} `statement` if it is empty, a line has no amount in USD, or most are below zero, `statement-columns`
+ *   if a column is missing
  */
 export async function readCharges(
   disk: Disk,
@@ -64,7 +64,10 @@ function noAmount(path: string, line: number, column: string, cell: string): Mil
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
-/** A charge that is not seen as one makes a row that was paid look as if it had never been sent. */
+/**
+ * The error for amounts that are mostly negative: charges that are not recognised would make paid rows look as if they were
+ * never sent.
+ */
 function negative(path: string, column: string): MillraceError {
   return new MillraceError(
     'statement',
@@ -72,7 +75,7 @@ function negative(path: string, column: string): MillraceError {
   );
 }
 
-/** Euros that are read as dollars would settle rows at a wrong price. */
+/** The error for another currency: euros that are read as dollars would settle rows at a wrong price. */
 function otherCurrency(path: string, line: number, column: string, cell: string): MillraceError {
   return new MillraceError(
     'statement',
@@ -99,7 +102,7 @@ function timeOf(cell: string): TimeOfCharge | undefined {
   const at = Math.min(...readings);
   if (at === Infinity) return undefined;
   const apart = Math.max(...readings) - at;
-  // An export by days may write them as midnight.
+  // Midnight counts as a day, because an export by days may write it.
   if (!/\d:\d/.test(text) || /(?<![\d:])0?0:00(?::00)?(?![:\d]|\.\d*[1-9])/.test(text))
     return { at, slackMs: apart + daySlackMs };
   return apart === 0 && /:.*(?:z|utc|gmt|[+-]\d\d:?\d\d)$/i.test(text)
@@ -118,9 +121,8 @@ function readingsOf(text: string): number[] {
 }
 
 /**
- * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` when it
- * is not an amount, or has another currency. A comma before the last three digits separates thousands, unless a zero
- * is before it.
+ * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` if it is not an
+ * amount, or has another currency. A comma before the last three digits separates thousands, unless a zero is before it.
  */
 export function parseAmount(cell: string): MicroDollars | undefined {
   const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
@@ -139,13 +141,13 @@ function withDecimalPoint(text: string): string {
   return `${text.slice(0, last).replace(/[.,]/g, '')}.${text.slice(last + 1)}`;
 }
 
-/** The columns of a billing export; a name that is left out is found among usual names. */
+/** The columns of a billing export. For a name that is not given, usual names are tried. */
 export interface StatementColumns {
   /** The id of the job or request. */
   readonly job?: string;
   /** What was charged, in USD. */
   readonly amount?: string;
-  /** The time. Without such a column, charges of other times cannot be told from those of the run. */
+  /** The time. Without it, charges of other times cannot be distinguished from those of the run. */
   readonly time?: string;
 }
 
@@ -176,7 +178,7 @@ interface FoundColumns {
 /**
  * @param path the export's path, for messages
  * @param present the names in the export's first line
- * @throws {MillraceError} `statement-columns` when a column is missing; the message names those that exist
+ * @throws {MillraceError} `statement-columns` if a column is missing; the message names the existing ones
  */
 function statementColumns(path: string, present: readonly string[], given: StatementColumns): FoundColumns {
   const find = (meaning: keyof typeof usual): string | undefined => {

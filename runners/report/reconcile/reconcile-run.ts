@@ -14,19 +14,19 @@ export interface Reconciliation {
   };
   /** How many purchases have a charge of the same amount. */
   readonly matched: number;
-  /** Purchases without a job id, which a person settled, with a charge of their price that belongs to no job of the run. */
+  /** Purchases that were settled by hand without a job id, with a charge of their price that belongs to no job of the run. */
   readonly byHand: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
   /** Charged with another amount than booked. */
   readonly differing: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
-  /** Booked and not charged, without unknown purchases. */
+  /** Booked but not charged, without unknown purchases. */
   readonly onlyInRun: readonly Purchase[];
-  /** Charged during the run and not booked, without charges that may belong to a held row. */
+  /** Charged during the run but not booked, without charges that may belong to a held row. */
   readonly onlyInStatement: readonly Charge[];
-  /** Held rows. Each has the charge of its job, or the charges that may be its own: not booked, of its time and price. */
+  /** Held rows. Each has the charge of its job, or the unbooked charges that may be its own by time and price. */
   readonly held: readonly HeldPurchase[];
   /** Charges of other times: most likely of other runs. */
   readonly elsewhere: { readonly count: number; readonly amount: MicroDollars };
-  /** Run and export have the same purchases at the same prices, and nothing is in doubt. */
+  /** Whether run and export have the same purchases at the same prices, and nothing is in doubt. */
   readonly isEven: boolean;
 }
 
@@ -36,11 +36,14 @@ export interface HeldPurchase {
   readonly charges: readonly Charge[];
   /** Its row was bought again since: it is settled by its attempt, and its job can no longer be polled. */
   readonly isEarlier: boolean;
-  /** When its request was sent, ms since the epoch; absent when the journal does not have it. */
+  /** When its request was sent, ms since the epoch; absent if the journal does not have it. */
   readonly sentAt?: number;
-  /** The export ends before its request was sent: a missing charge proves nothing. */
+  /** Whether the export ends before the request was sent: then a missing charge proves nothing. */
   readonly isBeyond: boolean;
-  /** The export has none of the run's known jobs that cost something, as one of another account: a missing charge proves nothing. */
+  /**
+   * Whether the export has none of the run's known jobs that cost something, like an export of another account: then a missing
+   * charge proves nothing.
+   */
   readonly isForeign: boolean;
   /**
    * The export lacks jobs that ended before its end and cost something, as one page of several or one endpoint of two: a
@@ -59,11 +62,11 @@ export interface ReconcileOptions {
 const marginMs = 3_600_000;
 
 /**
- * Compares the purchases of a run (costs.csv) with a billing export (CSV) and names what only one of them has. Sends
- * nothing and changes nothing.
+ * Compares the purchases of a run (costs.csv) with a billing export (CSV), and names those that only one of them has. Sends and
+ * changes nothing.
  *
  * @param statement path of the export
- * @throws {MillraceError} `statement` when the export cannot be read, `statement-columns` when a column is missing
+ * @throws {MillraceError} `statement` if the export cannot be read, `statement-columns` if a column is missing
  */
 export async function reconcileRun(
   folder: string,
@@ -92,7 +95,7 @@ export async function reconcileRun(
   });
 }
 
-/** The parts of the export besides the run's own charges. */
+/** The parts of the export that are not the run's own charges. */
 interface Surroundings {
   readonly others: readonly Charge[];
   readonly sentTimes: ReadonlyMap<Purchase, number>;
@@ -209,7 +212,10 @@ function suspectCharges(
   });
 }
 
-/** Prices change: a somewhat different charge may match, and any charge when no price was known. */
+/**
+ * Whether a charge may match the price. Prices change, so a somewhat different charge may match, and any charge if no price was
+ * known.
+ */
 function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
   return cost === 0 || (amount > cost / 2 && amount < cost * 2);
 }

@@ -15,8 +15,8 @@ const scanned = { path: 0, sha256: 1, images: 2, cells: 3 } as const;
 const paths = [['image', 'path'], ['image', 'sha256'], ['request', 'input', 'images'], ['images']];
 
 /**
- * Rows as the content of a script that hands them to the page: their lines, byte by byte, within a text. Nothing is parsed but what
- * only the disk can say of a row: which of its pictures lie on it.
+ * Rows as the content of a script that passes them to the page: their unchanged lines inside a text. Only the references are
+ * parsed, to find which of them are on this disk.
  */
 export class LineFiles {
   readonly #scanner = new ObjectScanner(paths);
@@ -29,17 +29,17 @@ export class LineFiles {
   ) {}
 
   /**
-   * The pieces of a file.
+   * The parts of a file.
    *
-   * @param call The function that takes the rows, with its opening bracket and its first values.
-   * @param room What holds the pieces.
+   * @param call The function that receives the rows, with its opening bracket and first arguments.
+   * @param room Memory for the parts.
    */
   async content(call: string, from: number, to: number, room: Room): Promise<Uint8Array[]> {
     this.#lines.clear();
     const lines = await this.reader.readLines(from, to, this.#lines);
     const kinds: string[] = [];
     const thumbs: (string | null)[] = [];
-    // Many rows have the same pictures: what the line says of them is looked at once.
+    // Each text is parsed once, because many rows have the same pictures.
     const texts = new Set<string>();
     const references = new Map<string, PageReference>();
     const made = await this.reader.rowsOf(lines.filter(isMade));
@@ -76,7 +76,7 @@ export class LineFiles {
     return this.shelf.thumbnail(path, this.#scanner.text(scanned.sha256)) ?? null;
   }
 
-  /** Notes which of the pictures lie on the disk. */
+  /** Notes which of the pictures are on this disk. */
   async #noteReferences(images: string, known: Map<string, PageReference>): Promise<void> {
     for (const image of imagesOf({ images: valueOfJson(images) })) {
       const name = manifestImage(image, this.isLocal);
@@ -94,7 +94,7 @@ export class LineFiles {
   }
 }
 
-/** The page cannot make the row from its line. */
+/** Whether the page cannot create the row from its line. */
 function isMade({ place, bytes }: PlacedLine): boolean {
   return place.again || bytes.length > longestLine || bytes.length === 0;
 }
@@ -104,13 +104,14 @@ const [newline, carriageReturn, backtick, dollar] = [0x0a, 0x0d, 0x60, 0x24];
 const tail = Buffer.from('`)\n');
 
 /**
- * Lines of JSON as the content of `String.raw`, which takes every byte as it is but for these: what would end the text or begin
- * code in it stands only inside JSON's strings, where it is written as an escape; a carriage return is white space there.
+ * Lines of JSON as the content of a `String.raw` template, which leaves most bytes unchanged. Characters that would end the
+ * template or begin code in it occur only in JSON strings, where an escape can replace them; a carriage return is only white
+ * space.
  */
 function templateOf(head: Buffer, lines: readonly Uint8Array[], room: Room): Uint8Array[] {
   const whole = joined(head, lines, room);
   const text = whole.subarray(head.length, whole.length - tail.length);
-  // One byte is found in a tenth of the time of two.
+  // Searching for one byte takes a tenth of the time of searching for two.
   const mayBeginCode = text.includes(dollar) && text.includes('${');
   if (!mayBeginCode && !text.includes(backtick) && !text.includes(carriageReturn)) return [whole];
   const escaped = text
@@ -121,7 +122,7 @@ function templateOf(head: Buffer, lines: readonly Uint8Array[], room: Room): Uin
   return [head, Buffer.from(escaped), tail];
 }
 
-/** The lines, each ended by a newline, between head and tail: in one piece, which is one write. */
+/** Head, lines with their newlines, and tail, joined so that one write is enough. */
 function joined(head: Buffer, lines: readonly Uint8Array[], room: Room): Buffer {
   const length = lines.reduce((sum, line) => sum + line.length + 1, head.length + tail.length);
   const bytes = room.take(length);

@@ -10,7 +10,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const batchRows = 250;
 
-/** Reads rows of a surveyed run as the gallery shows them. */
+/** Reads rows of a surveyed run for the gallery. */
 export class PageRowReader {
   readonly #survey: Survey;
   readonly #shelf: RunPictures;
@@ -27,21 +27,21 @@ export class PageRowReader {
     return new PageRowReader(survey, shelf, await openPlaces(disk, survey.folder, files));
   }
 
-  /** The rows at places `from` up to `to` of the order of the manifest. */
+  /** The rows from `from` to before `to`, in the order of the manifest. */
   async read(from: number, to: number): Promise<PageRow[]> {
     const places = this.#survey.rows.places.slice(from, to);
     const lines = await this.#reader.read(places);
     return this.#pageRows(places.map((place, index) => ({ place, line: lines[index] ?? {} })));
   }
 
-  /** The same rows as they stand in the files, held by `room`. */
+  /** The lines of these rows as they are in the files; `room` is the memory for them. */
   async readLines(from: number, to: number, room: Room): Promise<PlacedLine[]> {
     const places = this.#survey.rows.places.slice(from, to);
     const lines = await this.#reader.readBytes(places, room);
     return places.map((place, index) => ({ place, bytes: lines[index] as Buffer }));
   }
 
-  /** Some of them as the gallery shows them. */
+  /** Converts some of these lines to rows of the gallery. */
   async rowsOf(lines: readonly PlacedLine[]): Promise<ReadonlyMap<PlacedLine, PageRow>> {
     const rows = await this.#pageRows(
       lines.map(({ place, bytes }) => ({ place, line: parseObject(bytes.toString()) ?? {} })),
@@ -53,7 +53,7 @@ export class PageRowReader {
     return this.#reader.close();
   }
 
-  /** Their earlier pictures are read in one go. */
+  /** Reads all their earlier pictures together. */
   async #pageRows(lines: readonly ParsedLine[]): Promise<PageRow[]> {
     if (lines.length === 0) return [];
     const { earlier, isRehearsal: isLocal } = this.#survey;
@@ -66,7 +66,7 @@ export class PageRowReader {
   }
 }
 
-/** A row's line, and where it stands. */
+/** A row's parsed line, and its position. */
 interface ParsedLine {
   readonly place: RowPlace;
   readonly line: JsonObject;
@@ -76,13 +76,13 @@ function idOf({ id }: JsonObject): string {
   return typeof id === 'string' ? id : '';
 }
 
-/** A line of a row, and where it stands. */
+/** A line of a row, and its position. */
 export interface PlacedLine {
   readonly place: RowPlace;
   readonly bytes: Buffer;
 }
 
-/** All rows of a run, some hundred at a time. */
+/** All rows of a run, read some hundred at a time. */
 export async function* pageRows(
   disk: Disk,
   survey: Survey,
@@ -102,7 +102,7 @@ interface Sources {
   readonly isLocal: boolean;
 }
 
-/** @param superseded The row's earlier results, oldest first; `undefined` where a line has changed since it was surveyed. */
+/** @param superseded The row's earlier results, oldest first; `undefined` for a line that has changed since the survey. */
 async function pageRow(
   { place, line }: ParsedLine,
   superseded: readonly (JsonObject | undefined)[],
@@ -130,7 +130,7 @@ async function earlierPictures(
   return pictures.filter((picture) => picture !== undefined).reverse();
 }
 
-/** A superseded result as the gallery shows it behind the latest; `undefined` when it had no picture. */
+/** The picture of an earlier result; `undefined` if it had none. */
 async function earlierPicture(result: JsonObject, shelf: RunPictures): Promise<EarlierPicture | undefined> {
   const picture = await shelf.result(result['image']);
   if (picture === undefined) return undefined;

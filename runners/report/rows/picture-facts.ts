@@ -1,7 +1,7 @@
 import type { PagePicture, PageReference } from '../page-data.js';
 import { isObject, type JsonObject } from '../read/json-object.js';
 
-/** What a result says of a picture that was saved, and where the page finds it. */
+/** A saved picture, from the facts in a result and the address for the page. */
 export function savedPicture(image: JsonObject, at: Pick<PagePicture, 'path' | 'thumb'>): PagePicture {
   return defined({
     ...at,
@@ -17,7 +17,7 @@ export function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
   return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
 }
 
-/** The path of a result's picture in the run's folder; `undefined`: it has none there. */
+/** The path of a result's picture in the run's folder; `undefined` if it has none there. */
 export function savedPath(image: unknown): string | undefined {
   return isObject(image) ? safeImagePath(image['path']) : undefined;
 }
@@ -28,15 +28,15 @@ export function safeImagePath(path: unknown): string | undefined {
   return leadsOut.test(path) ? undefined : path;
 }
 
-/** A part `..` or an empty one, or a drive in front. */
+/** A part that is `..` or empty, or a drive letter at the beginning. */
 const leadsOut = /(?:^|[/\\])(?:\.\.)?(?:[/\\]|$)|^[a-z]:/i;
 
-/** A path in the run's folder as the page names it. */
+/** A path in the run's folder as an address for the page. */
 export function pathAddress(path: string): string {
   return path.replace(halfCharacter, '\ufffd').split('/').map(encodeURIComponent).join('/');
 }
 
-/** It cannot be encoded; in a name on the disk U+FFFD stands for it. */
+/** Half of a surrogate pair, which cannot be encoded; names on the disk have U+FFFD instead. */
 const halfCharacter = /[\ud800-\udfff]/gu;
 
 const longestName = 120;
@@ -45,7 +45,7 @@ export function shownName(name: string): string {
   return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
 }
 
-/** A reference that is not a file of this machine; `undefined`: it may be one. */
+/** A reference that is not a file of this machine; `undefined` if it may be one. */
 export function remoteReference(name: string): PageReference | undefined {
   const url = webUrl(name);
   if (url !== undefined) return { name: shownName(name), url };
@@ -69,7 +69,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Without what is undefined. */
+/** A copy without undefined values. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const kept: { [name: string]: unknown } = {};
   for (const [name, part] of Object.entries(value)) if (part !== undefined) kept[name] = part;

@@ -10,28 +10,28 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import { readFirstStart } from '../survey/run-story.js';
 
-/** Nobody waits long for a small picture in a report. */
+/** Short limits, because nobody waits long for a small picture in a report. */
 const timeouts = phaseTimeouts(15_000, { readMs: 30_000, requestMs: 60_000 });
 const atOnce = 4;
-/** A host that is away this many times in a row is not asked again. */
+/** A host that fails this many successive times is not asked again. */
 const mostFaults = 3;
 const reasonsKept = 5;
 
 export interface ReferenceCopiesOptions {
   /** @defaultValue one over got, without a key, from the addresses that the run's service may name */
   readonly download?: Download;
-  /** Called with how many there are after each of them. */
+  /** Called after each copy, with the number of copies so far. */
   readonly onSaved?: (count: number) => void;
 }
 
 /**
- * Makes small copies of references on the web: each is fetched once, without a key, and is in memory only while its
- * copy is made. A reference that cannot be fetched is counted, and does not fail the report.
+ * Saves small copies of references on the web. Each is fetched once, without a key, and is in memory only while its copy is
+ * made. A reference that cannot be fetched is counted, and does not fail the report.
  */
 export class ReferenceCopies {
   saved = 0;
   failed = 0;
-  /** Why, for the first of those that failed. */
+  /** The reasons for the first failures. */
   readonly reasons: string[] = [];
   readonly #disk: Disk;
   readonly #download: Download;
@@ -43,7 +43,7 @@ export class ReferenceCopies {
     [this.#disk, this.#download, this.#onSaved] = [disk, download, onSaved];
   }
 
-  /** For the run in this folder. */
+  /** Opens the copies for the run in this folder. */
   static async open(
     disk: Disk,
     folder: string,
@@ -54,7 +54,7 @@ export class ReferenceCopies {
     return new ReferenceCopies(disk, download ?? createGotDownload({ services }), onSaved);
   }
 
-  /** Resolves whether the copy lies at `target` now. */
+  /** Saves the copy of a reference. Resolves to whether it is at `target` now. */
   save(url: string, target: string): Promise<boolean> {
     return this.#limit(async () => {
       const host = new URL(url).host;
@@ -92,7 +92,7 @@ export class ReferenceCopies {
     return Buffer.concat(chunks);
   }
 
-  /** The whole address is not printed: its query may hold a signature. */
+  /** Without the whole address, whose query may contain a signature. */
   #note(host: string, error: unknown): void {
     this.failed++;
     const reason = `${host}: ${error instanceof Error ? error.message.replace(/^GET \S+: /, '') : String(error)}`;

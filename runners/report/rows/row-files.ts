@@ -11,7 +11,7 @@ import { PageRowReader } from './page-rows.js';
 import { type RunPictures, readWhole } from './run-pictures.js';
 
 const rowsPerFile = 250;
-/** Each file is synced: where there are many rows, more of them share one. */
+/** From this many rows on, more of them share a file, because each file is synced. */
 const manyRows = 20_000;
 const manyRowsPerFile = 1000;
 const writesAtOnce = 4;
@@ -22,9 +22,9 @@ export function rowsPerFileOf(count: number): number {
 }
 
 /**
- * Writes rows as scripts that hand them to the page, since a browser refuses to fetch files.
+ * Writes rows as scripts that pass them to the page, because a browser refuses to fetch files.
  *
- * @param survey.onWritten Called with how many of them are written, the first time with none.
+ * @param survey.onWritten Called with the number of rows written so far, first with 0.
  */
 export async function writeRowFiles(
   disk: Disk,
@@ -61,13 +61,13 @@ export async function writeRowFiles(
   return { kind: 'files', folder: folderName, version, rowsPerFile: perFile };
 }
 
-/** Some writes at once, while the next one's content is put together: a disk syncs several files in the time of one. */
+/** Runs several writes at once while the next content is prepared, because a disk syncs several files in the time of one. */
 class WritesBehind {
   readonly #open = new Set<Promise<void>>();
   readonly #free = Array.from({ length: writesAtOnce }, () => new Room());
   #failed: { readonly error: unknown } | undefined;
 
-  /** Resolves once the write has begun; throws what an earlier one has thrown. */
+  /** Resolves once the write has begun; rejects with the error of an earlier one. */
   async begin<T>(make: (room: Room) => Promise<T>, write: (content: T) => Promise<void>): Promise<void> {
     if (this.#open.size >= writesAtOnce) await Promise.race(this.#open);
     if (this.#failed !== undefined) throw this.#failed.error;
@@ -88,7 +88,7 @@ class WritesBehind {
   }
 }
 
-/** Removes what an earlier, larger report left; earlier versions also wrote files for the search. */
+/** Removes files that an earlier, larger report left. Earlier versions also wrote files for the search. */
 export async function removeRowFiles(disk: Disk, folder: string, pages: number): Promise<void> {
   for (const name of await disk.list(join(folder, folderName))) {
     const found = /^(page|search|facets)-(\d+)\.js(\.tmp)?$/.exec(name);
@@ -97,9 +97,9 @@ export async function removeRowFiles(disk: Disk, folder: string, pages: number):
   }
 }
 
-/** A script that hands over rows that were made already. */
+/** A script that passes rows that are parsed already. */
 export function scriptOf(version: string, file: number, rows: readonly PageRow[]): string {
-  // The rows travel as a text of JSON: as a literal, a column named __proto__ would be more than a column.
+  // The rows are JSON text: in an object literal, a column named __proto__ would not be a plain column.
   return `millraceRows(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(rows))})\n`;
 }
 
@@ -108,8 +108,8 @@ function pageName(file: number): string {
 }
 
 /**
- * The rows and their thumbnails as blocks of one page; `undefined` when the thumbnails are too heavy. A thumbnail stands
- * once, however many rows show it: the rows name it as `#place`.
+ * The rows and their thumbnails as blocks of one page; `undefined` if the thumbnails are too large. A thumbnail is included
+ * once, however many rows show it: rows refer to it as `#place`.
  */
 export async function inlineRows(
   disk: Disk,

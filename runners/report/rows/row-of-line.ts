@@ -10,14 +10,14 @@ import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
 /** A row for the gallery without its pictures, which are added by code that knows where they are. */
 type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
 
-/** Longer rows (base64 pictures in a manifest) are shown, and cannot be repeated from the report. */
+/** Longer rows (with base64 pictures in a manifest) are shown, but cannot be repeated from the report. */
 const longestCells = 16_000;
 const longestOutput = 1500;
 
 /**
- * A line of results.jsonl.
+ * The row of a line in results.jsonl.
  *
- * @param isLocal The run was a rehearsal against the embedded emulator.
+ * @param isLocal Whether the run was a rehearsal with the embedded emulator.
  */
 export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
   const output = result['image'] === undefined ? textOutput(result['output']) : undefined;
@@ -33,7 +33,7 @@ export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
   });
 }
 
-/** Only what lies in the folder, as with pictures. */
+/** Only files in the folder, as for pictures. */
 function savedFilesOf(files: unknown): PageFile[] | undefined {
   const found = (Array.isArray(files) ? files : []).filter(isObject).map((file): PageFile => {
     const path = savedPath(file);
@@ -47,7 +47,7 @@ function savedFilesOf(files: unknown): PageFile[] | undefined {
   return found.length === 0 ? undefined : found;
 }
 
-/** A line of failures.jsonl: the row's own columns stand at top level. */
+/** The row of a line in failures.jsonl, which has the row's own columns at top level. */
 export function rowOfFailure(failure: JsonObject): BareRow {
   const { error, millrace, ...cells } = failure;
   const facts = isObject(millrace) ? millrace : {};
@@ -60,16 +60,16 @@ export function rowOfFailure(failure: JsonObject): BareRow {
   });
 }
 
-/** A row with what its pictures are made of. */
+/** A row, and the data from which its pictures are made. */
 export interface RowAndPictures {
   readonly row: BareRow;
-  /** The pictures that the row was given, as the manifest names them. */
+  /** The references of the row, as the manifest names them. */
   readonly images: readonly string[];
-  /** The picture that it got: the `image` of a result. */
+  /** The picture of its result: the `image` of a line. */
   readonly image: unknown;
 }
 
-/** A line of one of the two files. */
+/** The row of a line in either file. */
 export function rowOfLine(line: JsonObject, isResult: boolean, isLocal: boolean): RowAndPictures {
   const sent = isResult ? objectIn(objectIn(line, 'request'), 'input') : line;
   return {
@@ -98,7 +98,7 @@ function commonFacts(line: JsonObject, facts: JsonObject) {
   };
 }
 
-/** Undoes what reading the manifest did: the request becomes columns again. */
+/** Turns the request of a result back into columns of a manifest. */
 function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
   const kind = kindOf(result['kind']);
   const columns = isObject(result['columns']) ? result['columns'] : {};
@@ -127,10 +127,10 @@ function kept(cells: JsonObject): JsonObject | undefined {
   return Object.values(cells).some(isLong) || JSON.stringify(cells).length > longestCells ? undefined : cells;
 }
 
-/** JSON writes a letter as `\\u0000` at most. */
+/** JSON writes a character as at most `\\u0000`. */
 const mostPerLetter = 6;
 
-/** No less than a sixth of what the value is long in JSON: spares writing out what is plainly short. */
+/** An estimate of a value's length in JSON, at least a sixth of it: a value that is clearly short need not be written out. */
 function lettersIn(value: unknown): number {
   if (typeof value === 'string') return value.length + 1;
   if (typeof value !== 'object' || value === null) return 8;
@@ -140,7 +140,7 @@ function lettersIn(value: unknown): number {
   return sum;
 }
 
-/** Spares writing out what is plainly too long. */
+/** Whether a value is too long, without writing out one that clearly is. */
 function isLong(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isLong) : typeof value === 'string' && value.length > longestCells;
 }
@@ -173,18 +173,18 @@ function numeric(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** JSON leaves out what is undefined. */
+/** A copy without undefined values, as in JSON. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return value as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-/** Where the embedded emulator serves the pictures that lie beside the manifest. */
+/** Addresses at which the embedded emulator serves the pictures beside the manifest. */
 const served = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/files\/(.+)$/;
 
-/** A picture that was uploaded, with the path that the manifest had. */
+/** An uploaded picture, with its path in the manifest. */
 const uploaded = /^s3:\/\/[^#]+#(.+)$/;
 
-/** An image as the manifest had it: a rehearsal sends paths as addresses of the emulator, which is gone afterwards. */
+/** An image as the manifest had it. A rehearsal sends paths as addresses of its emulator, which is gone afterwards. */
 export function manifestImage(image: string, isLocal: boolean): string {
   const path = (isLocal ? served : uploaded).exec(image)?.[1];
   if (path === undefined) return image;

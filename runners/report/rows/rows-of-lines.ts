@@ -16,17 +16,17 @@ import {
 } from './picture-facts.js';
 import { rowOfLine } from './row-of-line.js';
 
-/** The rows of a file by their place in it; a line is read when its row is first asked for. */
+/** The rows of a file by their place in it. A line is parsed when its row is first needed. */
 export interface RowsOfFile {
   readonly count: number;
   at(place: number): PageRow | undefined;
 }
 
 /**
- * The rows of a file that has them as lines: in the browser, when somebody looks at them.
+ * The rows of a file of lines, for the browser.
  *
  * @param text The lines, each with its line break.
- * @param isLocal The run was a rehearsal against the embedded emulator.
+ * @param isLocal Whether the run was a rehearsal with the embedded emulator.
  */
 export function rowsOfLines(facts: LineFacts, text: string, isLocal: boolean): RowsOfFile {
   const lines = text.split('\n');
@@ -56,7 +56,7 @@ function referenceOf(name: string, files: ReadonlyMap<string, PageReference>): P
   return files.get(name) ?? remoteReference(name) ?? { name: shownName(name) };
 }
 
-/** Without a thumbnail the picture itself is shown. */
+/** The picture; without a thumbnail it is shown itself. */
 function pictureOf(image: unknown, thumb: string | undefined): PagePicture | undefined {
   const path = savedPath(image);
   if (!isObject(image)) return undefined;

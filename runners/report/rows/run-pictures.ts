@@ -20,29 +20,29 @@ import type { Survey } from '../survey/survey-run.js';
 interface ShelfOptions {
   readonly disk: Disk;
   readonly folder: string;
-  /** What relative references are relative to; the first that has the file is taken. */
+  /** The folders to which references may be relative; the first one that has the file counts. */
   readonly manifestFolders: readonly string[];
-  /** At most so many thumbnails are made; a run that made its own needs none. */
+  /** The maximum number of thumbnails to make; a run that has made its own needs none. */
   readonly mayMake: number;
-  /** Where the page finds a file. @defaultValue its path relative to the output folder */
+  /** The address of a file for the page. @defaultValue its path relative to the output folder */
   readonly addressOf?: (path: string) => string | undefined;
-  /** Saves a small copy of a reference on the web, where that is wanted; `false`: it cannot be had. */
+  /** Saves a small copy of a reference on the web, if that is wanted; resolves to `false` if it cannot be fetched. */
   readonly saveCopy?: (url: string, target: string) => Promise<boolean>;
 }
 
-/** Rows that share a reference mostly stand near each other: those of a million rows are not kept. */
+/** How many references are kept: rows that share one are usually near each other. */
 const referencesKept = 10_000;
 
-/** Where the pictures of a run lie, with thumbnails that are made when they are missing. */
+/** The pictures of a run and their thumbnails, which are made if they are missing. */
 export class RunPictures {
-  /** Pictures that are shown without a thumbnail. */
+  /** The number of pictures shown without a thumbnail. */
   plain = 0;
-  /** References on the web may have small copies. */
+  /** Whether references on the web may have small copies. */
   readonly mayHaveCopies: boolean;
   readonly #options: ShelfOptions;
   readonly #thumbnails: Set<string>;
   readonly #references = new Map<string, Promise<PageReference>>();
-  /** Thumbnails of this report, by their path: the earlier and the present version of a row can share one. */
+  /** Thumbnails of this report by path: an earlier version of a row may share one with the current one. */
   readonly #made = new Map<string, Promise<boolean>>();
   readonly #atOnce = pLimit(4);
   #mayMake: number;
@@ -74,7 +74,7 @@ export class RunPictures {
     return this.#thumbnails.size > 0;
   }
 
-  /** Where the page finds the thumbnail of a saved picture; `undefined`: it has none, and is counted. */
+  /** The address of a saved picture's thumbnail; `undefined` if it has none, which is counted. */
   thumbnail(path: string, sha256: unknown): string | undefined {
     const thumbnail = thumbnailOf(path, sha256);
     if (this.#thumbnails.has(thumbnail.slice(thumbnail.indexOf('/') + 1))) return pathAddress(thumbnail);
@@ -106,7 +106,7 @@ export class RunPictures {
     return { name: shownName(name) };
   }
 
-  /** What lies on the web is shown where a small copy of it was saved. */
+  /** The address of the small copy of a reference on the web, if it was saved. */
   async #copyOf(url: string): Promise<string | undefined> {
     const { folder, saveCopy } = this.#options;
     const target = join(folder, copyPath(url));
@@ -116,7 +116,7 @@ export class RunPictures {
     return this.#address(target);
   }
 
-  /** The thumbnail's URL; without one the picture's own. */
+  /** The thumbnail's URL; without a thumbnail, the picture's. */
   async #thumbOf(picture: string, thumbnail: string): Promise<string | undefined> {
     const { folder } = this.#options;
     const name = thumbnail.slice(thumbnail.indexOf('/') + 1);
@@ -142,7 +142,7 @@ export class RunPictures {
   }
 }
 
-/** The small copy of a reference on the web. */
+/** The path of the small copy of a reference on the web. */
 function copyPath(url: string): string {
   return `thumbnails/reference-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.webp`;
 }
@@ -160,18 +160,18 @@ function thumbnailOf(path: string, sha256: unknown): string {
   return thumbnailPath({ path, sha256: typeof sha256 === 'string' ? sha256 : '' });
 }
 
-/** A path below or beside the output folder as a relative URL; `undefined` where no relative path leads there. */
+/** A path below or beside the output folder as a relative URL; `undefined` if no relative path leads there. */
 function relativeUrl(folder: string, path: string): string | undefined {
-  // Nearly all lie below the folder, and `relative` takes most of its time to find that out.
+  // A fast path: nearly all are below the folder, and `relative` is slow to find that.
   const way = path.startsWith(`${folder}${sep}`) ? path.slice(folder.length + 1) : relative(folder, path);
   if (way === '' || isAbsolute(way)) return undefined;
   return pathAddress(way.split(sep).join('/'));
 }
 
-/** Larger files are shown as they are: nothing is made of them. */
+/** Larger files are shown as they are, without a thumbnail. */
 const maxBytes = 256 * 2 ** 20;
 
-/** `undefined` when the file is missing, no plain file, or too large. */
+/** `undefined` if the file is missing, not a plain file, or too large. */
 export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | undefined> {
   const found = await disk.stat(path).catch(() => undefined);
   if (found?.kind !== 'file' || found.size > maxBytes) return undefined;
@@ -188,7 +188,10 @@ export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | 
   }
 }
 
-/** Where the manifests of the run's starts lay: a relative path is from where a start was made, which is here or beside the output. */
+/**
+ * The folders of the manifests of all starts. A relative manifest path is tried from the working directory and from the folder
+ * above the output.
+ */
 export function manifestFoldersOf({ story, folder }: Pick<Survey, 'story' | 'folder'>): string[] {
   const beside = dirname(resolve(folder));
   const folders = story.starts.flatMap(({ manifest }) => [

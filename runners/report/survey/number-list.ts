@@ -4,7 +4,7 @@ const chunkBits = 12;
 const chunkLength = 1 << chunkBits;
 const chunkMask = chunkLength - 1;
 
-/** Numbers of one kind in typed arrays, nothing for the collector to look at. It grows by whole chunks: nothing is copied. */
+/** Numbers in typed arrays, which the garbage collector need not scan. It grows by whole chunks, so nothing is copied. */
 export class NumberList implements Iterable<number> {
   length = 0;
   private readonly chunks: Store[] = [];
@@ -17,7 +17,7 @@ export class NumberList implements Iterable<number> {
     chunk[place & chunkMask] = value;
   }
 
-  /** 0 beyond the end. */
+  /** The number at a place; 0 beyond the end. */
   at(place: number): number {
     return this.chunks[place >>> chunkBits]?.[place & chunkMask] ?? 0;
   }
@@ -40,13 +40,13 @@ export class NumberList implements Iterable<number> {
   ranked(): Uint32Array {
     const { least, most, isSorted, isWhole } = this.extent();
     if (isSorted) return new Uint32Array(this.length).map((_, place) => place);
-    // A power of two: dividing by it is exact, and a fraction of what a remainder takes.
+    // A power of two, because dividing by it is exact and much faster than a remainder.
     const room = 2 ** Math.ceil(Math.log2(this.length));
     if (!isWhole || (most - least + 1) * room > Number.MAX_SAFE_INTEGER)
       return new Uint32Array(this.length)
         .map((_, place) => place)
         .sort((a, b) => this.at(a) - this.at(b) || a - b);
-    // Number and place in one number: sorting with a function would take twenty times as long.
+    // Number and place are combined in one number, because sorting with a function would take twenty times as long.
     const keys = new Float64Array(this.length);
     for (let place = 0; place < this.length; place++) keys[place] = (this.at(place) - least) * room + place;
     keys.sort();

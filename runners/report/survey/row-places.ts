@@ -2,29 +2,29 @@ import { NumberList } from './number-list.js';
 
 export type RowFile = 'results.jsonl' | 'failures.jsonl';
 
-/** Where the line of a row stands, and what kind of row it is. */
+/** The position of a row's line, and facts about the row. */
 export interface RowPlace {
   readonly row: number;
   readonly file: RowFile;
   readonly offset: number;
   readonly length: number;
-  /** Index into the causes, from 1; 0: completed. */
+  /** Index into the causes, from 1; 0 if completed. */
   readonly cause: number;
-  /** Earlier pictures stand behind it. */
+  /** Whether there are earlier pictures. */
   readonly again: boolean;
-  /** A picture of it lies in the run's folder. */
+  /** Whether a picture of it is in the run's folder. */
   readonly isSaved: boolean;
-  /** Pictures that it was given may be files of this machine. */
+  /** Whether its references may be files of this machine. */
   readonly namesFiles: boolean;
-  /** Where in the line these pictures stand. A length of 0: that is not known. */
+  /** The position of these references in the line. The length is 0 if it is not known. */
   readonly images: { readonly at: number; readonly length: number };
-  /** When it ended, in ms since the epoch; 0: unknown. */
+  /** When it ended, in ms since the epoch; 0 if unknown. */
   readonly at: number;
 }
 
 const bits = { failure: 1, again: 2, saved: 4, files: 8 } as const;
 
-/** The places of all rows that ended, each made when it is asked for: a million are kept in 39 MB. */
+/** The places of all ended rows, created on request: a million take 39 MB. */
 export class RowPlaces {
   private readonly rows = new NumberList();
   private readonly offsets = new NumberList();
@@ -57,7 +57,7 @@ export class RowPlaces {
     this.ends.push(at);
   }
 
-  /** From now on they stand in the order of the manifest, and causes have the numbers that the map gives. */
+  /** Sorts the rows into the order of the manifest, and renumbers their causes by the map. */
   arrange(causeOf: ReadonlyMap<number, number>): this {
     this.order = this.rows.ranked();
     this.causeOf = causeOf;
@@ -91,7 +91,7 @@ export class RowPlaces {
     for (let index = 0; index < this.length; index++) yield this.rows.at(this.placeOf(index));
   }
 
-  /** The cause of each row's end, and whether earlier pictures stand behind it: a million objects are not made for them. */
+  /** Calls back with the cause of each row's end, and whether it has earlier pictures, without creating objects. */
   eachClass(take: (cause: number, again: boolean) => void): void {
     for (let index = 0; index < this.length; index++) {
       const place = this.placeOf(index);
@@ -99,7 +99,7 @@ export class RowPlaces {
     }
   }
 
-  /** When each row ended, and the cause of its end, in the order of the manifest: a million are asked for three times by charts. */
+  /** Calls back with each row's end time and cause, in the order of the manifest, without creating objects. */
   eachEnd(take: (at: number, cause: number) => void): void {
     for (let index = 0; index < this.length; index++) {
       const place = this.placeOf(index);
@@ -107,7 +107,7 @@ export class RowPlaces {
     }
   }
 
-  /** When rows ended, in ms since the epoch, in no order; those that do not say are left out. */
+  /** When rows ended, in ms since the epoch, in no particular order, without unknown times. */
   get endTimes(): Iterable<number> {
     const { ends } = this;
     return {
@@ -124,7 +124,7 @@ export class RowPlaces {
     return [...times.ranked().subarray(-most)].reverse();
   }
 
-  /** Nearly all rows have none. */
+  /** Nearly all rows have no cause. */
   private causeAt(place: number): number {
     const cause = this.causes.at(place);
     return cause === 0 ? 0 : (this.causeOf.get(cause) ?? cause);

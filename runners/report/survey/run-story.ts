@@ -7,7 +7,7 @@ import type { StartFacts } from '../messages/run-again.js';
 /** The run as a whole, from its journal. Times in ms since the epoch. */
 export interface RunStory {
   readonly starts: readonly RunStart[];
-  /** The end of each start that came to one; fewer than starts while a run goes or after a crash. */
+  /** The ends of starts; fewer than starts during a run or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
 }
 
@@ -18,8 +18,8 @@ export interface RunStart extends StartFacts {
 }
 
 /**
- * Other records are not parsed: most of the journal is not about the run as a whole. A text search stops at each
- * first letter, and quotes are everywhere.
+ * Only records with this text are parsed, because most of the journal is not about the run as a whole. It does not begin with a
+ * quote: a search stops at each occurrence of the first character.
  */
 const startOrStop = Buffer.from('k":"st');
 const intent = Buffer.from('k":"intent"');
@@ -38,7 +38,7 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops };
 }
 
-/** The run's first start: the journal begins with it, or with the cap that it sets. */
+/** The run's first start. The journal begins with it, or with the cap that it sets. */
 export async function readFirstStart(disk: Disk, folder: string): Promise<RunStart | undefined> {
   let sentWith: string[] | undefined;
   let first: NotedStart | undefined;
@@ -63,7 +63,7 @@ export function laterManifestAt(starts: RunStory['starts']): (at: number) => str
 /** `repeat` is absent in folders of 0.1.0. */
 type NotedStart = Omit<RunStart, 'repeat'> & { readonly repeat: RunStart['repeat'] | undefined };
 
-/** @param sentWith what the first sent row had from the options, for a start that did not note them */
+/** @param sentWith options that follow from the first sent row, for a start that did not note them */
 function startWith({ repeat, ...start }: NotedStart, sentWith: readonly string[]): RunStart {
   return { ...start, repeat: repeat ?? { manifest: [], others: sentWith } };
 }
@@ -80,7 +80,7 @@ function startOf(record: JsonObject): NotedStart {
     local: identity['local'] === true,
     repeat: repeatOf(settings['repeat']),
     axes: axisNames(settings['axes']),
-    // A cap of the configuration is found there again.
+    // A cap of the configuration need not be repeated.
     maxCost: typeof maxCost === 'number' && settings['defaultMaxCostUsd'] === undefined ? maxCost : undefined,
     ...(typeof maxCost === 'number' ? { cap: maxCost } : {}),
     ...(settings['changed'] === 'redo' && { redoes: true }),
@@ -102,7 +102,7 @@ function isWords(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((word) => typeof word === 'string');
 }
 
-/** The endpoint and the mode, where the row does not name the one and the other is not the default of its kind. */
+/** Options for the endpoint, unless the row names it, and for the mode, unless it is the default of the row's kind. */
 function optionsOfIntent(intent: JsonObject): string[] {
   const { kind, mode, endpoint } = intent;
   const cells = isObject(intent['cells']) ? intent['cells'] : {};
@@ -115,8 +115,8 @@ function optionsOfIntent(intent: JsonObject): string[] {
 }
 
 /**
- * The row numbers that rows had in the run's first manifest, by id, for those that a later manifest (one of rejected
- * rows, say) sent again: there they are other numbers. Empty where every start had the same manifest.
+ * The numbers in the run's first manifest, by id, of rows that a later manifest sent again under other numbers (such as a
+ * manifest of rejected rows). Empty if every start had the same manifest.
  */
 export async function originalRows(
   disk: Disk,
@@ -150,12 +150,12 @@ export interface Span {
   readonly to: number;
 }
 
-/** A pause shorter than this part of the working time is not worth a break in the charts. */
+/** A pause that is shorter than this part of the working time gets no break in the charts. */
 const noticeable = 0.15;
 
 /**
- * The times in which a run was at work: from each start to its stop, or to the last row that ended before the next
- * start. Starts with a short pause between them are one stretch.
+ * The times in which a run worked: from each start to its stop, or to the last row that ended before the next start. Starts
+ * with only a short pause between them are joined.
  *
  * @param ends When rows ended, in any order.
  */
@@ -172,7 +172,7 @@ export function spansOf(story: RunStory, ends: Iterable<number>): Span[] {
   );
 }
 
-/** One after another, rows mostly belong to the same start. */
+/** Consecutive rows usually belong to the same start. */
 function lastEndOfEach(
   starts: readonly { from: number; next: number }[],
   ends: Iterable<number>,

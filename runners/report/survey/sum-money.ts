@@ -8,7 +8,7 @@ import { isObject, type JsonObject, numberOr, objectIn } from '../read/json-obje
 import { objectsWith } from '../read/read-jsonl.js';
 
 export interface MoneyRow {
-  /** Those that were made for sure. */
+  /** Number of purchases that were certainly made. */
   purchases: number;
   reported: MicroDollars;
   estimated: MicroDollars;
@@ -17,9 +17,9 @@ export interface MoneyRow {
 
 export interface Money {
   readonly total: MoneyRow;
-  /** The empty string where a purchase has no resolution. Dearest first. */
+  /** By resolution, the highest sum first; the empty string for purchases without one. */
   readonly byResolution: ReadonlyMap<string, MoneyRow>;
-  /** Each purchase that cost something, in order of time. */
+  /** All purchases that cost something, in order of time. */
   readonly spending: Iterable<Spend> & { readonly length: number };
 }
 
@@ -62,7 +62,7 @@ interface Spend {
 
 const sources: readonly PurchaseSource[] = ['reported', 'estimated', 'unknown'];
 
-/** Purchases in the order of time, each made when it is asked for: a million are kept in 17 MB. */
+/** Purchases in order of time, created on request: a million take 17 MB. */
 class Spending implements Iterable<Spend> {
   private readonly times = new NumberList();
   private readonly amounts = new NumberList();
@@ -86,15 +86,15 @@ class Spending implements Iterable<Spend> {
   }
 }
 
-/** What rows have cost by the values of one column. */
+/** The cost of rows by the values of one column. */
 export interface ColumnSums {
   readonly column: string;
   readonly costs: ColumnCosts;
-  /** Of each value; `undefined`: none. */
+  /** The cap of each value; `undefined` if there is none. */
   readonly cap: MicroDollars | undefined;
 }
 
-/** The sums as summary.json has them, with the caps of the latest start. The journal is only read where there are such sums. */
+/** The sums in summary.json, with the caps of the latest start. The journal is read only if there are such sums. */
 export async function sumsByValue(
   disk: Disk,
   folder: string,
@@ -106,7 +106,10 @@ export async function sumsByValue(
   return columns.map(([column, sums]) => ({ column, costs: costsOf(sums), cap: caps.get(column) }));
 }
 
-/** A search stops at each first letter, and quotes are everywhere; so short a text is found in a fifth of the time. */
+/**
+ * It does not begin with a quote, because a search stops at each occurrence of the first character; this short text is found in
+ * a fifth of the time.
+ */
 const costBy = Buffer.from('k":"cos');
 
 async function capsByColumn(disk: Disk, folder: string): Promise<ReadonlyMap<string, MicroDollars>> {
@@ -142,7 +145,7 @@ function valueSums(one: JsonObject): ValueSummary {
   };
 }
 
-/** A person may have edited the file: what is not an object is left out. */
+/** Skips entries that are not objects, because a person may have edited the file. */
 function objectsOf(value: JsonObject): [string, JsonObject][] {
   return Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
 }

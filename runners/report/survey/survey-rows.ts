@@ -12,23 +12,23 @@ import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
 
 export interface RowSurvey {
-  /** In the order of the manifest. */
+  /** The rows in the order of the manifest. */
   readonly places: RowPlaces;
   /** The most frequent first. */
   readonly causes: readonly FailureGroup[];
   readonly completed: number;
   /** Completed rows that have a picture. */
   readonly pictures: number;
-  /** ms, of completed rows, the shortest first. */
+  /** In ms, of completed rows, in ascending order. */
   readonly delays: ArrayLike<number>;
   readonly executions: ArrayLike<number>;
-  /** The dearest price that a picture of each resolution had, in USD. */
+  /** The highest price of a picture at each resolution, in USD. */
   readonly pricesSeen: ReadonlyMap<string, number>;
-  /** Lines that could not be read. */
+  /** Number of lines that could not be read. */
   readonly skipped: number;
 }
 
-/** What the survey reads of a result; of all else it makes nothing. */
+/** The values that the survey reads from a result; it creates no others. */
 const resultPaths = [
   ...[['id'], ['row'], ['kind'], ['image'], ['cost'], ['delayTime'], ['executionTime'], ['settledAt']],
   ...[
@@ -44,17 +44,17 @@ const result = {
 
 type ManifestAt = (at: number) => string | undefined;
 
-/** What other files say of some rows. */
+/** Facts about some rows from other files. */
 export interface KnownRows {
   /** Ids with earlier pictures. */
   readonly boughtAgain: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
-  /** Row numbers by id where they are not those of the line. */
+  /** Row numbers by id, if they differ from the number in the line. */
   readonly originalRows: ReadonlyMap<string, number>;
   /** The manifest of a row that ended at this time, if it is not the run's first. */
   readonly manifestAt: ManifestAt;
 }
 
-/** One pass over the rows that ended; keeps numbers and places, not the rows. */
+/** One pass over the ended rows. It keeps numbers and positions, not the rows. */
 export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
   const tally = new RowTally(known);
   const skipped = (): void => tally.skip();
@@ -135,7 +135,7 @@ class RowTally {
     this.#places.add({ row, file: 'failures.jsonl', offset, length, ...found });
   }
 
-  /** Sorts the rows by the manifest and the causes by their count, and gives each row the new place of its cause. */
+  /** Sorts the rows into the order of the manifest and the causes by their count, and updates the cause of each row. */
   survey(): RowSurvey {
     const order = [...this.#groups.inOrder().entries()].sort(([, a], [, b]) => b.count - a.count);
     const placeOf = new Map(order.map(([old], place) => [old + 1, place + 1]));
@@ -163,7 +163,7 @@ class RowTally {
   }
 }
 
-/** Rehearsals and uploads name pictures by addresses that were files. */
+/** Whether references may be files: rehearsals and uploads replace paths by addresses. */
 function mayNameFiles(images: string): boolean {
   return images !== '' && (!images.startsWith('["http') || !remote.test(images));
 }
@@ -189,7 +189,7 @@ function paidOf(paid: unknown): Paid | undefined {
   return paid === 'no' || paid === 'maybe' || paid === 'yes' ? paid : undefined;
 }
 
-/** A wrong row that arrived does not claim its id: it is kept under one with a hash behind it. */
+/** The id of an arriving invalid row, which does not claim its own id: it is kept under an id with a hash at its end. */
 function fedId(id: string): string {
   return id.replace(/~[\da-f]{12}$/, '');
 }
@@ -198,7 +198,7 @@ function codeOf(code: unknown): FailureCode {
   return typeof code === 'string' && Object.hasOwn(failureCodes, code) ? (code as FailureCode) : 'unknown';
 }
 
-/** 0 when it is unknown. */
+/** 0 if it is unknown. */
 function timeOf(settledAt: unknown): number {
   const at = Date.parse(textOr(settledAt));
   return Number.isNaN(at) ? 0 : at;

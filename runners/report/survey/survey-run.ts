@@ -14,41 +14,41 @@ import { laterManifestAt, originalRows, readStory, type RunStory, type Span, spa
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
 
-/** All that the report says of a run as a whole. */
+/** The report's data about a run as a whole. */
 export interface Survey {
   readonly folder: string;
-  /** A folder that is not there, for a rehearsal that is made again. */
+  /** The name of a new folder, to repeat a rehearsal. */
   readonly another: string;
   readonly key: string;
   readonly name: string;
-  /** The first one: a later one may hold but a part of the rows. */
+  /** The first manifest; a later one may have only a part of the rows. */
   readonly manifest: string;
   readonly rows: RowSurvey;
-  /** Where the superseded results of each row stand, oldest first. */
+  /** The positions of earlier results by row, oldest first. */
   readonly earlier: ReadonlyMap<string, readonly Place[]>;
   readonly money: Money;
-  /** By the values of each column that the run adds up by. */
+  /** Sums by the values of each column that the run adds up by. */
   readonly byValue: readonly ColumnSums[];
   readonly story: RunStory;
   readonly prices: Readonly<Record<string, MicroDollars>>;
-  /** Rows that may have been bought: nobody knows. */
+  /** Number of rows that may have been bought. */
   readonly heldRows: number;
-  /** Rows that are paid and wait for the download of their picture. */
+  /** Number of paid rows whose picture is still to be downloaded. */
   readonly undownloaded: number;
-  /** The service was the embedded emulator: nothing was spent. */
+  /** Whether the service was the embedded emulator, so that nothing was spent. */
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
-  /** The caps that had no room for a row, where the latest start ended for that. */
+  /** The caps that had no room for a row, if the latest start ended for that reason. */
   readonly caps: readonly ReachedCap[];
-  /** The latest cap; `undefined`: none. */
+  /** The latest cap; `undefined` if there is none. */
   readonly cap: MicroDollars | undefined;
-  /** The stretches of time in which the run was at work, in order. */
+  /** The times in which the run worked, in order. */
   readonly spans: readonly Span[];
   readonly workedMs: number;
 }
 
-/** Reads the files of a run once; keeps figures and places, not the rows. */
+/** Reads the files of a run once. It keeps figures and positions, not the rows. */
 export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const [story, money] = [await readStory(disk, folder), await sumMoney(disk, folder)];
   const earlier = await indexEarlier(disk, folder);
@@ -89,7 +89,7 @@ function countOfCode({ causes }: RowSurvey, wanted: FailureCode): number {
   return causes.filter(({ code }) => code === wanted).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The same for every report of one run, wherever its folder is moved. */
+/** A key that is the same for every report of one run, even if its folder is moved. */
 function keyOf(story: RunStory, rows: RowSurvey): string {
   const first = story.starts[0];
   const identity = first === undefined ? `${firstEnd(rows)}` : `${first.at} ${first.baseUrl}`;
@@ -114,7 +114,7 @@ async function readSummary(disk: Disk, path: string): Promise<JsonObject> {
   }
 }
 
-/** While a run goes its rows end sooner than summary.json says so; a start that was killed at once has not written it. */
+/** Counts rows to do. During a run summary.json lags behind the ended rows, and a start that was killed at once has not written it. */
 async function rowsToDo(
   disk: Disk,
   folder: string,
@@ -126,7 +126,7 @@ async function rowsToDo(
   return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
 }
 
-/** Folders of older versions have none. */
+/** Folders of older versions have no reached caps. */
 function reachedCaps(summary: JsonObject): ReachedCap[] {
   const last = isObject(summary['thisStart']) ? summary['thisStart'] : {};
   const caps: unknown[] = Array.isArray(last['caps']) ? last['caps'] : [];
@@ -136,7 +136,7 @@ function reachedCaps(summary: JsonObject): ReachedCap[] {
   );
 }
 
-/** What the next start reserves: the price of the run's table, else of the service's list, or the dearest that was reported. */
+/** The prices that the next start reserves: from the run's table, or else the service's list, or the highest reported one. */
 function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDollars> {
   const table = isObject(summary['priceTable']) ? summary['priceTable'] : {};
   const inMicros = (prices: Iterable<readonly [string, number]>) =>
@@ -156,10 +156,10 @@ function numbersIn(value: unknown): [string, number][] {
   );
 }
 
-/** Where the superseded results lie. */
+/** The file of earlier results. */
 export const earlierFile = 'earlier.jsonl';
 
-/** Where the superseded results of each row stand, oldest first. */
+/** The positions of earlier results by row, oldest first. */
 async function indexEarlier(disk: Disk, folder: string): Promise<ReadonlyMap<string, readonly Place[]>> {
   const index = new Map<string, Place[]>();
   await scanJsonl(disk, join(folder, earlierFile), new ObjectScanner([['id']]), {

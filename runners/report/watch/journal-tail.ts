@@ -9,23 +9,23 @@ import { openIfThere, recordKind } from '../read/read-jsonl.js';
 export interface TailRow {
   readonly id: string;
   readonly status: PendingStatus;
-  /** When its latest request went out, ms since the epoch. */
+  /** When its latest request was sent, ms since the epoch. */
   readonly since: number;
-  /** The line of the journal with all of the row; absent when that is not known any more. */
+  /** The journal line with the whole row; absent if it is no longer known. */
   readonly intent?: Buffer;
 }
 
-/** Longer ids than fit in here are read with the whole line. */
+/** For ids that are too long for this many bytes, the whole line is read. */
 const headBytes = 512;
 
 /**
- * The end of a journal that another process writes: each look reads what has been added since the one before. Keeps the
- * rows in flight, not those that ended.
+ * Follows a journal that another process writes: each look reads what was added since the last one. It keeps rows in flight,
+ * not ended ones.
  */
 export class JournalTail {
   readonly rows = new Map<string, TailRow>();
   starts = 0;
-  /** How the latest start ended; `undefined` while it goes, and after a crash. */
+  /** How the latest start ended; `undefined` while it runs, and after a crash. */
   exitCode: number | undefined;
   readonly #disk: Disk;
   readonly #path: string;
@@ -37,7 +37,7 @@ export class JournalTail {
     this.#path = join(folder, 'journal.jsonl');
   }
 
-  /** Reads on. A journal that has become another one is read from its beginning. */
+  /** Reads the new records. A journal that was replaced is read from its beginning. */
   async look(): Promise<void> {
     const file = await openIfThere(this.#disk, this.#path);
     if (file === undefined) return this.#forget(Buffer.alloc(0));
@@ -95,7 +95,7 @@ export class JournalTail {
     this.rows.set(id, { since: atOf(line), ...this.rows.get(id), id, status });
   }
 
-  /** A row that is bought again has its next intent to come. */
+  /** The next intent of a row that is bought again is still to come. */
   #reopen(line: Buffer): void {
     const to = parseObject(line.toString())?.['to'];
     if (to === 'poll') this.#move(line, 'accepted');
@@ -103,7 +103,7 @@ export class JournalTail {
   }
 }
 
-/** Of a record as the journal writes it: number, kind, time and id come first. */
+/** The id of a record as the journal writes it, which begins with number, kind, time and id. */
 function idOf(line: Buffer): string {
   const quoted = /"id":("(?:[^"\\]|\\.)*")/.exec(line.toString('utf8', 0, headBytes))?.[1];
   const id: unknown = quoted === undefined ? parseObject(line.toString())?.['id'] : JSON.parse(quoted);
@@ -114,7 +114,7 @@ function atOf(line: Buffer): number {
   return Number(/"at":(\d+)/.exec(line.toString('latin1', 0, 128))?.[1] ?? 0);
 }
 
-/** What the row asks for, in a line. */
+/** The row's request in one line. */
 export function requestOf({ intent }: TailRow): string {
   const record = intent === undefined ? undefined : parseObject(intent.toString());
   const request = isObject(record?.['request']) ? record['request'] : {};

@@ -3,22 +3,23 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { parseObject } from '../read/json-object.js';
 import { openIfThere } from '../read/read-jsonl.js';
 
-/** In the run's folder, beside its files; gone once the run has ended. */
+/** The name of the state file in the run's folder. The file is removed when the run has ended. */
 export const liveStateFile = '.live.json';
 
-/** What a run that goes knows beside its files: it writes it once a second for pages that watch it. */
+/** The state of a running run that is not in its other files, written once a second for the live page. */
 export interface LiveState {
   /** When it was written, ms since the epoch. */
   readonly at: number;
-  /** Rows of the plan: those that this start takes up or that had ended before, also where its manifest does not have them. */
+  /** Number of rows of the plan: those that this start does or that had ended before, even if its manifest does not have them. */
   readonly rows?: number;
-  /** Begun and not ended, those being saved not counted; of them in the service's queue, and at work there. */
+  /** Rows that have begun and not ended, without those being saved. */
   readonly inFlight: number;
-  /** Sent and not answered; at the service, which has not reported yet whether it works on them. */
+  /** Rows that are sent but not answered. */
   readonly sending?: number;
+  /** Rows that the service has accepted without reporting whether they run. */
   readonly accepted?: number;
   readonly queued: number;
-  /** Some of these have not been asked about for a while. */
+  /** Whether some of these have not been polled for a while. */
   readonly isQueueOld?: boolean;
   readonly working: number;
   readonly isWorkOld?: boolean;
@@ -26,21 +27,21 @@ export interface LiveState {
   /** Absent while nothing moves, and until there is enough data. */
   readonly rowsPerMinute?: number;
   readonly leftMs?: number;
-  /** Why nothing moves, with what the service says of itself. */
+  /** Why nothing moves, with the health that the service reports. */
   readonly cause?: string;
   readonly isStopping: boolean;
 }
 
-/** A state older than this is of a process that has died or hangs. */
+/** An older state is from a process that has died or hangs. */
 const freshMs = 15_000;
 
-/** The state that a run wrote last; `undefined` when it is missing or old. `now` in ms since the epoch. */
+/** The state that a run wrote last; `undefined` if it is missing or old. `now` in ms since the epoch. */
 export async function readLiveState(disk: Disk, folder: string, now: number): Promise<LiveState | undefined> {
   const state = await lastLiveState(disk, folder);
   return state !== undefined && Math.abs(now - state.at) < freshMs ? state : undefined;
 }
 
-/** The same however old it is: a start that was killed before its first summary has its count of rows nowhere else. */
+/** The same, however old: if a start was killed before its first summary, its number of rows is only here. */
 export async function lastLiveState(disk: Disk, folder: string): Promise<LiveState | undefined> {
   const file = await openIfThere(disk, join(folder, liveStateFile));
   if (file === undefined) return undefined;

@@ -12,7 +12,7 @@ import { surveyRun, type Survey } from '../survey/survey-run.js';
 
 const latestKept = 960;
 
-/** A run as it stood at one moment; its rows are read when somebody asks for them. */
+/** The state of a run at one moment. Its rows are read when they are requested. */
 export class RunSnapshot {
   readonly version: string;
   readonly view: ReportView;
@@ -35,8 +35,8 @@ export class RunSnapshot {
   }
 
   /**
-   * @param isRunning Whether a process works on the run.
-   * @param rows Of the plan, where that process says so: summary.json may be behind.
+   * @param isRunning whether a process works on the run
+   * @param rows number of rows of the plan, if that process has reported it, because summary.json may be older
    */
   static async take(disk: Disk, folder: string, isRunning = false, rows?: number): Promise<RunSnapshot> {
     const survey = await surveyRun(disk, folder);
@@ -44,7 +44,7 @@ export class RunSnapshot {
     return new RunSnapshot(disk, { ...survey, toDo }, isRunning);
   }
 
-  /** The script that hands one part of the rows to the page. */
+  /** The script that passes one part of the rows to the page. */
   async script(file: number): Promise<string> {
     const reader = await PageRowReader.open(this.#disk, this.survey, await this.#shelf());
     try {

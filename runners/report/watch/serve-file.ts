@@ -20,7 +20,7 @@ const types: Record<string, string> = {
 };
 const chunkBytes = 256 * 1024;
 
-/** Sends a file, of another folder than `files` only pictures; what is not a plain file is not there. What no browser shows is saved. */
+/** Sends a plain file; from other folders than `files`, only pictures. A file that no browser can show is sent as a download. */
 export async function serveFile(
   disk: Disk,
   path: string,
@@ -69,7 +69,7 @@ function partOf(range: string | undefined, size: number): { from: number; to: nu
   return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) };
 }
 
-/** Resolves as well when the reader has gone away. */
+/** Resolves when the response can be written to again, or its reader has gone away. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('drain', resolve);

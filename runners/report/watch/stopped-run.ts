@@ -2,14 +2,14 @@ import { countOf } from '../messages/format-amounts.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
 import type { JournalTail, TailRow } from './journal-tail.js';
 
-/** What a row had come to when its start ended. */
+/** How far a row had come when its start ended. */
 export const stoppedPlaces: Record<PendingStatus, string> = {
   sent: 'sent, no answer seen',
   accepted: 'accepted',
   replied: 'answered, not saved',
 };
 
-/** Why a start ended, by its exit code. README.md, and the help of the command line, say what each is for. */
+/** Why a start ended, by its exit code. README.md and the help of the command line explain the codes. */
 export const endings: Readonly<Record<number, string>> = {
   1: 'some rows failed',
   2: 'nothing was sent',
@@ -26,7 +26,7 @@ export const endings: Readonly<Record<number, string>> = {
   143: 'interrupted',
 };
 
-/** Whether the last start came to an end. */
+/** Whether there was a start, and whether the last one ended properly. */
 export function stoppedMode({ starts, exitCode }: JournalTail): 'none' | 'stopped' | 'ended' {
   if (starts === 0) return 'none';
   return exitCode === undefined ? 'stopped' : 'ended';
@@ -42,7 +42,7 @@ export function stoppedWords({ starts, exitCode }: JournalTail): string {
       : `The last start ended with exit code ${exitCode}${exitCode in endings ? `: ${endings[exitCode]}` : ''}`;
 }
 
-/** What the next start does with rows that this one had sent. */
+/** Explains what the next start does with rows that this one had sent. */
 export function stoppedFacts(
   { starts }: JournalTail,
   rows: readonly TailRow[],

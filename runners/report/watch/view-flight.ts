@@ -7,14 +7,14 @@ import { requestOf, type JournalTail, type TailRow } from './journal-tail.js';
 import type { LiveState } from './live-state.js';
 import { stoppedFacts, stoppedMode, stoppedPlaces, stoppedWords } from './stopped-run.js';
 
-/** What the live page says of a run that may be going on; all of it plain text. */
+/** The live page's texts about a run that may be running; all plain text. */
 export interface FlightView {
   readonly mode: 'running' | 'ended' | 'stopped' | 'none';
-  /** Of the browser's tab. */
+  /** The title of the browser's tab. */
   readonly title: string;
-  /** Whether a process works on it, and if not, how the last one ended. */
+  /** Whether a process works on the run, or how the last one ended. */
   readonly state: string;
-  /** Why nothing moves, while nothing moves. */
+  /** Why nothing moves; empty while something does. */
   readonly cause: string;
   readonly facts: readonly string[];
   readonly rows: readonly FlightRow[];
@@ -31,26 +31,26 @@ interface FlightRow {
   readonly what: string;
   readonly place: string;
   readonly status: PendingStatus;
-  /** ms since the epoch; 0 where no clock is to run. */
+  /** ms since the epoch; 0 if no clock is to run. */
   readonly since: number;
 }
 
-/** What is known of a run at one moment. */
+/** The facts about a run at one moment. */
 export interface RunMoment {
   readonly tail: JournalTail;
   /** The process that works on it. */
   readonly owner: Owner | undefined;
   readonly survey: Survey;
-  /** What that process knows beside the files. */
+  /** The state that this process reports in addition to the files. */
   readonly live: LiveState | undefined;
   /** ms since the epoch. */
   readonly now: number;
 }
 
-/** More than a screen holds helps nobody. */
+/** The most rows to show, about a screen of them. */
 const rowsShown = 12;
 const rateWindowMs = 120_000;
-/** Less than this says nothing about the rate. */
+/** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
 const places: Record<PendingStatus, string> = {
@@ -62,7 +62,7 @@ export function isRunning({ tail, owner }: Pick<RunMoment, 'tail' | 'owner'>): b
   return owner !== undefined && tail.starts > 0 && tail.exitCode === undefined;
 }
 
-/** The rows in flight, the longest on their way first. */
+/** The texts about a run, with its rows in flight, the oldest first. */
 export function viewFlight(moment: RunMoment): FlightView {
   const { tail, owner, survey, live } = moment;
   const rows = [...tail.rows.values()].sort((one, other) => one.since - other.since);
@@ -100,7 +100,7 @@ function causeWords(live: LiveState | undefined): string {
 
 type Counts = readonly (readonly [count: number, words: string])[];
 
-/** What the process says, unless the files know better already, of rows begun or ended: it says so once a second. */
+/** The counts that the process reports once a second, unless the files already show later ones. */
 function countsOf(live: LiveState | undefined, rows: readonly TailRow[], toDo: number): Counts {
   const reported = live === undefined ? 0 : live.inFlight + live.saving;
   if (live === undefined || reported < rows.length || reported > toDo) {
@@ -128,8 +128,8 @@ function countFacts(counts: Counts): string[] {
 }
 
 /**
- * The rate, and when the run ends; neither while nothing moves. Of a process that does not say, it is not known whether
- * anything moves: no end is named.
+ * The rate, and the expected end; neither while nothing moves. If the process does not report its state, it is not known
+ * whether anything moves, so no end is shown.
  */
 function rateFacts(moment: RunMoment): string[] {
   const { live, now } = moment;
@@ -150,7 +150,7 @@ function rateWords(rate: number | undefined, leftMs: number | undefined, now: nu
   return [words, `about ${formatSpan(leftMs)} left, until ${end}`];
 }
 
-/** What the run will have cost at its end, if the rows to go cost what the others did; against the cap. */
+/** The expected cost at the end, if the rows to go cost as much as the others, compared with the cap. */
 function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
   const { purchases, reported, estimated } = money.total;
   if (isRehearsal || purchases === 0) return [];

@@ -13,7 +13,10 @@ import { WatchServer } from './watch-server.js';
 interface WatchRunOptions {
   /** @defaultValue 0: any free port */
   readonly port?: number;
-  /** How often the files are looked at, ms; where reading them takes long, a fifth of the time goes into it. @defaultValue 1000 */
+  /**
+   * How often the files are checked, in ms; if reading them takes long, less often, so that it takes a fifth of the time.
+   * @defaultValue 1000
+   */
   readonly everyMs?: number;
   /** @defaultValue the real disk */
   readonly disk?: Disk;
@@ -24,17 +27,17 @@ interface WatchRunOptions {
 }
 
 export interface Watch {
-  /** Where the page is, on this machine alone. */
+  /** The address of the page, on this machine only. */
   readonly url: string;
-  /** Hangs up on all pages and stops looking. */
+  /** Closes all connections and stops checking. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the report of a run on loopback and brings open pages up to date while the run goes, from this process or
- * another, and also after it was started again. Only reads files.
+ * Serves the report of a run on loopback, and keeps open pages up to date while any process runs it, also after a new start.
+ * Only reads files.
  *
- * @throws the system's error when the port cannot be had, the disk's when the folder cannot be read at first
+ * @throws the system's error if the port cannot be opened, the disk's if the folder cannot be read the first time
  */
 export async function watchRun(folder: string, options: WatchRunOptions = {}): Promise<Watch> {
   const { port = 0, disk = nodeDisk, everyMs = 1000, scheduler = asyncScheduler } = options;
@@ -63,7 +66,7 @@ export async function watchRun(folder: string, options: WatchRunOptions = {}): P
   await look();
   const url = await server.listen(port);
 
-  // A look that fails (a file is just being replaced) is made up for by the next one. What takes long is done seldom.
+  // If a check fails, because a file is just being replaced, the next one repeats it. Slow checks are made less often.
   const looking = of(0)
     .pipe(
       expand((tookMs) =>

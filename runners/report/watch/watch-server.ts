@@ -16,7 +16,7 @@ interface WatchServerOptions {
   readonly parts: PageParts;
 }
 
-/** An open page may still ask for rows of the snapshot before. */
+/** How many snapshots are kept, because an open page may still request rows of an earlier one. */
 const snapshotsKept = 4;
 
 /** Serves the report's page on loopback from the latest snapshot, and notifies open pages of a newer one. */
@@ -48,7 +48,7 @@ export class WatchServer {
     if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
   }
 
-  /** Only when it says something else than before. */
+  /** Sends the rows in flight, but only if they have changed. */
   showFlight(flight: FlightView): void {
     if (isDeepStrictEqual(flight, this.#flight)) return;
     this.#flight = flight;
@@ -79,7 +79,7 @@ export class WatchServer {
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('cross-origin-resource-policy', 'same-origin');
     response.setHeader('referrer-policy', 'no-referrer');
-    // A name that leads here is no reason to answer: a page elsewhere could have its own point to this machine.
+    // Other host names are refused, because a foreign page could use a name that resolves to this machine.
     if (![`127.0.0.1:${this.#port}`, `localhost:${this.#port}`].includes(request.headers.host ?? ''))
       return end(response, 421);
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405);
@@ -104,7 +104,7 @@ export class WatchServer {
     response.end(top + data + bottom);
   }
 
-  /** A page that comes back after a pause has missed updates: it gets the latest at once. */
+  /** A page that reconnects has missed updates, so it gets the latest at once. */
   #listen(response: ServerResponse): void {
     this.#listeners.add(response);
     const [snapshot] = this.#snapshots;
@@ -145,7 +145,7 @@ function decoded(pathname: string): string {
   }
 }
 
-/** The pages that listen, by server-sent events. */
+/** The open pages, which listen for server-sent events. */
 class Listeners {
   readonly #open = new Set<ServerResponse>();
 

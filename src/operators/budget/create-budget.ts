@@ -2,30 +2,30 @@ import { checkNumber } from '../../contract/check-option.js';
 import { toMicroDollars, toUsd, type MicroDollars } from '../../contract/micro-dollars.js';
 
 /**
- * A cap that purchases share. Reserved, spent and kept money together never exceed it, unless the service bills more
- * than was reserved.
+ * A cap that purchases share. Reserved, spent and kept money together never exceed it, unless the service charges more than was
+ * reserved.
  */
 export interface Budget {
   /**
-   * Reserves a price for a purchase; `false` if it does not fit under the cap. A purchase that is reserved already joins
-   * its reservation, even if it has ended.
+   * Reserves a price for a purchase; returns `false` if it does not fit under the cap. A purchase that has a reservation shares
+   * it, even if it has ended.
    *
    * @param purchase what is bought, by identity: a job
-   * @param address where the service has it, host, endpoint and id, if that is known: whatever was counted under it is
-   * this purchase, and takes no other room
+   * @param address host, endpoint and id of the job at the service, if known: a purchase that was counted under this address is
+   *   the same one, and is not counted again
    */
   reserve(purchase: object, price: MicroDollars, address?: string): boolean;
-  /** Gives the purchase its address at the service. A requeued job is a new purchase under an old address. */
+  /** Sets the purchase's address at the service. A requeued job is a new purchase under an old address. */
   identify?(purchase: object, address: string): void;
-  /** The purchase was not sent and will not be. Its reservation ends once it was released as often as it was reserved. */
+  /** Call it if the purchase was not sent and will not be. The reservation ends when it was released as often as it was reserved. */
   release(purchase: object): void;
-  /** The purchase may have been paid: its price is kept until it is settled. */
+  /** Call it if the purchase may have been paid for: its price is kept until it is settled. */
   keep(purchase: object): void;
-  /** The purchase was kept, but was provably refused: its price is only reserved again, and can be released. */
+  /** Call it if a purchase that was kept was provably refused: its price is only reserved again, and can be released. */
   refused?(purchase: object): void;
-  /** Books what the purchase cost; 0 if it was not charged. */
+  /** Books the cost of the purchase; 0 if it was not charged. */
   settle(purchase: object, cost: MicroDollars): void;
-  /** The present sums in USD. `unknownUsd` is kept for purchases that may have been paid. */
+  /** The current sums in USD. `unknownUsd` is kept for purchases that may have been paid for. */
   state(): { capUsd: number; reservedUsd: number; spentUsd: number; unknownUsd: number };
 }
 
@@ -35,7 +35,7 @@ interface Entry {
   state: 'reserved' | 'unknown' | 'spent';
 }
 
-/** @throws InvalidOptionError when the cap is not a number from 0 on */
+/** @throws InvalidOptionError if the cap is not a number of at least 0 */
 export function createBudget(capUsd: number): Budget {
   checkNumber('capUsd', capUsd, 'number from 0 on');
   const cap = toMicroDollars(capUsd);

@@ -12,24 +12,24 @@ import type { Budget } from './create-budget.js';
 import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job.js';
 
 /**
- * Reserves the price before the job is subscribed; without room nothing is sent, and the one event is `settled` with
- * `over-budget`. Settles at the reported cost, else at the price; a failure that is not paid gives the room back, one that
- * may be paid keeps it. So does a job that is left while it is under way; its room is given back, or its cost is booked, as
- * soon as the service reports its end: also where nobody is subscribed to it any more and the answer comes to its /cancel.
+ * Reserves the price before the job is subscribed. If it does not fit, nothing is sent, and the only event is `settled` with
+ * `over-budget`. Books the reported cost, or else the price. A failure that is not paid releases the reservation; one that may
+ * be paid keeps it. A job that is left while it runs keeps it too, until the service reports its end, even if that is only the
+ * answer to its /cancel.
  *
- * The budget knows jobs by their ids: `attach` of a job that is counted already reserves nothing. Of `chainJob` and `retryPurchase`
- * each purchase reserves the price when its turn comes, and is booked by itself. A job stays a job: it can be cancelled,
- * iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; of a stream that is not a job each
- * subscription makes its own.
+ * The budget recognises jobs by their ids: `attach` of a job that is counted already reserves nothing. In `chainJob` and
+ * `retryPurchase` each purchase reserves the price when its turn comes, and is booked separately. A job stays a job: it can be
+ * cancelled, iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; each subscription to a
+ * stream that is not a job has its own.
  *
- * @param priceUsd what one purchase is expected to cost, in USD
+ * @param priceUsd the expected price of one purchase, in USD
  *
  * @example
  * ```ts
  * const budget = createBudget(5);
  * pullJobs(rows, (row) => edit.runSync(row).pipe(withinBudget(budget, 0.0875)), { concurrency: 8 });
  * ```
- * @throws InvalidOptionError when the price is not a number from 0 on
+ * @throws InvalidOptionError if the price is not a number of at least 0
  */
 export function withinBudget<O>(budget: Budget, priceUsd: number): JobOperator<O, O> {
   checkMembers('budget', budget, 'budget', ['reserve', 'release', 'keep', 'settle', 'state']);
@@ -63,7 +63,7 @@ class Booking {
   private subscriptions = 0;
   private isHeld = false;
   private isWatched = false;
-  /** What its last POST may have led to. */
+  /** How far its last POST may have come. */
   private risk: 'none' | 'sent' | 'accepted' = 'none';
 
   constructor(

@@ -21,7 +21,7 @@ export interface FanOutOptions<T, O> {
   onError?: OnError | undefined;
 }
 
-/** Options of a fan-out that have to be checked. */
+/** The options to check. */
 interface Checked {
   readonly project: unknown;
   readonly concurrency: Slots;
@@ -30,7 +30,7 @@ interface Checked {
   readonly onError?: OnError | undefined;
 }
 
-/** @throws InvalidOptionError at once: a fan-out that cannot run buys nothing */
+/** Checks the options before anything is bought. @throws InvalidOptionError */
 export function checkFanOut({
   project,
   concurrency,
@@ -86,7 +86,7 @@ export class FanOut<T, O> {
   private active = 0;
   private limit = 0;
   private taken = 0;
-  /** A row that arrived when its slot had been taken away, or when the run had been left. */
+  /** A row that arrived after its slot was removed, or after the run was left. */
   private held: IteratorYieldResult<T> | undefined;
   private takesRows = true;
   private hasAll = false;
@@ -104,7 +104,7 @@ export class FanOut<T, O> {
     else if (this.failure !== undefined && this.options.onError === 'stop')
       return subscriber.error(this.failure.error);
     this.subscriber = subscriber;
-    // `retry` subscribes again from within the error, before the subscriber that receives it is torn down.
+    // `retry` subscribes again inside the error notification, before its earlier subscriber is torn down.
     subscriber.add(() => {
       if (this.subscriber === subscriber) this.leave();
     });

@@ -11,11 +11,11 @@ import type { RowOutcome } from './row-slot.js';
 export interface MergeOptions {
   /** Rows in flight. */
   concurrency: number;
-  /** More rows than this waiting for a slot error the stream. @defaultValue 1_000 */
+  /** If more rows than this wait for a slot, the stream errors. @defaultValue 1_000 */
   maxBuffered?: number;
   /**
-   * What an error does to the rows in flight. `drain`: the source is left and no row that waits is begun, rows in flight
-   * are followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
+   * What happens to rows in flight after an error. `drain`: the source is left and no waiting row is begun; rows in flight are
+   * followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
    * @defaultValue 'drain'
    */
   onError?: OnError;
@@ -24,14 +24,15 @@ export interface MergeOptions {
 }
 
 /**
- * A job a row, for a source that cannot be pulled: rows wait in memory for a free slot, at most `maxBuffered` of them,
- * and one more errors the stream with code `too-many-waiting`. What can be iterated goes through `pullJobs`, which holds
- * nothing. Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, also while it
- * emits, and no row that waits is bought. See `onError` for what an error does.
+ * Runs a job for each row of a source that cannot be pulled: at most `maxBuffered` rows wait in memory for a free slot; one
+ * more errors the stream with code `too-many-waiting`. For a source that can be iterated use `pullJobs`, which buffers nothing.
+ * Emits in order of completion; a failed row is a value. Unsubscribing leaves the source at once, even while it emits, and no
+ * waiting row is bought. See `onError` for errors.
  *
- * It is one run for all subscribers, as with `pullJobs`: one that comes when all have left goes on with the jobs in flight and
- * the rows that wait. A source that has not ended by then is subscribed again: one that begins anew has its rows bought
- * again, unless it is shared. After the error of a job (a save that failed, see `saveWith`) only a source that has ended is gone on with.
+ * It is one run for all subscribers, as with `pullJobs`: a subscriber after all have left continues with the jobs in flight and
+ * the waiting rows. If the source has not ended by then, it is subscribed again: unless it is shared, it begins anew and its
+ * rows are bought again. After the error of a job (such as a failed save, see `saveWith`) the run continues only if the source
+ * has ended.
  * @throws InvalidOptionError
  */
 export function mergeJobs<T, O>(

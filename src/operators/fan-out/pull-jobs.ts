@@ -9,38 +9,36 @@ import { feedOf } from './row-feed.js';
 /** Options of `pullJobs`. */
 export interface PullOptions {
   /**
-   * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it meanwhile: more slots are filled at once,
-   * fewer are reached as rows end. Once it has completed, its last number stays; where that is 0, rows that are left are
-   * an error.
+   * Rows in flight, a whole number from 0; 0 pauses. An Observable changes it during the run: additional slots are filled at
+   * once, and a lower number is reached as rows end. After it completes, its last number stays; if that is 0 and rows are left,
+   * the stream errors.
    */
   concurrency: number | Observable<number>;
   /**
-   * What an error does to the rows in flight. `drain`: no more rows are taken, those in flight are followed to their end
+   * What happens to rows in flight after an error. `drain`: no more rows are taken; those in flight are followed to their end
    * and emitted, then the stream errors with the first error. `stop`: the stream errors at once. @defaultValue 'drain'
    */
   onError?: OnError;
   /**
-   * How many of the last outcomes a later subscriber receives first, from 0: those behind which something failed
-   * before a `retry`, for instance. They are kept in memory; an iteration is given none. @defaultValue 100
+   * How many of the last outcomes a later subscriber receives first, from 0: after a `retry`, for instance, these may not have
+   * been processed. They are kept in memory. An iteration receives none. @defaultValue 100
    */
   replay?: number;
 }
 
 /**
- * Runs a job for each row and pulls a row only when a slot is free, from an array, a generator, an async iterable or
- * a Node stream. Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors
- * when the source, `project` or `concurrency` fails, or when a job errors for another reason than its input; see
- * `onError` for the rows in flight. Unsubscribing unsubscribes every job and returns the iterator: no further row is
- * taken, and a row that was just taken is not bought. `for await` and `Readable.from` take it too, with back-pressure
- * from end to end.
+ * Runs a job for each row and pulls a row only when a slot is free, from an array, a generator, an async iterable or a Node
+ * stream. Emits in order of completion; a failed row is a value. A slot is free when its job completes. Errors if the source,
+ * `project` or `concurrency` fails, or if a job errors for another reason than its input; see `onError` for the rows in flight.
+ * Unsubscribing unsubscribes from every job and returns the iterator: no further row is taken, and a row that was just taken is
+ * not bought. It also works with `for await` and `Readable.from`, with back-pressure from end to end.
  *
- * One call is one run, as a job is one purchase. A second subscriber joins it. A subscriber after all have left, such
- * as `retry`, continues it: it joins the jobs in flight, and the remaining rows are taken. Nothing is bought again;
- * for that, call `pullJobs` again. The error of a job ends the run for its subscribers only, and `retry` joins that
- * job again: with `saveWith` the outcome is saved once more. Leaving a run, or its error, closes a generator or
- * stream: a later subscriber then receives the jobs in flight, and after them the error `source-closed`. An array
- * continues. `project` should return a job: another stream (`defer`, `concat`) begins anew when it is subscribed
- * again, and may buy again.
+ * One call is one run, as a job is one purchase. A second subscriber joins it. A subscriber after all have left, such as
+ * `retry`, continues it: it joins the jobs in flight, and the remaining rows are taken. Nothing is bought again; for that, call
+ * `pullJobs` again. The error of a job ends the run only for its present subscribers, and `retry` joins that job again: with
+ * `saveWith` its outcome is saved once more. Leaving a run, or its error, closes a generator or stream: a later subscriber then
+ * receives the jobs in flight, and after them the error `source-closed`. An array continues. `project` should return a job:
+ * another stream (`defer`, `concat`) begins anew when it is subscribed again, and may buy again.
  *
  * @example
  * ```ts
@@ -67,7 +65,7 @@ export function pullJobs<T, O>(
   return asPulledJobs((subscriber, slots) => (run ??= begun()).play(subscriber, slots), concurrency, replay);
 }
 
-/** A text, such as a path, is iterable, but its letters are not rows. @throws InvalidOptionError */
+/** Refuses a text, such as a path: it is iterable, but its letters are not rows. @throws InvalidOptionError */
 function checkSource(source: object): void {
   if (isObject(source) && (Symbol.iterator in source || Symbol.asyncIterator in source)) return;
   const problem =

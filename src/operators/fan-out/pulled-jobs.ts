@@ -21,9 +21,9 @@ import type { RowOutcome } from './row-slot.js';
 import { shareRun } from '../share-run.js';
 
 /**
- * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline`
- * take it. All subscriptions and iterations share one run. In an iteration a slot is free when its outcome has been
- * taken: for a slow reader, at most `concurrency` rows are sent ahead.
+ * The outcomes of a fan-out: a stream, and an async iterable, so that `for await`, `Readable.from` and `pipeline` take it. All
+ * subscriptions and iterations share one run. In an iteration a slot becomes free when the reader takes its outcome, so at most
+ * `concurrency` rows are sent ahead of a slow reader.
  */
 export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIterable<RowOutcome<T, O>> {
   /**
@@ -35,7 +35,7 @@ export interface PulledJobs<T, O> extends Observable<RowOutcome<T, O>>, AsyncIte
 
 type Play<T, O> = (subscriber: Sink<RowOutcome<T, O>>, slots: Slots) => void;
 
-/** @param play begins the run over so many slots, or goes on with it */
+/** @param play begins or continues the run with these slots */
 export function asPulledJobs<T, O>(play: Play<T, O>, slots: Slots, replay: number): PulledJobs<T, O> {
   const reading = new Reading<T, O>(slots);
   const recent = new Recent<RowOutcome<T, O>>(replay);
@@ -141,7 +141,7 @@ function left([slots, kept]: [slots: number, kept: number]): number {
   return slots >= kept ? slots - kept : Math.min(slots, 0);
 }
 
-/** Completes at zero: from then on no taken outcome frees a slot, so the fan-out learns that no more will come. */
+/** Emits once if the number of slots ends at zero: taken outcomes free no slots then, so the fan-out must end. */
 function endAtZero(slots: Observable<number>): Observable<number> {
   return slots.pipe(
     last(undefined, 0),

@@ -6,7 +6,7 @@ export interface Feed<T> {
   take(): IteratorResult<T, unknown> | undefined;
   /** Called when the fan-out is left or fails before the feed has ended. A feed that was left may be continued later. */
   close(): void;
-  /** Whether the remaining rows can be taken after the run has failed, and no row twice. */
+  /** Whether the remaining rows can be taken after the run has failed, without taking any twice. */
   canGoOn(): boolean;
 }
 
@@ -27,7 +27,10 @@ function syncFeed<T>(source: Iterable<T>): Feed<T> {
   let isOpen = true;
   let isPulling = false;
   let isLeft = false;
-  /** A running generator cannot be returned, so it is returned when it yields. An iterator without `return` can be continued. */
+  /**
+   * A generator that is running cannot be returned, so it is returned when it yields. An iterator without `return` can be
+   * continued.
+   */
   const leave = () => {
     if (!isOpen || isPulling || iterator.return === undefined) return;
     isOpen = false;
@@ -108,14 +111,11 @@ function closedSource(): MillraceError {
   return new MillraceError('source-closed', message);
 }
 
-/**
- * Ignores errors: the stream has ended already, and nobody is left to report them to. A stream that waits for data ends
- * only by `destroy`.
- */
+/** Ignores errors, because the stream has ended and nobody can receive them. A stream that waits for data ends only by `destroy`. */
 function quietly(end: () => unknown): void {
   try {
     Promise.resolve(end()).catch(() => undefined);
   } catch {
-    // see above
+    // Ignored, as above.
   }
 }

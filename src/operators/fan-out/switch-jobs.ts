@@ -5,16 +5,14 @@ import type { JobEvent } from '../../contract/outcome.js';
 import { cancelJob, factsOf } from '../job.js';
 
 /**
- * Runs a job for the latest row: the older job is unsubscribed and cancelled at the service, even if its id has not
- * arrived yet. A job that has not been sent is not sent. The last job is cancelled as well when the stream is left
- * before its end, and when the source or `project` fails. The job may be piped through `withinBudget` and the like; a
- * stream that is not a job is only unsubscribed. A job of `runSync` or of a route cannot be cancelled and is refused:
- * where the type does not show it, as after `pipe`, the stream errors with an `InvalidOptionError` before the job is
- * subscribed.
+ * Runs a job for the latest row: the older job is unsubscribed and cancelled at the service, even if its id has not arrived
+ * yet. A job that has not been sent is not sent. The last job is also cancelled if the stream is left before its end, or the
+ * source or `project` fails. The job may be piped through `withinBudget` and similar operators; a stream that is not a job is
+ * only unsubscribed. A job of `runSync` or of a route cannot be cancelled and is refused: if the type does not show it, as
+ * after `pipe`, the stream errors with an `InvalidOptionError` before the job is subscribed.
  *
- * All subscribers at a time share one run. A subscriber after all have left subscribes to the source again, and a
- * source that begins anew has its rows bought again; if the source has ended, the subscriber joins the last job and
- * buys nothing.
+ * Subscribers at the same time share one run. A subscriber after all have left subscribes to the source again; if that begins
+ * anew, its rows are bought again. If the source has ended, the subscriber joins the last job and buys nothing.
  *
  * @example
  * ```ts
@@ -52,7 +50,7 @@ export function switchJobs<T, O>(
   };
 }
 
-/** @throws InvalidOptionError for a job that would be left and paid at each value of the source */
+/** @throws InvalidOptionError for a job that cannot be cancelled: each value of the source would leave a paid job behind */
 function cancellable<O>(events: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
   if (factsOf(events)?.cannotBeCancelled !== true) return events;
   const problem =

@@ -138,7 +138,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     return this.cancelReply;
   }
 
-  /** Ends a job of which nothing was sent, and nothing will be. */
+  /** Ends a job whose POST was not sent and will not be. */
   private endUnsent(reply: AsyncSubject<Outcome<O>>): void {
     const outcome = this.submission?.cancelled();
     if (outcome === undefined) return;
@@ -148,7 +148,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     reply.complete();
   }
 
-  /** Called when nobody is subscribed any more. A critical section continues: the run stops after it. */
+  /** Called when the last subscriber has left. A critical section continues; the run stops after it. */
   left(): void {
     if (this.outcome !== undefined) return;
     this.abandon();

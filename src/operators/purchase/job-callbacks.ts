@@ -66,7 +66,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const made = this.webhook.address(this.job.attempts);
     return (typeof made === 'string' ? of(made) : from(made)).pipe(
       map((address) => {
-        // Its last segment is the secret part.
+        // The last segment of an address is secret.
         const token = address.slice(address.lastIndexOf('/') + 1);
         if (trace !== undefined) trace.secrets = [...(trace.secrets ?? []), token];
         const { body = '' } = request;
@@ -103,7 +103,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
       return concat(
         of<JobEvent<O>>({ type: 'waiting', why: 'callback', forMs }),
         defer(() => (job.isOpen && job.isFollowed && !job.isCancelled ? over : EMPTY)),
-        // A callback that is being processed has not been given up.
+        // While a callback is being processed, the wait is not given up.
         this.#claims.pipe(
           takeWhile((claims) => claims > 0),
           ignoreElements(),
@@ -152,7 +152,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     this.#acceptance.complete();
   }
 
-  /** Accepts the first job that callbacks have named and that no other row has. Jobs named meanwhile are tried too. */
+  /** Accepts the first job that callbacks have named and no other row has, including jobs that are named meanwhile. */
   #accepted(request: WireRequest): Observable<never> {
     return defer(() =>
       this.job.isOpen && this.hasNamed
@@ -215,7 +215,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
         return of<CallbackResult>('unreadable');
       }
       if (job.id !== undefined) return job.id === reply.id ? this.#apply(reply) : this.#refuse(reply.id);
-      // The end is being written and does not include that job: the caller is asked to try again after it.
+      // The end is being written without that job, so the service is asked to call again later.
       if (job.outcome !== undefined) return EMPTY;
       if (!job.awaitsCallback) return this.#hold(reply);
       return this.#claim(reply.id).pipe(
@@ -235,7 +235,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     }).pipe(finalize(() => claims.next(claims.value - 1)));
   }
 
-  /** Reads the body by the schema of a poll's reply, which may lack the id that a callback must have. */
+  /** Reads the body like a poll's reply. Only a callback must have an id. */
   #read(body: string): JobReply | undefined {
     const { spec, context } = this.job;
     if (spec.queue === undefined) return undefined;

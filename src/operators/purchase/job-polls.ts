@@ -12,7 +12,7 @@ import { isTerminal } from '../../contract/service-replies.js';
 import { ask } from '../requests/ask-until-answered.js';
 import type { ClientContext } from '../requests/exchange.js';
 
-/** The polls of a job that has an id. It keeps nothing that the job has already, because thousands of jobs wait at a time. */
+/** The polls of a job that has an id. It keeps no copies of the job's data, because thousands of jobs may wait at a time. */
 export class JobPolls<O> implements PollTask {
   readonly submittedAt: number;
   readonly atOnce: boolean;
@@ -26,7 +26,7 @@ export class JobPolls<O> implements PollTask {
     const { spec, context, sentAt } = job;
     this.atOnce = job.isPolledAtOnce;
     job.isPolledAtOnce = true;
-    // Otherwise a job that was submitted before the clock was set back would be polled hours too late.
+    // If the clock was set back after the job was submitted, it would otherwise be polled hours too late.
     const now = context.scheduler.now();
     this.submittedAt = Math.min(spec.known?.submittedAt ?? sentAt ?? now, now);
   }

@@ -14,7 +14,7 @@ import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { JobTrace } from '../requests/request-report.js';
 
-/** Everything that a job needs: what it buys, and how. */
+/** Everything that a job needs: its requests, checks and options. */
 export interface JobSpec<O> {
   readonly key: string;
   /** `submit`: a job of a queue endpoint. `retry`: a failed one again. `route-post`: the reply is the answer. */
@@ -27,10 +27,10 @@ export interface JobSpec<O> {
   /** Checks the output of a completed job against the schema. */
   readonly check: (outcome: Outcome<unknown>) => Observable<Outcome<O>>;
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
-  /** A job that was bought before: it is polled, never submitted. */
+  /** A job that was bought before, which is polled and never submitted. */
   readonly known?:
     { readonly jobId: string; readonly submittedAt?: number; readonly wasExpired?: boolean } | undefined;
-  /** The failed job that is to run again: the answer must name it. */
+  /** The failed job that is to run again. The answer must name it. */
   readonly retried?: string | undefined;
   readonly endpoint: string;
   readonly variant?: string | undefined;
@@ -58,7 +58,7 @@ export function refusedBy({ message, httpStatus }: Failed): CheckpointEvent<neve
   return { type: 'refused', why: message, ...(httpStatus !== undefined && { httpStatus }) };
 }
 
-/** The end of a job: checked, durable, emitted. */
+/** Ends a job: checks the outcome, waits until it is durable, and emits it. */
 export function settled<O>(
   outcome: Outcome<unknown>,
   { check, checkpoint }: Pick<JobSpec<O>, 'check' | 'checkpoint'>,

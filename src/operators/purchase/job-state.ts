@@ -30,7 +30,7 @@ export abstract class JobState<O> {
   /** When the last POST left, in ms since the epoch. */
   sentAt: number | undefined;
   attempts = 0;
-  /** No POST is on the wire, and none was accepted. */
+  /** Whether no POST is on the wire and none was accepted. */
   isUnsent = true;
   /** The POST had no answer, but a callback may name its job. */
   awaitsCallback = false;
@@ -54,7 +54,7 @@ export abstract class JobState<O> {
     this.isPolledAtOnce = spec.known !== undefined;
   }
 
-  /** Nothing was accepted, and the job has not ended. */
+  /** Whether nothing was accepted and the job has not ended. */
   get isOpen(): boolean {
     return this.id === undefined && this.answer === undefined && this.outcome === undefined;
   }
@@ -65,7 +65,7 @@ export abstract class JobState<O> {
     return this.isUnsent ? undefined : this.attempts;
   }
 
-  /** The intent of a POST is not durable yet. */
+  /** Whether the intent of a POST is not durable yet. */
   get isAboutToSend(): boolean {
     return this.isUnsent && this.isCritical;
   }
@@ -81,7 +81,7 @@ export abstract class JobState<O> {
     this.interruptions?.next();
   }
 
-  /** Drops what is not needed after acceptance: many jobs wait, and this is most of what they hold. */
+  /** Drops data that is not needed after acceptance, which is most of the memory of a waiting job. */
   protected letGo(): void {
     this.spec.request = undefined;
     if (this.spec.webhook !== undefined) return;
@@ -100,7 +100,7 @@ export abstract class JobState<O> {
     return ownerOf(owners.get(jobId));
   }
 
-  /** Ends the job. It is settled next, even if nobody follows it: its price would stay reserved for ever. */
+  /** Ends the job. It is settled next even without a subscriber, because its price would stay reserved for ever. */
   end(outcome: Outcome<unknown>): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
@@ -110,10 +110,10 @@ export abstract class JobState<O> {
 
   abstract get isFollowed(): boolean;
 
-  /** Ends a critical section. It is a step of its own, so that a job that nobody follows stops here and begins nothing more. */
+  /** Ends a critical section. It is a separate step, so that a job without subscribers stops here and begins nothing more. */
   abstract rest(): Observable<never>;
 
-  /** The POST was provably refused: nothing has been bought so far. */
+  /** Called when the POST was provably refused, so that nothing has been bought so far. */
   abstract refused(): void;
 
   /** Runs the remaining steps, even while nobody is subscribed. */

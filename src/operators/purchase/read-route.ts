@@ -16,8 +16,8 @@ export type RouteQuery<O> = Pick<
 > & { readonly request: WireRequest };
 
 /**
- * A GET of a load-balanced route in the shape of a job: `submitting`, waits, `settled`. It buys nothing, so it is cold:
- * every subscription sends a request, and temporary failures are retried by the retry policy. Unsubscribing aborts the
+ * A GET of a load-balanced route with the events of a job: `submitting`, waits, `settled`. It buys nothing, so it is cold:
+ * every subscription sends a request, and the retry policy repeats it after temporary failures. Unsubscribing aborts the
  * request.
  */
 export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<O> {
@@ -37,7 +37,7 @@ function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<J
       of<JobEvent<O>>({ type: 'submitting', sync: true }),
       ask(query, context).pipe(
         deadline<Step>({ at, otherwise: late, scheduler: context.scheduler }),
-        // Outside of the deadline, because an outcome that is being made durable must not be replaced by another.
+        // Outside the deadline, which must not replace an outcome that is being made durable.
         concatMap((step) => (step.type === 'ended' ? end(step.outcome, query) : of(step))),
       ),
     );

@@ -24,23 +24,23 @@ import type { RequestSlot } from '../requests/exchange.js';
 import { awaitCheckpoint, refusedBy } from './job-spec.js';
 import type { JobState } from './job-state.js';
 
-/** The effect of callbacks on a POST, if the service calls back. */
+/** How callbacks affect a POST, if the service calls back. */
 export interface CalledBack<O> {
   /** The request with the callback address of this POST, which is not a part of what is bought. */
   addressed(request: WireRequest): Observable<WireRequest>;
   /** Whether a callback has named a job while the POST has no answer that names one. */
   readonly hasNamed: boolean;
-  /** The POST was answered with this job: earlier callbacks about the job count now. */
+  /** Call it when the POST was answered with this job: earlier callbacks about the job count now. */
   answered(jobId: string): void;
-  /** The refusal of the POST is durable: a job that a callback named meanwhile contradicts it. */
+  /** Call it when the refusal of the POST is durable: a job that a callback named meanwhile contradicts it. */
   refused(): void;
   /** After a POST without an answer: waits until a callback names the job, or none can be expected. */
   awaited(request: WireRequest, at: number): Observable<JobEvent<O>>;
 }
 
 /**
- * gate → intent → POST → verdict; after a provable refusal all of it again, after a wait. The waits can be left at any
- * time. From the intent until the result of the POST is durable nothing is cut off.
+ * Gate, intent, POST, verdict; after a provable refusal it waits and begins again. The waits can be left at any time. From the
+ * intent until the result of the POST is durable, nothing is interrupted.
  */
 export class Submission<O> {
   #request: WireRequest | undefined;
@@ -60,7 +60,7 @@ export class Submission<O> {
     this.#slot = job.context.slots?.of('submit', sync || purpose === 'route-post');
   }
 
-  /** @param deadlineAt what has not been sent by then is not sent any more; in ms since the epoch */
+  /** @param deadlineAt nothing is sent after this time, in ms since the epoch */
   *submit(deadlineAt: number): Steps<JobEvent<O>> {
     const { job } = this;
     const slot = this.#slot;
@@ -113,7 +113,7 @@ export class Submission<O> {
     ).pipe(takeUntil(job.interrupted), deadline<JobEvent<O>>({ at, otherwise, scheduler }));
   }
 
-  /** The rest of the wait after a refusal, also for a subscriber that comes back. */
+  /** The rest of the wait after a refusal, also for a later subscriber. */
   #pause(): Observable<JobEvent<O>> {
     const { scheduler } = this.job.context;
     const { at, why } = this.#notBefore;
@@ -144,7 +144,7 @@ export class Submission<O> {
     yield job.rest();
   }
 
-  /** The only place that sends a purchase. */
+  /** Sends the POST. Purchases are sent nowhere else. */
   *#post(request: WireRequest): Steps<JobEvent<O>> {
     const { job } = this;
     const { key, purpose, retried, trace, sync } = job.spec;
@@ -163,7 +163,7 @@ export class Submission<O> {
     yield* this.#unknown(failedBefore(whatWasAsked(request), why, 'unknown'), request);
   }
 
-  /** It is unknown what the POST has bought, unless a callback names its job. */
+  /** Ends a POST without a clear answer as unknown, unless a callback names its job. */
   *#unknown(failed: Failed, request: WireRequest): Steps<JobEvent<O>> {
     const { job, callbacks } = this;
     const deadlineAt = this.#deadlineAt;
@@ -215,14 +215,14 @@ export class Submission<O> {
     };
   }
 
-  /** Provably not accepted, unless a callback contradicts that before it is durable. */
+  /** Records that the POST was provably not accepted, unless a callback contradicts that before it is durable. */
   *#unsent(event: CheckpointEvent<O>): Steps<JobEvent<O>> {
     yield this.#checkpoint(event);
     this.job.isUnsent = true;
     this.callbacks?.refused();
   }
 
-  /** Provably not accepted, without a further try. */
+  /** Ends a POST that was provably not accepted and is not tried again. */
   *#stopped(failed: Failed): Steps<JobEvent<O>> {
     yield* this.#unsent(refusedBy(failed));
     this.job.end(failed);

@@ -25,7 +25,7 @@ export interface AskOptions {
 }
 
 /**
- * A request that is free to repeat, cold: one answer, then completion. Retries temporary failures, then errors with the
+ * A request that is free to repeat. Cold: one answer, then completion. Retries temporary failures, and errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
 export function ask(asking: Asking, { retry }: AskOptions, context: ClientContext): Observable<Reading> {
@@ -55,8 +55,8 @@ export interface Question extends Asking {
 export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judged: Judged };
 
 /**
- * Sends a request that is free to repeat, each time after a longer wait, until there is an answer or `mayAskAgain`
- * returns false; then emits the last exchange as it is. Never errors by itself.
+ * Sends a request that is free to repeat, each time after a longer wait, until there is an answer or `mayAskAgain` returns
+ * false. Then it emits the last exchange. It raises no errors itself.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
   return flow(() => asked(question, context));
@@ -98,7 +98,7 @@ export function againAfter({ verdict, reading }: Judged): Parameters<typeof retr
 export interface PollQuestion {
   readonly key: string;
   readonly jobId: string;
-  /** In ms since the epoch; without it the job counts as a young one. */
+  /** In ms since the epoch; without it the job counts as young. */
   readonly submittedAt?: number;
   /** The job was given up before, so the first 404 is believed. */
   readonly wasExpired?: boolean;
@@ -146,7 +146,7 @@ function polled(judged: Judged, { jobId, request }: PollQuestion): Polled {
   return { type: 'ended', outcome: failureOf(code, judged, { request, jobId, paid: 'maybe' }) };
 }
 
-/** Counts each 404, and returns whether the job is given up. */
+/** Creates a function that counts each 404, and returns whether the job is given up. */
 function missing({ submittedAt, wasExpired }: PollQuestion, { scheduler }: ClientContext): () => boolean {
   let since: number | undefined;
   let answers = 0;

@@ -49,7 +49,7 @@ export function outcomeOf(
   };
 }
 
-/** `POST /v2/echo/run`: never the host or a header. */
+/** Method and path, such as `POST /v2/echo/run`: never the host or a header. */
 export function whatWasAsked({ method, url }: Pick<WireRequest, 'method' | 'url'>): string {
   return `${method} ${new URL(url).pathname}`;
 }
@@ -63,13 +63,13 @@ const codes: Readonly<Record<string, FailureCode>> = {
 export interface FailureFacts {
   request: Pick<WireRequest, 'method' | 'url'>;
   jobId?: string | undefined;
-  /** Set if it differs from what the code implies: a known job that can no longer be polled may be paid. */
+  /** Set if it differs from what the code implies, as for a known job that can no longer be polled but may be paid for. */
   paid?: Paid;
-  /** Added to the message: what a person may do. */
+  /** Advice for people, added to the message. */
   advice?: string | undefined;
 }
 
-/** The failure for an exchange, under the given code. A body that reports a cost was paid, whatever its HTTP status. */
+/** The failure for an exchange, with the given code. If the body reports a cost, it was paid, whatever the HTTP status. */
 export function failureOf(code: FailureCode, judged: Judged, facts: FailureFacts): Failed {
   const { message, code: reportedCode, ...context } = reportedBy(judged, facts.request);
   if (reportedCode === 'charged') code = reportedCode;
@@ -104,7 +104,7 @@ function reportedBy({ reading, fault }: Judged, request: FailureFacts['request']
   };
 }
 
-/** The answer of a load-balanced route as an outcome, because no job is around it. (spec 4.2) */
+/** The answer of a load-balanced route, which is not a job, as an outcome. (spec 4.2) */
 export function directAnswer(output: unknown): Completed<unknown> {
   return { status: 'completed', jobId: '', output, costUsd: reportedCostUsd(output) };
 }

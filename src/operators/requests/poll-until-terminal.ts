@@ -21,11 +21,11 @@ import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.j
 export interface PollTask
   extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>> {
   readonly schedule: PollSchedule;
-  /** Begins with an immediate poll, for a job that was not polled for a while. */
+  /** Whether to poll at once, for a job that was not polled for a while. */
   readonly atOnce: boolean;
-  /** The last status of the job: a reply with the same status is not an event. */
+  /** The last status of the job. A reply with the same status is not emitted. */
   readonly last?: StatusEvent | undefined;
-  /** Called when the poll times begin; `end` completes the stream although the job has not ended. */
+  /** Called when polling begins; `end` completes the stream although the job has not ended. */
   begun?(polls: { end(): void }): void;
 }
 
@@ -67,10 +67,9 @@ export function pollToDeadline(
 }
 
 /**
- * The polls of one subscription: `exhaustMap` over the poll times, which notifies the schedule between two polls and
- * does not complete with the times. With rxjs' own operators for this and for the deadline a job takes 1.4 times the
- * CPU. The class subscribes to the times and waits for the deadline by itself, because most jobs in flight are one of
- * these.
+ * The polls of one subscription: like `exhaustMap` over the poll times, but it notifies the schedule between two polls and does
+ * not complete with the times. With rxjs' operators for this and for the deadline a job takes 1.4 times the CPU. The class
+ * subscribes to the times and waits for the deadline itself, because most jobs in flight have one.
  */
 class Polls extends OneTeardown implements Observer<void>, Due {
   dueAt = 0;
@@ -156,7 +155,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     if (before === undefined || !isSame(before, this.last)) this.emit(this.last);
   }
 
-  /** Notifies the schedule after the poll, so that a time that it emits in response does not fall into the poll. */
+  /** Notifies the schedule after the poll, so that a time that it emits in response is not skipped. */
   over(alive: JobReply | undefined): void {
     this.polling = undefined;
     if (alive !== undefined) this.observe(alive);

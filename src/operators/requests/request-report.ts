@@ -14,7 +14,7 @@ export interface RequestReport {
   readonly purpose: RequestPurpose;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The number of the job's POST that it is or follows, from 1. Absent for calls that are not jobs. */
+  /** The number of the job's POST, from 1; for other requests, of the POST before them. Absent for calls that are not jobs. */
   readonly attempt?: number;
   /** The HTTP status; 0 if there was no reply. */
   readonly status: number;

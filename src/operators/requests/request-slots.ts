@@ -5,9 +5,9 @@ import { createLanes, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
 
 /**
- * Bounds how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
- * endpoint and kind of request that holds the fewest, so that polls do not wait behind all submissions, nor one endpoint
- * behind another.
+ * Limits how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
+ * endpoint and kind of request with the fewest slots, so that polls do not wait behind all submissions, or one endpoint behind
+ * another.
  */
 export class RequestSlots {
   readonly #bounds: readonly Lanes[] | undefined;
@@ -15,9 +15,9 @@ export class RequestSlots {
   readonly #brief: Partial<Record<RequestKind, readonly Lanes[]>> = {};
 
   /**
-   * @param bounds what a request needs a slot of, in this order. Where none is given, those that are answered at once are bounded, of
-   *   each kind by themselves: so a process does not open as many connections as it has jobs in flight, and polls do not wait behind
-   *   submissions that hang
+   * @param bounds limits in each of which a request needs a slot, taken in this order. Without any, each kind of request that
+   *   is answered at once has its own limit: a process then opens fewer connections than it has jobs in flight, and polls do
+   *   not wait behind submissions that hang
    * @param endpoint host and id, for bounds of several endpoints
    */
   constructor(bounds?: readonly Lanes[], endpoint = '') {
@@ -25,21 +25,24 @@ export class RequestSlots {
     this.#endpoint = endpoint;
   }
 
-  /** @param isLong the request may be answered only when the service has worked on it; `undefined`: it is not bounded */
+  /**
+   * @param isLong whether the service may answer only after working on the request
+   * @returns `undefined` if the request has no limit
+   */
   of(kind: RequestKind, isLong: boolean): RequestSlot | undefined {
     const bounds = this.#bounds ?? (isLong ? [] : (this.#brief[kind] ??= boundOf(mostBrief)));
     return bounds.length === 0 ? undefined : new Slot(bounds, `${this.#endpoint} ${kind}`);
   }
 }
 
-/** More than a process can use, because each of them is answered at once. */
+/** More than a process needs at a time, because such requests are answered at once. */
 const mostBrief = 256;
 
 class Slot implements RequestSlot {
   readonly #bounds: readonly Lanes[];
   readonly #lane: string;
   #held = new Subscription();
-  /** The gate refused at the last try, so the slot waits at the gate and does not try again. */
+  /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
   constructor(bounds: readonly Lanes[], lane: string) {
@@ -91,7 +94,7 @@ class Slot implements RequestSlot {
     });
   }
 
-  /** Calls `done` once there is a slot of each bound, synchronously if they are free. */
+  /** Calls `done` once there is a slot of each limit, synchronously if they are free. */
   #take(done: () => unknown): Subscription {
     const held = new Subscription();
     this.#held = held;

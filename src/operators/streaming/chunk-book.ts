@@ -12,8 +12,8 @@ import type { PollQuestion } from '../requests/ask-until-answered.js';
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;
 
 /**
- * How many answers with chunks after the job's end are followed without a wait, so that a service that always has more
- * is not flooded with requests.
+ * After the job's end, this many answers with chunks are followed by the next request without a wait. The limit protects a
+ * service that always has more.
  */
 const maxAfterEnd = 10;
 
@@ -41,7 +41,7 @@ export class ChunkBook {
     private readonly random: () => number,
   ) {}
 
-  /** Completed, and no reply was lost. */
+  /** Whether the job has completed and no reply was lost. */
   get isWhole(): boolean {
     return this.#status === 'COMPLETED' && !this.#hasGap && this.failure === undefined;
   }
@@ -67,10 +67,7 @@ export class ChunkBook {
     }
   }
 
-  /**
-   * Takes in the job's end. Lost chunks are searched in the output, which usually contains everything that a function
-   * yielded.
-   */
+  /** Records the job's end. Lost chunks are searched in the output, which usually contains everything that a function yielded. */
   close(job: JobReply): void {
     const outcome = outcomeOf(job, this.task.request);
     this.isClosed = true;
@@ -115,7 +112,7 @@ export class ChunkBook {
   }
 }
 
-/** One by one: spreading a very long list overflows the stack. */
+/** Adds items one by one, because spreading a very long list overflows the stack. */
 function add(list: unknown[], more: readonly unknown[]): void {
   for (const chunk of more) list.push(chunk);
 }

@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/outcome.js';
 import { JobError } from '../job-error.js';
 import type { Job } from '../job.js';
 
-/** Ends that the service itself reports: reading the chunks shows them too, after the last one. */
+/** Ends that the service itself reports. The reader of the chunks reports them too, after the last chunk. */
 const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'job-failed',
   'job-cancelled',
@@ -14,8 +14,8 @@ const knownToTheService: ReadonlySet<FailureCode> = new Set<FailureCode>([
 ]);
 
 /**
- * Subscribes to a job, so that it is bought, and to its chunks as soon as its id is known. Completes when both have;
- * errors with a `JobError` when the job ends without an id, or in a way that the chunks do not show.
+ * Subscribes to a job, so that it is bought, and to its chunks as soon as its id is known. Completes when both have completed.
+ * Errors with a `JobError` if the job ends without an id, or in a way that the chunks do not show.
  *
  * @param chunksOf the chunks of a job by its id; called once
  */

@@ -26,13 +26,13 @@ import { deadline } from '../deadline.js';
 import { ChunkBook, type ChunkTask } from './chunk-book.js';
 
 /**
- * The chunks of a job: each once and in order, to every subscriber from the first chunk on. Completes when the job
- * has completed and the service has no more chunks. Errors with a `JobError` when the job ends otherwise, or has not
- * ended by the deadline.
+ * The chunks of a job, each once and in order; every subscriber receives all from the first one. Completes when the job has
+ * completed and the service has no more chunks. Errors with a `JobError` if the job ends otherwise, or has not ended by the
+ * deadline.
  *
- * The service forgets a chunk once it has handed it out. So a request on the wire is never aborted: its chunks are
- * kept for the next subscriber. When a reply was lost, later chunks are held back until the output of the job shows
- * what is missing, else the stream errors with `ChunkGapError`.
+ * The service forgets a chunk once it has returned it. So a request on the wire is never aborted: its chunks are kept for the
+ * next subscriber. If a reply was lost, later chunks are held back until the output of the job shows the missing ones; if it
+ * does not, the stream errors with `ChunkGapError`.
  */
 export function readChunks(task: ChunkTask, context: ClientContext): Observable<unknown> {
   const reader = new ChunkReader(task, context);

@@ -5,41 +5,40 @@ import { isSuccess } from '../may-send-again.js';
 import type { GateAnswer } from './gate.js';
 import { RefusalTrial } from './refusal-trial.js';
 
-/** Rows in flight, whole numbers. */
+/** Whole numbers of rows in flight. */
 export interface AdaptiveConcurrencyOptions {
-  /** Never fewer rows. @defaultValue 4 */
+  /** The lower bound. @defaultValue 4 */
   min?: number;
-  /** Never more rows. @defaultValue 100 */
+  /** The upper bound. @defaultValue 100 */
   max?: number;
   /** The first limit, within the bounds. @defaultValue 8 */
   start?: number;
-  /** Its clock. @defaultValue that of the first client that it is given with `useClock` */
+  /** Its clock. @defaultValue that of the first client, by `useClock` */
   scheduler?: SchedulerLike;
 }
 
-/** A concurrency that goes up and down with the answers of the service. */
+/** A concurrency that follows the answers of the service. */
 export interface AdaptiveConcurrency {
-  /** Rows in flight: the latest number at once, then each change. */
+  /** Emits the current number of rows in flight, then each change. */
   readonly limit$: Observable<number>;
-  /** The latest number. */
+  /** The current number. */
   readonly limit: number;
-  /** Takes in every answer. */
+  /** Call it with every answer. */
   observe(answer: Pick<GateAnswer, 'kind' | 'status'>): void;
-  /** As in a gate. */
+  /** As `Gate.useClock`. */
   useClock(clock: Clock): void;
 }
 
 /** Answers up to this many ms after a change may belong to requests sent before it. */
 const settleMs = 1_000;
-/** The share of the rows in flight that is left: when refusals begin, and while a trial checks whether they follow the load. */
+/** The share of the rows in flight that remains when refusals begin, and in a trial that checks whether they follow the load. */
 const half = 0.5;
 const farBelow = 0.5;
 
 /**
- * As many rows in flight as the service takes: one more for each submission that it takes until the first refusals, then
- * one more for each full round; half as many when more than a few of the answers are refusals (429) or failures (5xx).
- * Refusals that do not become fewer with fewer rows in flight are noise: the cut is taken back, and that share is expected
- * from then on.
+ * Keeps as many rows in flight as the service accepts: one more for each accepted submission until the first refusals, then one
+ * more for each full round, and half as many when more than a few answers are refusals (429) or failures (5xx). If fewer rows
+ * in flight do not reduce the refusals, they are noise: the cut is taken back, and that share is expected from then on.
  *
  * @example
  * ```ts
@@ -79,7 +78,7 @@ class SoughtConcurrency {
   readonly #max: number;
   readonly #clock: ReturnType<typeof lateClock>;
   readonly #trial = new RefusalTrial();
-  /** Rows in flight before they were lowered, until they are back. */
+  /** Rows in flight before the cut, until they are reached again. */
   #before: number | undefined;
   /** Rows in flight in the latest trial that ended in a verdict of noise. */
   #inTrial = 0;
@@ -133,7 +132,7 @@ class SoughtConcurrency {
     this.#change(before, now);
   }
 
-  /** Called when the latest trial was above the limit, too. */
+  /** Called when even the latest trial was above the limit. */
   #keepTo(now: number): void {
     this.#change(Math.floor(this.#inTrial * half), now);
   }

@@ -4,20 +4,20 @@ import { RefusalTrial } from './refusal-trial.js';
 
 /** Answers up to this many ms after a change may belong to requests sent before it. */
 const togetherMs = 1_000;
-/** After a refusal the rate starts at this share of the service's believed rate. */
+/** After a refusal the rate starts at this share of the service's estimated rate. */
 const caution = 0.9;
-/** The share while a trial checks whether refusals follow the rate: if they do, there are none at this rate. */
+/** The share during a trial, which checks whether refusals follow the rate: if they do, there are none at this share. */
 const farBelow = 0.5;
 /**
- * The rate is back at the whole believed rate after this many ms: soon while that rate is a guess, later once it was refused
+ * The rate is back at the whole estimated rate after this many ms: soon while that rate is a guess, later once it was refused
  * twice.
  */
 const regainMs = { guessed: 500, found: 6_000 };
-/** And not before this many answers at the believed rate: coming back costs a few refusals each time. */
+/** It also needs this many answers at the estimated rate, because coming back costs a few refusals each time. */
 const regainAnswers = 100;
-/** After fewer answers than this since a pause, a new pause only means that the last one was too short. */
+/** If fewer answers than this came since the last pause, a new pause only means that the last one was too short. */
 const fewest = 3;
-/** Weight of the rate just tried, against the average since the previous refusal. */
+/** Weight of the rate just tried, relative to the average since the previous refusal. */
 const lately = 0.8;
 /** While the rate rises, the rate just tried is this many times the rate over the last second. */
 const rise = 1.3;
@@ -31,21 +31,20 @@ const longEnoughMs = 2_000;
 const mostNoise = 0.9;
 
 /**
- * A rate that is found out: no limit until refusals (429) follow the rate. Then the service's rate is between the average
- * since the previous refusal and the rate just tried. The limiter starts below that, comes back to it slowly, and then
- * grows ever faster until it is refused again. A cut that does not reduce the share of refusals is taken back: those
- * refusals are noise.
+ * Measures the service's rate: no limit until refusals (429) follow the rate. Then the service's rate is between the average
+ * since the previous refusal and the rate just tried. The limiter starts below that, returns to it slowly, and then grows ever
+ * faster until the next refusal. A cut that does not reduce the share of refusals is taken back, because they are noise.
  */
 export class AdaptiveRateLimiter implements RateLimiter {
   #limiter: RateLimiter | undefined;
   #rate: number | undefined;
-  /** The service's rate, as far as it is known. */
+  /** The estimated rate of the service. */
   #believed = 0;
-  /** The share of the believed rate that the rate started at. */
+  /** The share of the estimated rate at which the rate started. */
   #startShare = caution;
   #cuts = 0;
   #cutAt = -Infinity;
-  /** The state before the latest cut, or before the first of several cuts in a row. */
+  /** The state before the latest cut, or before the first of several successive cuts. */
   #before:
     | {
         readonly rate: number | undefined;
@@ -59,14 +58,14 @@ export class AdaptiveRateLimiter implements RateLimiter {
   #inFlight = 0;
   /** How many answers may still come to requests that were sent before the latest change. */
   #earlier = 0;
-  /** A request has passed since the latest cut. */
+  /** Whether a request has passed since the latest cut. */
   #hasResumed = true;
   /** Good answers since then. */
   #answered = 0;
   /** Where the average starts, and the good answers since. */
   #since: number | undefined;
   #answeredSince = 0;
-  /** How long requests have waited for the rate since: a rate that no request waits for is not tried. */
+  /** How long requests have waited for the rate since then: only waiting requests test the rate. */
   #triedMs = 0;
   #isTried = false;
   #passedAt = 0;
@@ -94,7 +93,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
     this.#limiter?.take(hasWaited);
   }
 
-  /** @param isPaused the endpoint as a whole begins a pause with this answer */
+  /** @param isPaused whether the whole endpoint begins a pause with this answer */
   observe(isRefused: boolean, isPaused = false): void {
     const now = this.scheduler.now();
     this.#inFlight = Math.max(this.#inFlight - 1, 0);
@@ -144,7 +143,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
     this.#setRate(this.#startShare * this.#believed);
   }
 
-  /** The trial has shown that the limit is real. */
+  /** Called when the trial has shown that the limit is real. */
   #goOn(): void {
     this.#startShare = caution;
     this.#setRate(caution * this.#believed);
@@ -162,7 +161,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
     else this.#setRate(rate);
   }
 
-  /** The latest trial was above the limit as well: what got through since it began is the service's rate. */
+  /** Called when even the latest trial was above the limit: the service's rate is what it accepted since the trial began. */
   #keepToAverage(now: number): void {
     this.#cut(now, caution, this.#average(now));
     this.#before = { rate: this.#rate, believed: this.#believed, triedMs: 0, cuts: this.#cuts };
@@ -175,17 +174,14 @@ export class AdaptiveRateLimiter implements RateLimiter {
     this.#hasResumed = false;
   }
 
-  /**
-   * The rate that the service takes. Where a limit was met before, it is between the average since then and the rate just
-   * tried.
-   */
+  /** The estimated rate of the service. If a limit was reached before, it is between the average since then and the rate just tried. */
   #limitMet(now: number): number {
     const got = this.#tried(now) * this.#trial.cautiousThrough;
     if (this.#cuts === 0) return got;
     return Math.min(this.#average(now), got) ** (1 - lately) * got ** lately;
   }
 
-  /** The rate is still below the rate before the latest cut. */
+  /** Whether the rate is still below the rate before the latest cut. */
   get #isLow(): boolean {
     return this.#cuts > 0 && this.#triedMs < this.#regain();
   }

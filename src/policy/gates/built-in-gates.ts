@@ -6,18 +6,18 @@ import type { Gate, RequestKind } from './gate.js';
 import { createRateLimiter } from './rate-limiter.js';
 
 /**
- * The default gate: no rate. A single refused request (429) waits by itself; an endpoint pauses as a whole when half of
- * its latest 20 answers are refusals (as long as Retry-After asks for, else backoff) or in a storm of failures. After a
- * pause one probe at a time goes out until an answer is good. Other endpoints go on.
+ * The default gate: no rate limit. A single refused request (429) waits alone. All requests to an endpoint pause when half of
+ * its latest 20 answers are refusals (for the time in Retry-After, or else with backoff), or in a storm of failures. After a
+ * pause one probe at a time is sent until an answer is good. Other endpoints are not affected.
  */
 export function openGate(options: GateOptions = {}): Gate {
   return createEndpointGate(clockOf(options));
 }
 
 /**
- * An open gate that also lets through at most `ratePerSecond` requests a second, of all kinds and all endpoints together
- * and evenly spaced; polls of accepted jobs go before new submissions.
- * @throws InvalidOptionError when the rate is not a number above 0
+ * An open gate that also admits at most `ratePerSecond` requests a second, evenly spaced, of all kinds and endpoints together.
+ * Polls of accepted jobs go before new submissions.
+ * @throws InvalidOptionError if the rate is not a number above 0
  */
 export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate {
   const clock = clockOf(options);
@@ -28,14 +28,14 @@ export function rateGate(ratePerSecond: number, options: GateOptions = {}): Gate
 export type KindRates = Readonly<Record<RequestKind, number>>;
 
 /**
- * What the live service publishes for a user and an endpoint: 1000 submissions, 2000 status requests and 100
- * cancellations in 10 s. One per cent is left over, as clocks differ.
+ * The published limits of the live service per user and endpoint: 1000 submissions, 2000 status requests and 100 cancellations
+ * in 10 s; less one per cent, because clocks differ.
  */
 export const runpodRates: KindRates = { submit: 99, poll: 198, cancel: 9.9, other: 9.9 };
 
 /**
- * An open gate with a rate of its own for each kind of request to each endpoint; a pause holds all kinds of an endpoint back.
- * @throws InvalidOptionError when a rate is not a number above 0
+ * An open gate with a separate rate for each kind of request to each endpoint. A pause holds back all kinds of an endpoint.
+ * @throws InvalidOptionError if a rate is not a number above 0
  */
 export function publishedGate(rates: KindRates = runpodRates, options: GateOptions = {}): Gate {
   const clock = clockOf(options);
@@ -62,9 +62,9 @@ export function publishedGate(rates: KindRates = runpodRates, options: GateOptio
 }
 
 /**
- * An open gate that finds out the rate of each endpoint: no limit until refusals (429) follow the rate, then a little
- * less than what got through, growing slowly and then ever faster until the next refusals. Refusals that slowing down
- * does not reduce are noise, and do not slow it down. Its `ratePerSecond` is the sum of the rates found.
+ * An open gate that measures the rate of each endpoint: no limit until refusals (429) follow the rate, then a little less than
+ * the endpoint accepted, growing slowly and then ever faster until the next refusals. If slowing down does not reduce refusals,
+ * they are noise and do not slow it down. Its `ratePerSecond` is the sum of the measured rates.
  */
 export function adaptiveGate(options: GateOptions = {}): Gate {
   const clock = clockOf(options);

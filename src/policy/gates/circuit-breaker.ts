@@ -6,7 +6,7 @@ import { isRefusal, type GateAnswer } from './gate.js';
 /** This many failures in a row (no reply, HTTP 5xx) make a storm. */
 const stormAfter = 5;
 
-/** A probe that was not refused within this many ms was accepted: the next one may follow, as work can last for minutes. */
+/** A probe that was not refused within this many ms counts as accepted, so that the next may follow: its answer can take minutes. */
 const probeMs = 2_000;
 
 /** Why a request waits at a gate, and for how many ms. */
@@ -18,18 +18,18 @@ export interface GateWait {
 type Answered = Pick<GateAnswer, 'status' | 'retryAfterMs'>;
 
 /**
- * Pauses an endpoint as a whole. A pause begins when half of the latest 20 answers are refusals, or in a storm of
- * failures; a single refused request waits by itself. After the pause one probe at a time goes out until an answer is
- * good. Each pause before that is longer than the last, unless the service names the time.
+ * Pauses all requests to an endpoint. A pause begins when half of the latest 20 answers are refusals, or in a storm of
+ * failures; a single refused request waits alone. After the pause one probe at a time is sent until an answer is good. Until
+ * then each pause is longer than the last, unless the service names the time.
  */
 export interface CircuitBreaker {
-  /** Why no request may pass now and for how long; `undefined`: one may. */
+  /** Why no request may pass now and for how long; `undefined` if one may. */
   blocked(): GateWait | undefined;
-  /** A request passes. */
+  /** Call it when a request passes. */
   passed(): void;
-  /** Takes in an answer and returns what it changed. */
+  /** Records an answer. Returns `paused` or `resumed` if it changes that. */
   observe(answer: Answered): 'paused' | 'resumed' | undefined;
-  /** There is no pause and no probe: a new circuit breaker would behave the same. */
+  /** Whether a new circuit breaker would behave the same: there is no pause and no probe. */
   readonly isIdle: boolean;
 }
 
@@ -92,13 +92,11 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
   };
 }
 
-/**
- * A span of time by a scheduler's clock. When the clock is set back the span starts again, so that it never lasts for hours.
- */
+/** A span of time by a scheduler's clock. If the clock is set back, the span starts again, so that it never lasts for hours. */
 export interface Countdown {
   start(ms: number): void;
   clear(): void;
-  /** Milliseconds left, 0 when it is over or was never started. */
+  /** Milliseconds left; 0 if it is over or was never started. */
   remainingMs(): number;
 }
 
@@ -121,7 +119,7 @@ export function createCountdown(scheduler: SchedulerLike): Countdown {
   };
 }
 
-/** How many answers the window holds. */
+/** The number of answers in the window. */
 const size = 20;
 /** The usual share is averaged over about this many answers. */
 const memory = 100;
@@ -129,14 +127,14 @@ const memory = 100;
 const assumed = 5;
 /** An unusual number of refusals is this many standard deviations above the usual one. */
 const deviations = 4;
-/** This many refusals in the window are always too many, whatever is usual. */
+/** This many refusals in the window are always too many, whatever the usual share is. */
 const alwaysTooMany = 18;
 
 /**
- * The latest 20 answers of an endpoint. `isRefusing` when at least half of them are refusals, and that is more than
- * chance at the endpoint's usual share of refusals: with 30 % of random refusals, half of 20 are refused every few
- * hundred answers. The usual share is learned from answers that have left the window, and is 0 before there are any: a
- * service that refuses all requests from the start is refusing.
+ * The latest 20 answers of an endpoint. `isRefusing` if at least half of them are refusals, unless this may be chance at the
+ * endpoint's usual share of refusals: with 30 % of random refusals, half of 20 are refused every few hundred answers. The usual
+ * share is learned from answers that have left the window, and is 0 at first, so that a service that refuses all requests from
+ * the start is refusing.
  */
 export class AnswerWindow {
   /** A bit for each answer, the latest one lowest. */
@@ -146,7 +144,6 @@ export class AnswerWindow {
   #usual = 0;
   #earlier = assumed;
 
-  /** Takes in an answer. */
   add(isRefused: boolean): void {
     const bit = isRefused ? 1 : 0;
     const oldest = (this.#bits >>> (size - 1)) & 1;
@@ -156,7 +153,7 @@ export class AnswerWindow {
     this.#bits = ((this.#bits << 1) | bit) & ((1 << size) - 1);
   }
 
-  /** Too many of the latest answers are refusals. */
+  /** Whether too many of the latest answers are refusals. */
   get isRefusing(): boolean {
     if (this.#refused < size / 2) return false;
     const usual = this.#usual;
@@ -164,7 +161,7 @@ export class AnswerWindow {
     return this.#refused >= Math.min(chance, alwaysTooMany);
   }
 
-  /** Forgets the answers, and keeps what is usual. */
+  /** Forgets the answers, but not the usual share. */
   clear(): void {
     this.#bits = 0;
     this.#refused = 0;

@@ -7,9 +7,9 @@ import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';
 import { GatedEndpoint, waitForRate } from './gated-endpoint.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-/** The clock and the chance of a gate. */
+/** The clock and the random numbers of a gate. */
 export interface GateOptions {
-  /** @defaultValue that of the first client that uses the gate */
+  /** The clock. @defaultValue that of the first client that uses the gate */
   scheduler?: SchedulerLike;
   /** From 0 to 1. @defaultValue that of the first client that uses the gate */
   random?: () => number;
@@ -28,10 +28,7 @@ const reportFromMs = 1_000;
 
 /** A gate that reports how long its endpoints pause. */
 export interface EndpointGate extends Gate {
-  /**
-   * Ms until the first of the endpoints that were used within the last minute ends its pause; 0 when one of them does not
-   * pause.
-   */
+  /** Ms until the first of the endpoints that were used within the last minute ends its pause; 0 if one of them does not pause. */
   pausedMs(): number;
 }
 
@@ -39,8 +36,9 @@ type Waiter = Subscriber<GateWait>;
 type Endpoint = GatedEndpoint<Waiter>;
 
 /**
- * What all built-in gates are made of: a circuit breaker and maybe a rate for each endpoint, maybe a rate for all. Polls
- * and cancels pass before new submissions. Its methods need no `this`, as callers spread a gate to replace one of them.
+ * The base of all built-in gates: a circuit breaker and optionally a rate for each endpoint, and optionally a rate for all.
+ * Polls and cancels pass before new submissions. Its methods do not use `this`, because callers spread a gate to replace one of
+ * them.
  */
 export function createEndpointGate(options: GateOptions, rates: GateRates = {}): EndpointGate {
   const clock = lateClock(options);
@@ -66,7 +64,7 @@ class RatedGate {
   #arrivals = 0;
   #alarm: Subscription | undefined;
   #isReleasing = false;
-  /** The alarm was set for a rate and not for a pause: the rate makes up for a timer that fires late. */
+  /** Whether the alarm is for a rate and not for a pause: the rate makes up for a timer that fires late. */
   #isForRate = false;
 
   constructor({ scheduler, random }: Clock, { shared, own }: GateRates) {
@@ -140,13 +138,13 @@ class RatedGate {
     this.#shared?.take(hasWaited);
   }
 
-  /** Whether others wait that go first. */
+  /** Whether waiting requests go before this one. */
   #isBehind(endpoint: Endpoint, { kind }: GateRequest): boolean {
     const urgent = isUrgent(kind);
     return endpoint.queue.ahead(urgent) > 0 || (this.#shared !== undefined && this.#aheadAtAll(urgent) > 0);
   }
 
-  /** How many of all endpoints wait for the shared rate and go before a newcomer. */
+  /** How many requests, of all endpoints, wait for the shared rate and go before a new one. */
   #aheadAtAll(urgent: boolean): number {
     let ahead = 0;
     for (const { breaker, queue } of this.#crowded)
@@ -154,7 +152,7 @@ class RatedGate {
     return ahead;
   }
 
-  /** Runs only while a request waits, so that a pause never keeps a process alive. */
+  /** Sets the timer, but only while a request waits, so that a pause never keeps a process alive. */
   #setAlarm(): void {
     if (this.#crowded.size === 0) {
       this.#alarm?.unsubscribe();
@@ -172,7 +170,7 @@ class RatedGate {
     this.#alarm = this.#scheduler.schedule(() => this.#release(), clampTimer(Math.ceil(waitMs)));
   }
 
-  /** Completes all that may pass now. Calls that come back here meanwhile return: this loop serves them. */
+  /** Lets all requests pass that may pass now. Nested calls return at once, because this loop also handles their requests. */
   #release(): void {
     if (this.#isReleasing) return;
     this.#isReleasing = true;
@@ -189,7 +187,7 @@ class RatedGate {
     this.#setAlarm();
   }
 
-  /** The endpoint whose first request may pass now: polls before submissions, then the one that came first. */
+  /** The endpoint whose first request may pass now: polls before submissions, then in order of arrival. */
   #next(): Endpoint | undefined {
     if (waitForRate(this.#shared) !== undefined) return undefined;
     let best: Endpoint | undefined;

@@ -4,8 +4,8 @@ import type { GateRequest } from './gate.js';
 const fewest = 64;
 
 /**
- * A value for each endpoint, made when it is first asked for. Once there are many, those for which `isIdle` is true are
- * removed, so that the map does not outgrow the endpoints in use.
+ * A value for each endpoint, created on first use. Once there are many, those for which `isIdle` is true are removed, so that
+ * the map does not outgrow the endpoints in use.
  */
 export class EndpointMap<T> {
   readonly #hosts = new Map<string, Map<string, T>>();

@@ -3,10 +3,10 @@ import type { CircuitBreaker, GateWait } from './circuit-breaker.js';
 import { isRefusal, type GateAnswer } from './gate.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-/** An endpoint without a request for this many ms is forgotten when room is needed, and its found rate with it. */
+/** An endpoint without a request for this many ms may be forgotten to save memory, with its measured rate. */
 const forgetAfterMs = 60_000;
 
-/** What a gate knows of one endpoint: its circuit breaker, its rate if it has one, and the requests that wait for it. */
+/** The state of one endpoint at a gate: its circuit breaker, its rate if it has one, and its waiting requests. */
 export class GatedEndpoint<Waiter> {
   readonly queue: WaitingQueue<Waiter> = createWaitingQueue();
   #usedAt = -Infinity;
@@ -20,7 +20,7 @@ export class GatedEndpoint<Waiter> {
     return this.rate?.ratePerSecond;
   }
 
-  /** Why the next request may not pass now; `undefined`: it may. */
+  /** Why the next request may not pass now; `undefined` if it may. */
   blocked(ahead = 0): GateWait | undefined {
     return this.breaker.blocked() ?? waitForRate(this.rate, ahead);
   }
@@ -49,28 +49,28 @@ export class GatedEndpoint<Waiter> {
   }
 }
 
-/** The wait until a rate lets the next request pass when `ahead` others go first; `undefined`: it may pass now. */
+/** The wait until a rate admits a request after `ahead` others; `undefined` if it may pass now. */
 export function waitForRate(rate: RateLimiter | undefined, ahead = 0): GateWait | undefined {
   const forMs = rate?.waitMs(ahead) ?? 0;
   return forMs > 0 ? { why: 'gate', forMs } : undefined;
 }
 
-/** What waits at a gate, each of two kinds first come, first served: the others wait until no urgent one is left. */
+/** The waiting requests of a gate: urgent ones first, each kind in order of arrival. */
 export interface WaitingQueue<T> {
   readonly size: number;
-  /** How many go before a newcomer. */
+  /** How many go before a new one. */
   ahead(urgent: boolean): number;
-  /** @param arrival compared between queues: the lower one came first */
+  /** @param arrival a number to compare between queues: the lower one came first */
   add(waiter: T, urgent: boolean, arrival?: number): void;
   delete(waiter: T): void;
   first(): T | undefined;
-  /** Arrival of the first one, urgent ones below all others; `Infinity`: none waits. */
+  /** Arrival of the first one, lower for urgent ones than for all others; `Infinity` if none waits. */
   readonly firstArrival: number;
   /** A copy of all waiters, in order. */
   all(): T[];
 }
 
-/** Added to the arrivals of what is not urgent. Arrivals stay below it. */
+/** Added to the arrivals of requests that are not urgent. Arrivals stay below it. */
 const later = 2 ** 52;
 
 export function createWaitingQueue<T>(): WaitingQueue<T> {

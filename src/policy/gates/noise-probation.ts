@@ -1,15 +1,15 @@
-/** A verdict is held against this many answers. */
+/** A verdict is tested with this many answers. */
 const length = 100;
-/** It is withdrawn once the latest answers are e to the power of this times likelier above a limit than under noise. */
+/** The log of the likelihood ratio (limit against noise) at which a verdict is withdrawn. */
 const certain = 7;
-/** A trial of few answers without a refusal does not prove that there are none. */
+/** The least noise to assume: a short trial without a refusal does not prove that there is none. */
 const leastNoise = 0.02;
 
 /**
- * Tests the verdict that refusals are noise by the load that comes back after the trial, as BBR tests a bandwidth by probing
- * for more. Noise is the same share at any load. Above a limit nothing more gets through: at twice the load of the trial
- * the share that got through is halved. The sum of the log-likelihood ratios starts again at 0, so that what a service had
- * saved up during the trial does not speak for noise.
+ * Tests the verdict that refusals are noise while the load is restored after the trial, as BBR tests a bandwidth by probing for
+ * more. Noise is the same share at any load. Above a limit no more requests are accepted: at twice the load of the trial, the
+ * accepted share is halved. The sum of the log-likelihood ratios never falls below 0, so a burst that the service saved up
+ * during the trial does not count as evidence for noise.
  */
 export class NoiseProbation {
   readonly #noise: number;
@@ -27,7 +27,7 @@ export class NoiseProbation {
     return this.#answers >= length;
   }
 
-  /** Takes in an answer. True: the refusals follow the load. */
+  /** Records an answer. Returns true once the refusals follow the load, so that they are not noise. */
   isRefuted(isRefused: boolean): boolean {
     if (this.isOver) return false;
     this.#answers += 1;

@@ -1,18 +1,18 @@
 import type { SchedulerLike } from 'rxjs';
 import { checkNumber } from '../../contract/check-option.js';
 
-/** Timers fire late, and later still in a busy process: the limiter makes up for this many ms. */
+/** The limiter makes up for timers that fire up to this many ms late, as in a busy process. */
 const latenessMs = 200;
 
-/** A token bucket that holds one token: there is never a burst on top of the rate. */
+/** A token bucket with one token: there is never a burst above the rate. */
 export interface RateLimiter {
   /** Requests a second; `undefined` while there is no limit. */
   readonly ratePerSecond: number | undefined;
-  /** Milliseconds until the next may pass, 0 for now, when `ahead` others go first. */
+  /** Milliseconds until a request may pass after `ahead` others; 0 if it may now. */
   waitMs(ahead?: number): number;
   /**
-   * A request passes. Idle time saves nothing up.
-   * @param hasWaited it has waited for the rate: when it passes late, the next one passes sooner
+   * Call it when a request passes. Idle time saves up no tokens.
+   * @param hasWaited whether it waited for the rate: if it passes late, the next one passes sooner
    */
   take(hasWaited?: boolean): void;
 }
@@ -24,7 +24,7 @@ export function createRateLimiter(ratePerSecond: number, scheduler: SchedulerLik
 
   function due(): number {
     const now = scheduler.now();
-    // A clock that was set back must not hold everything for hours.
+    // If the clock was set back, requests must not wait for hours.
     if (nextAt - now > intervalMs) nextAt = now + intervalMs;
     return nextAt - now;
   }

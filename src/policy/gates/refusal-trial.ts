@@ -2,52 +2,52 @@ import { NoiseProbation } from './noise-probation.js';
 
 /** A share of refusals up to this costs less than slowing down for it. */
 const harmless = 0.02;
-/** Below this share at a lowered load, lowering has helped, and the load came back too far. */
+/** If fewer than this share are refused at a lowered load, lowering has helped, and the load had risen too far. */
 const rare = 0.012;
-/** How many unexpected refusals are suspicious: more of them under noise. */
+/** This many unexpected refusals are suspicious; the number grows with the noise. */
 const suspicious = 2;
 const suspiciousInNoise = 100;
 const mostSuspicious = 5;
 /**
- * Before the first lowering this many refusals are needed, since two of the first 20 answers may be chance; fewer are
- * enough when nearly all answers since the first refusal are refusals, as behind a limit.
+ * Before the first lowering more refusals are needed, because two of the first 20 answers may be chance. Fewer are enough if
+ * nearly all answers since the first refusal are refusals, as above a limit.
  */
 const suspiciousAtFirst = 5;
 const suspiciousBehindLimit = 2;
 const nearlyAll = 0.7;
-/** Expected above the noise: this many standard deviations of one answer. */
+/** This many standard deviations of one answer are expected in addition to the noise. */
 const spread = 0.35;
-/** After fewer answers since a change nothing is decided. */
+/** At least this many answers since the last change are needed for a decision. */
 const fewest = 20;
 /** How many answers a trial at the far lower load takes. */
 const trialAnswers = 60;
-/** A trial has helped when less than this part of the share of refusals is left. */
+/** A trial has helped if the share of refusals falls below this part of its earlier value. */
 const helped = 0.63;
-/** A trial ends early when its answers would be less likely than this under noise. */
+/** A trial ends early if the probability of its answers under noise is less than this. */
 const hardly = 0.02;
 /** A trial also ends early at this many refusals. */
 const several = 6;
-/** A service that refuses more than this at any load is in trouble: that is not noise, and the load stays low. */
+/** A larger share of refusals is not noise: the service is in trouble, and the load stays low. */
 const mostNoise = 0.5;
-/** The noise is tried again after this many answers, and averaged over this many answers of trials. */
+/** The noise is measured again after this many answers. */
 const believedFor = 2_000;
+/** The noise is averaged over at most this many answers of trials. */
 const memory = 200;
 
 /**
- * What to do about refusals. `lower`: lower the load to a little below what the service takes. `try`: lower it far below
- * that, and keep it there until there is a verdict. `load`: there were fewer refusals far below, go on from there.
- * `noise`: there were as many, take the lowering back. `limit`: it was taken back, and there are far more refusals than
- * far below, so even that load was above a limit: go back to what got through there.
+ * What to do about refusals. `lower`: lower the load to a little below what the service accepts. `try`: lower it far below
+ * that, and keep it there until there is a verdict. `load`: the trial had fewer refusals, so continue from the low load.
+ * `noise`: it had as many, so restore the load. `limit`: the restored load has far more refusals, so even the low load was
+ * above a limit: go back to the load that was accepted there.
  */
 export type TrialStep = 'lower' | 'try' | 'load' | 'noise' | 'limit';
 
 /**
- * Finds out by trying whether refusals (429) follow the load that a client puts on a service, as BBR distinguishes
- * congestion from random loss and CUBIC does not. More refusals than expected lower the load a little. Where they go on,
- * the load is lowered far below for some answers: if there are as many refusals there, they are noise, or that load is
- * still above a limit. The load that comes back decides between them, as it does when BBR probes for more bandwidth: noise
- * stays the same share, and above a limit nothing more gets through. From then on the share of the noise is expected, and
- * only more refusals than that lower the load.
+ * Finds out by trying whether refusals (429) follow the load that a client puts on a service, as BBR distinguishes congestion
+ * from random loss and CUBIC does not. More refusals than expected lower the load a little. If they continue, a trial lowers
+ * the load much further for some answers. If the share of refusals stays the same, they are noise, or even that load is above a
+ * limit. Restoring the load decides which, as BBR does when it probes for more bandwidth: noise stays the same share, while
+ * above a limit no more requests are accepted. From then on only refusals beyond the share of the noise lower the load.
  */
 export class RefusalTrial {
   /** The share of answers that are refusals at any load, from 0 to 1. */
@@ -63,35 +63,35 @@ export class RefusalTrial {
   readonly #run = new Counts();
   #suspicion = 0;
   #hasNeverLowered = true;
-  /** The latest verdict of noise, until the load that came back has confirmed it. */
+  /** The latest verdict of noise, until the restored load has confirmed it. */
   #probation: NoiseProbation | undefined;
-  /** The noise that was believed in before that verdict. */
+  /** The noise as it was measured before that verdict. */
   #believed = { noise: 0, noiseAnswers: 0 };
 
-  /** The load stays where it is until there is a verdict. */
+  /** Whether a trial is under way: the load stays as it is until the verdict. */
   get isTrying(): boolean {
     return this.#at === 'trial';
   }
 
-  /** What part of the load gets through when there are more refusals than expected, noise apart: from 0 to 1. */
+  /** The share of the load that the service accepts while it refuses more than expected, from 0 to 1. Noise is not counted. */
   get through(): number {
     return (1 - this.#run.share) / (1 - Math.min(this.noise, this.#run.share));
   }
 
-  /** What part of the load got through before the trial, noise apart: from 0 to 1. */
+  /** The same for the load before the trial. */
   get throughBefore(): number {
     return (1 - this.#before.share) / (1 - Math.min(this.noise, this.#before.share));
   }
 
-  /** `through`, closer to 1 after few answers: they prove little. */
+  /** `through`, but closer to 1 after few answers, because they prove little. */
   get cautiousThrough(): number {
     const { answers } = this.#run;
     return 1 - (1 - this.through) * (answers / (answers + 5));
   }
 
   /**
-   * Takes in an answer to a request that was sent after the latest step.
-   * @param isBelow the load has not come back yet to what it was lowered from
+   * Records the answer to a request that was sent after the latest step.
+   * @param isBelow whether the load is still below its value before it was lowered
    */
   observe(isRefused: boolean, isBelow: boolean): TrialStep | undefined {
     if (this.#at === 'low' && !isBelow) this.#begin('usual');
@@ -108,8 +108,8 @@ export class RefusalTrial {
   }
 
   /**
-   * The endpoint as a whole pauses: the load is lowered a little for that. True: noise was the verdict and is not confirmed
-   * yet, and is withdrawn, as with the step `limit`.
+   * Records that the whole endpoint pauses, for which the load is lowered a little. Returns true if this withdraws an
+   * unconfirmed verdict of noise, as the step `limit` does.
    */
   paused(): boolean {
     const isWithdrawn = this.#probation?.isOver === false;
@@ -119,8 +119,8 @@ export class RefusalTrial {
   }
 
   /**
-   * Enough answers were counted, or the verdict is clear: under noise so many answers without a refusal are unlikely, and
-   * several refusals are unlikely far below a limit.
+   * Whether there are enough answers, or the verdict is clear: with noise a long series without a refusal is unlikely, and far
+   * below a limit several refusals are unlikely.
    */
   get #isDecided(): boolean {
     const { answers, refused } = this.#phase;
@@ -151,7 +151,7 @@ export class RefusalTrial {
     return isNoise ? 'noise' : 'load';
   }
 
-  /** Noise was the wrong verdict: it is forgotten. */
+  /** Takes back a verdict of noise that was wrong. */
   #withdraw(): void {
     this.noise = this.#believed.noise;
     this.#noiseAnswers = this.#believed.noiseAnswers;

@@ -4,25 +4,24 @@ import type { PollPlan } from './plan-polls.js';
 import { createQueueModel } from './queue-model.js';
 import { TrackedJob, type PolledJob } from './tracked-job.js';
 
-/** What a status reply means for the schedule. */
+/** The parts of a status reply that the schedule uses. */
 export interface JobProgress {
   readonly at: number;
   readonly state: 'waiting' | 'working' | 'ended';
-  /** Only where the service reports delayTime. */
+  /** Only if the service reports delayTime. */
   readonly startedAt?: number;
-  /** Only where the service reports executionTime. */
+  /** Only if the service reports executionTime. */
   readonly endedAt?: number;
 }
 
-/** When no job has started or ended for this long, the first waiting job is polled all the same. */
+/** If no job has started or ended for this long, the first waiting job is polled all the same. */
 const stall = { leastMs: 1_000, mostMs: 120_000 };
 /** A poll time that has moved by no more than this is not set again. */
 const toleranceMs = 5;
 
 /**
- * The jobs in flight at one endpoint, in order of submission, and when each is polled next. A job that waits behind
- * others has no poll time of its own until one of those ahead has started or ended; only the first of them is polled when
- * that has not happened for a while.
+ * The jobs in flight at one endpoint, in order of submission, with their next poll times. A job that waits behind others has no
+ * poll time until one of those has started or ended; if that does not happen for a while, only the first waiting job is polled.
  */
 export class EndpointModel {
   readonly #queue = createQueueModel();
@@ -32,7 +31,7 @@ export class EndpointModel {
   #stalled: Subscription | undefined;
   #stalls = 0;
 
-  /** @param forget called with each job that nobody polls any more */
+  /** @param forget called with each job that is no longer polled */
   constructor(
     private readonly planOf: (variant: string) => PollPlan,
     private readonly scheduler: SchedulerLike,
@@ -63,7 +62,7 @@ export class EndpointModel {
     return ages;
   }
 
-  /** The run-time distribution has changed: all poll times are set again. */
+  /** Sets all poll times again, because the run-time distribution has changed. */
   rearm(): void {
     for (const job of this.#jobs.values()) if (job.place >= 0) this.#arm(job);
   }
@@ -84,7 +83,7 @@ export class EndpointModel {
     this.#dues.set(job, due);
   }
 
-  /** The poll time may have moved since it was set. */
+  /** Called at a poll time, which may have moved since it was set. */
   fired(job: TrackedJob): void {
     const due = this.#dueOf(job);
     if (due === undefined || due > this.scheduler.now() + toleranceMs) this.#arm(job);
@@ -96,7 +95,7 @@ export class EndpointModel {
     job.poll();
   }
 
-  /** Returns the believed run time of an ended job in ms, for a service that does not report it. */
+  /** Returns the estimated run time of an ended job in ms, if the service does not report it. */
   replied(job: TrackedJob, { at, state, startedAt, endedAt }: JobProgress): number {
     job.polling = false;
     if (state === 'ended') {
@@ -159,7 +158,7 @@ export class EndpointModel {
   }
 }
 
-/** Ranks in rising order: a rank is nearly always added at the end and removed at the front. */
+/** Ranks in ascending order. A rank is nearly always added at the end and removed at the front. */
 interface RankQueue {
   add(rank: number): void;
   first(): number | undefined;

@@ -15,16 +15,16 @@ import { planPolls, type PollPlan } from './plan-polls.js';
 /** Options of `pollLearned`. */
 export interface LearnedOptions {
   /**
-   * What one status call is worth, in ms of lag: a larger number means fewer calls and more lag.
+   * The price of one status call in ms of lag: a larger number means fewer calls and more lag.
    * @defaultValue 190
    */
   msPerCall?: number;
-  /** What an earlier start learned, by `endpoint variant`. */
+  /** Run times that an earlier start learned, by `endpoint variant`. */
   kept?: Readonly<Record<string, KeptRunTimes>>;
 }
 
 export interface LearnedSchedule extends PollSchedule {
-  /** What was learned so far, to be given to the next start as `kept`. */
+  /** Returns the run times learned so far, to pass to the next start as `kept`. */
   keep(): Record<string, KeptRunTimes>;
 }
 
@@ -94,24 +94,24 @@ function forget(byKey: Map<string, TrackedJob>, tracked: TrackedJob): void {
   else byKey.set(key, first);
 }
 
-/** Itself, and those behind it. */
+/** The job, and the others with its key. */
 function ofKey(first: TrackedJob | undefined): TrackedJob[] {
   const all: TrackedJob[] = [];
   for (let one = first; one !== undefined; one = one.another) all.push(one);
   return all;
 }
 
-/** The job of a reply among those of one key; of two that poll one job, the one that waits for a reply. */
+/** The job that a reply is about, among those of one key. If two poll the same job, the one that waits for a reply. */
 function meantBy({ id }: JobReply, first: TrackedJob | undefined): TrackedJob | undefined {
   if (first?.another === undefined) return first;
   const own = ofKey(first).filter(({ job }) => job.jobId === undefined || job.jobId === id);
-  // The one that has been polled for longest.
+  // The one that has waited for a reply for longest.
   return own.findLast(({ isAsked }) => isAsked) ?? own.at(-1);
 }
 
 function timesOf(job: PollJob, reply: JobReply, at: number) {
   const { delayTime, executionTime } = reply;
-  // A running job has started, whatever the service's clock shows: a later time would put off its next poll.
+  // A running job has started, whatever the service's clock shows; a start in the future would delay its next poll.
   const startedAt = delayTime === undefined ? undefined : Math.min(job.submittedAt + delayTime, at);
   const endedAt =
     startedAt === undefined || executionTime === undefined ? undefined : startedAt + executionTime;
@@ -126,10 +126,10 @@ function timesOf(job: PollJob, reply: JobReply, at: number) {
 
 /** The run-time distributions of endpoints and variants by name, each with its best poll times. */
 interface PlannedVariants {
-  /** The same name, kept once for all its jobs. */
+  /** Returns the same string object for all jobs with this name. */
   nameOf(name: string): string;
   planOf(name: string): PollPlan;
-  /** A job ended after this run time; `running` returns the ages of running jobs. True: the distribution has changed. */
+  /** Records the run time of an ended job; `running` returns the ages of running jobs. Returns true if the distribution has changed. */
   observe(name: string, end: { runTimeMs: number; at: number; running: () => readonly number[] }): boolean;
   keep(): Record<string, KeptRunTimes>;
 }

@@ -1,32 +1,32 @@
 import { ageGrid } from './run-time-distribution.js';
 
 /**
- * The longest wait beyond the ages of the distribution, also after a clock was set forward: a result is kept for half an
+ * The longest wait beyond the ages of the distribution, also if a clock was set forward. The service keeps a result for half an
  * hour.
  */
 const longestBeyondMs = 600_000;
 
-/** When to poll a job next that has run for `ageMs` and had not ended then. */
+/** When to poll next a job that has run for `ageMs` and has not ended. */
 export interface PollPlan {
   nextAgeMs(ageMs: number): number;
 }
 
-/** A call about a job of at least this age costs its full price; about a younger one its share of it. */
+/** From this age of a job, in ms, a call has its full price; for younger jobs, a proportional part. */
 const fullPriceFromMs = 350;
 
-/** What a call about a job of this age is worth, in ms of lag. */
+/** The price of a call about a job of this age, in ms of lag. */
 export function priceOfCall(ageMs: number, msPerCall: number): number {
   return msPerCall * Math.min(1, ageMs / fullPriceFromMs);
 }
 
 /**
- * The best poll times for a distribution of run times, by dynamic programming: the expected lag plus the price of each
- * call is least. The price of a call grows with the age of the job up to `msPerCall`: a lag of 100 ms is nothing after
- * 8 s, and five times the run time of a job of 20 ms. The future cost of each age is a minimum over lines, so the whole
- * table is one pass over the grid with a lower hull.
+ * The best poll times for a distribution of run times, by dynamic programming: they minimise the expected lag plus the price of
+ * all calls. The price of a call grows with the age of the job up to `msPerCall`, because a lag of 100 ms does not matter after
+ * 8 s, but is five times the run time of a job of 20 ms. The future cost of each age is a minimum over lines, so one pass over
+ * the grid with a lower hull computes the whole table.
  *
  * @param mass probability of ending in each bin of the age grid
- * @param msPerCall what one status call is worth, in ms of lag
+ * @param msPerCall the full price of one status call, in ms of lag
  */
 export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
   const { edges } = ageGrid;
@@ -70,9 +70,7 @@ function prefixSums(mass: Float64Array): { ended: Float64Array; endedTimesAge: F
   return { ended, endedTimesAge };
 }
 
-/**
- * The lower hull of lines `intercept − slope · x`, which are added with falling slopes and looked up at falling x.
- */
+/** The lower hull of lines `intercept − slope · x`, added with descending slopes and looked up at descending x. */
 function createHull(capacity: number) {
   const edgeOf = new Int32Array(capacity);
   const slopes = new Float64Array(capacity);

@@ -7,34 +7,34 @@ import { clampTimer, lateClock, steadyClock, type Clock } from '../client-clock.
 import { DueQueue, type Due } from '../due-queue.js';
 
 /**
- * When to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job an
- * Observable of poll times, so that the reply of one job can move the polls of another to an earlier or later time.
+ * Decides when to poll a job's status. All jobs of a run share one schedule. It observes every status reply and gives each job
+ * an Observable of poll times, so that the reply of one job can move the polls of another.
  */
 export interface PollSchedule {
   /** One poll per emission. If it completes or fails before the job has ended, the job is polled every 5 s from then on. */
   pollTimes(job: PollJob): Observable<void>;
-  /** Called with every status reply, the final one included. `at` in ms since the epoch. */
+  /** Called with every status reply, including the final one. `at` in ms since the epoch. */
   observe(key: string, reply: JobReply, at: number): void;
   /** Called by each endpoint that uses the schedule. Optional: the built-in ones take the first clock unless they were given one. */
   useClock?(clock: Clock): void;
 }
 
-/** The job that poll times are needed for. */
+/** The job to be polled. */
 export interface PollJob {
-  /** It need not be unique: where several jobs have it, `jobId` and the id of a reply say which one is meant. */
+  /** It need not be unique: if several jobs have it, `jobId` and the id of a reply show which one is meant. */
   readonly key: string;
   readonly jobId?: string;
   /** In ms since the epoch, by the client's scheduler. */
   readonly submittedAt: number;
   /** Jobs of one endpoint wait for each other. @defaultValue '' */
   readonly endpoint?: string;
-  /** What else decides how long a job runs, a resolution for one. @defaultValue '' */
+  /** Another property that decides how long a job runs, such as a resolution. @defaultValue '' */
   readonly variant?: string | undefined;
 }
 
 /**
- * Polls every `ms` milliseconds from the submission on; a job submitted longer ago is polled at once. Times that fall into
- * a poll that takes longer than `ms` are left out.
+ * Polls every `ms` milliseconds after the submission; a job submitted longer ago is polled at once. Times during a poll that
+ * takes longer than `ms` are skipped.
  */
 export function pollFixed(ms: number, given?: SchedulerLike): PollSchedule {
   checkNumber('pollFixed(ms)', ms, 'number above 0');
@@ -58,15 +58,15 @@ export function pollFixed(ms: number, given?: SchedulerLike): PollSchedule {
 export interface ExponentialOptions {
   /** From the submission to the first poll. @defaultValue 250 */
   initialMs?: number;
-  /** Growth of each wait over the one before, at least 1. @defaultValue 1.5 */
+  /** Each wait is this many times the one before, at least 1. @defaultValue 1.5 */
   factor?: number;
   /** The longest wait. @defaultValue 5_000 */
   maxMs?: number;
 }
 
 /**
- * Polls soon at first and then ever more rarely. A wait starts when the reply before it was observed: after a poll without
- * a reply there is no other until it was sent again and answered. A job submitted long ago is polled at once.
+ * Polls soon at first and then ever more rarely. A wait starts when the last reply was observed, so a poll without a reply is
+ * first repeated until it is answered. A job submitted long ago is polled at once.
  */
 export function pollExponential(options: ExponentialOptions = {}, given?: SchedulerLike): PollSchedule {
   checkNames(options, 'pollExponential', ['initialMs', 'factor', 'maxMs']);
@@ -106,7 +106,7 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
   };
 }
 
-/** The wait of one job for its next poll: with a subject and a timer each, a job that waits took 4.4 kB more. */
+/** The wait of one job for its next poll. With a subject and a timer each, a waiting job would take 4.4 kB more. */
 class Wait implements Due {
   dueAt = 0;
   place = -1;

@@ -1,26 +1,26 @@
 /**
- * Which jobs run and which wait, at one endpoint that serves in order of arrival. Jobs are numbered as they are
- * submitted. While the whole queue is ours, job i starts when the (i − width)th of those before it has ended, `width`
- * being the number of workers. When others use the workers too, that count wavers: then only the first waiting job is
- * worth a poll, at the time forecast from the rate of our own starts. Both are learned from the exact start times that
- * the service reports, and corrected by what polls show.
+ * Estimates which jobs run and which wait, at one endpoint that serves in order of arrival. Jobs are numbered as they are
+ * submitted. While the whole queue is ours, job i starts when i − width of the jobs before it have ended; `width` is the number
+ * of workers. If others use the workers too, that number varies: then only the first waiting job is worth a poll, at the time
+ * that the rate of our own starts predicts. Both are learned from the exact start times that the service reports, and corrected
+ * by polls.
  */
 export interface QueueModel {
-  /** A job was submitted: its number. */
+  /** Call it when a job is submitted. Returns its number. */
   join(): number;
-  /** A job ended (or is no longer ours to watch). `startedAt` only where the service reported it. */
+  /** Call it when a job has ended or is no longer followed. `startedAt` only if the service reported it. */
   ended(rank: number, end: { at: number; startedAt?: number; waited: boolean }): void;
-  /** A poll saw this job running. `startedAt` only where the service reported it. */
+  /** Call it when a poll saw this job running. `startedAt` only if the service reported it. */
   sawWorking(rank: number, at: number, startedAt?: number): void;
-  /** A poll saw this job waiting. `believedStarted`: by count it should have been running. */
+  /** Call it when a poll saw this job waiting. `believedStarted`: by count it should have been running. */
   sawWaiting(rank: number, at: number, believedStarted: boolean): void;
-  /** The believed start of this job, past or future; `undefined`: it waits for those before it. */
+  /** The estimated start of this job, past or future; `undefined` if it waits for those before it. */
   startOf(rank: number, submittedAt: number): BelievedStart | undefined;
 }
 
 export interface BelievedStart {
   readonly at: number;
-  /** `count`: exact, by the jobs that have ended. `rate`: a forecast. */
+  /** `count`: exact, from the jobs that have ended. `rate`: a forecast. */
   readonly by: 'count' | 'rate';
   /** Mean time between two starts of our jobs, in ms. */
   readonly gapMs: number;
@@ -28,7 +28,7 @@ export interface BelievedStart {
 
 const rememberedEnds = 4_096;
 const learningRate = 0.08;
-/** When the width wavers by more than this, other clients use the workers too. */
+/** If the width varies by more than this, other clients use the workers too. */
 const sharedFrom = 0.6;
 
 export function createQueueModel(): QueueModel {

@@ -1,6 +1,6 @@
 /**
- * Ages on a logarithmic grid: `edges[i]` in ms, each 1 % above the one before, from 10 ms to about 8 hours.
- * A distribution of run times is a probability for each bin; fine enough that a poll time is right to within 1 %.
+ * Ages on a logarithmic grid: `edges[i]` in ms, each 1 % above the one before, from 10 ms to about 8 hours. A distribution of
+ * run times has a probability for each bin, so a poll time is right to within 1 %.
  */
 const step = Math.log(1.01);
 const firstMs = 10;
@@ -11,23 +11,23 @@ export const ageGrid = {
   edges: Float64Array.from({ length: bins + 1 }, (_, index) => firstMs * Math.exp(index * step)),
   step,
   firstMs,
-  /** The bin that holds an age; ages below the grid fall into the first, ages beyond it into the last. */
+  /** The bin of an age; ages below the grid are in the first bin, ages beyond it in the last. */
   binOf(ms: number): number {
     if (!(ms > firstMs)) return 0;
     return Math.min(bins - 1, Math.floor(Math.log(ms / firstMs) / step));
   },
 } as const;
 
-/** Past run times as a run's folder keeps them for the next start. */
+/** Past run times, kept for the next start. */
 export interface KeptRunTimes {
   /** Run times in ms, the oldest first. */
   readonly runTimesMs: readonly number[];
 }
 
 export interface RunTimeDistribution {
-  /** A job ended after this run time. */
+  /** Records the run time of an ended job. */
   observe(runTimeMs: number): void;
-  /** Samples that still count. */
+  /** The number of samples that still count. */
   readonly samples: number;
   /** Probability of ending in each bin of the age grid; `runningAgesMs` are the ages of running jobs: censored samples. */
   massGiven(runningAgesMs: readonly number[]): Float64Array;
@@ -35,8 +35,8 @@ export interface RunTimeDistribution {
 }
 
 /**
- * The distribution before the first sample. A quarter of all endpoints are assumed to answer at once (an echo, a look-up);
- * for the others any run time up to an hour is assumed, each power of ten equally likely. Each part is [share, from ms, to ms].
+ * The distribution before the first sample, in parts [share, from ms, to ms]. A quarter of all endpoints are assumed to answer
+ * at once (an echo, a look-up); for the others any run time up to an hour, each power of ten equally likely.
  */
 const unknown = [
   [0.25, 20, 100],
@@ -50,9 +50,9 @@ const halfLife = 150;
 /** Whether the distribution has changed is decided by this many of the newest samples. */
 const recent = 12;
 const changeSigmas = 4.5;
-/** The share of run times of any length, equally likely on a log scale: so every job is polled again some time. */
+/** A share for run times of any length, equally likely on a log scale, so that every job is polled again at some time. */
 const strayShare = 0.015;
-/** How many samples the fitted curve counts as beside the samples themselves. */
+/** How many samples the fitted curve counts as, in addition to the samples themselves. */
 const fitWeight = 60;
 
 /**
@@ -62,7 +62,7 @@ const fitWeight = 60;
  */
 export function createRunTimeDistribution(kept?: KeptRunTimes): RunTimeDistribution {
   let logs: number[] = (kept?.runTimesMs ?? []).slice(-remembered).map(toLog);
-  /** The samples before this one no longer count; they are let go of many at a time. */
+  /** Samples before this one no longer count. Many are dropped at a time. */
   let first = 0;
   let lastMass: Float64Array | undefined;
   return {
@@ -90,7 +90,7 @@ function toLog(ms: number): number {
   return Math.log(Math.max(ms, ageGrid.firstMs));
 }
 
-/** Whether the newest of the samples from `first` on are far from those before them. */
+/** Whether the newest samples are far from those before them, from `first` on. */
 function hasChanged(logs: readonly number[], first: number): boolean {
   const count = logs.length - first;
   if (count < recent + 8) return false;
@@ -202,7 +202,7 @@ function lognormal({ mean, sigma }: { mean: number; sigma: number }): Float64Arr
   return curve;
 }
 
-/** Three running means in a row approximate a bell curve of this width. */
+/** Three successive running means approximate a bell curve of this width. */
 function smoothed(counts: Float64Array, width: number): Float64Array {
   const radius = Math.max(1, Math.round((width / ageGrid.step) * Math.sqrt(3) * 0.577));
   let values = counts;

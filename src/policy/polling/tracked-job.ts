@@ -9,28 +9,28 @@ export interface PolledJob {
   readonly job: PollJob;
   /** Endpoint and variant. */
   readonly variant: string;
-  /** Where the times of its polls go. */
+  /** Receives the times of its polls. */
   readonly times: Pick<Observer<void>, 'next'>;
 }
 
 interface Owner {
-  /** Its poll is due. */
+  /** Called when its poll is due. */
   fired(job: TrackedJob): void;
-  /** Nobody polls it any more. */
+  /** Called when nobody polls it any more. */
   left(job: TrackedJob): void;
 }
 
-/** The wait after a reply that the job still waits: half the mean gap between two starts at first, then ever longer. */
+/** The wait after a reply that the job is still queued: first half of the mean time between two starts, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
 
-/** One job in flight: what its replies have shown, when it has probably started, and when to poll it next. */
+/** One job in flight: the facts from its replies, its probable start, and the time of its next poll. */
 export class TrackedJob implements Due, Unsubscribable {
   readonly job: PollJob;
   readonly variant: string;
-  /** Another one of the same key. */
+  /** Another job with the same key. */
   another: TrackedJob | undefined;
   polling = false;
-  /** It has been given a time, and no reply since. */
+  /** Whether a poll was sent and no reply was observed since. */
   isAsked = false;
   dueAt = 0;
   place = -1;
@@ -80,7 +80,7 @@ export class TrackedJob implements Due, Unsubscribable {
     return believed === undefined ? undefined : { ...believed, at: Math.max(believed.at, this.waitingAt) };
   }
 
-  /** When to poll it next; `undefined`: not before one of those ahead has started or ended. */
+  /** When to poll it next; `undefined` if not before one of the jobs ahead has started or ended. */
   dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number | undefined {
     const start = this.startBy(queue);
     if (start === undefined) return undefined;
@@ -99,7 +99,7 @@ export class TrackedJob implements Due, Unsubscribable {
     return start?.by === 'count' && this.aliveAt > start.at ? this.aliveAt - start.at : undefined;
   }
 
-  /** Its believed run time, when a reply at `end.at` reports that it has ended. */
+  /** Its estimated run time, for a reply at `end.at` that reports its end. */
   ranForMs(queue: QueueModel, end: { at: number; startedAt?: number; endedAt?: number }): number {
     const endsAbout = end.endedAt ?? (this.aliveAt + end.at) / 2;
     return Math.max(0, endsAbout - (end.startedAt ?? this.startBy(queue)?.at ?? this.waitingAt));

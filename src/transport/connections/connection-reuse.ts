@@ -2,18 +2,21 @@ import { readSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
 /**
- * A reply that is sent twice, or a late error of a proxy, follows soon after the reply. A connection rests for this long
- * after a reply before it carries another request; bytes that arrive meanwhile belong to no request, and close it.
+ * After a reply a connection rests for this long, in ms, before it carries another request. A reply that is sent twice, or a
+ * late error of a proxy, arrives in this time; it belongs to no request, and closes the connection.
  */
 export const restMs = 100;
 
-/** At most this many connections rest at a time; when there are more, the one that has rested longest is used early. */
+/** At most this many connections rest at a time; if there are more, the one that has rested longest is used early. */
 const maxResting = 128;
 
-/** A server may close an idle connection at any moment; a paid request at that moment is reset, and its outcome is unknown. */
+/**
+ * No paid request uses a connection that was idle for longer, in ms: if the server closed it at that moment, the outcome would
+ * be unknown.
+ */
 const maxPaidIdleMs = 3_000;
 
-/** A connection is not used in the last ms before its server closes it. */
+/** A connection is not used in this time, in ms, before its server closes it. */
 const marginMs = 1_000;
 
 /** A connection between two requests. */
@@ -27,9 +30,9 @@ export interface FreeConnection {
 }
 
 /**
- * Takes the free connection that has been idle longest, if it may carry a request now; closes those that may no longer
- * carry one. `undefined`: the request needs a new connection. The caller still has to check the connection with
- * `hasUnreadBytes`, right before it writes the request.
+ * Takes the free connection that has been idle longest, if it may carry a request now; closes those that may no longer carry
+ * one. Returns `undefined` if the request needs a new connection. Right before it writes the request, the caller must check the
+ * connection with `hasUnreadBytes`.
  */
 export function takeFree<C>(
   free: C[],
@@ -47,7 +50,7 @@ export function takeFree<C>(
   return undefined;
 }
 
-/** How long a connection may be idle before a paid request: 3 s, or less where the server closes it earlier. */
+/** How long a connection may be idle before a paid request, in ms: 3 s, or less if the server closes it earlier. */
 export function maxIdleMsOf(keepAlive: string | undefined): number {
   const seconds = /\btimeout *= *(\d+)/i.exec(keepAlive ?? '')?.[1];
   return seconds === undefined
@@ -58,15 +61,15 @@ export function maxIdleMsOf(keepAlive: string | undefined): number {
 const oneByte = Buffer.alloc(1);
 
 /**
- * Whether bytes (or the end) have arrived that Node has not read yet, because this process was busy. It removes the byte
- * that it finds, so the caller has to close the connection then. False where the system gives no descriptor.
+ * Whether bytes (or the end) have arrived that Node has not read yet, because this process was busy. It removes the byte that
+ * it finds, so the caller must then close the connection. False if the system gives no descriptor.
  */
 export function hasUnreadBytes(socket: Duplex | undefined): boolean {
   const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: unknown } | null };
   const fd = handle?.fd;
   if (typeof fd !== 'number' || fd < 0) return false;
   const { stackTraceLimit } = Error;
-  // When there is nothing to read, `readSync` throws, and a stack trace would take most of the time.
+  // If there is nothing to read, `readSync` throws, and a stack trace would take most of the time.
   Error.stackTraceLimit = 0;
   try {
     readSync(fd, oneByte, 0, 1, null);
@@ -78,7 +81,7 @@ export function hasUnreadBytes(socket: Duplex | undefined): boolean {
   }
 }
 
-/** Remembers which errors ended a connection before it was ready: then no byte of a request has left. */
+/** Remembers which errors ended a connection before it was ready, so that no byte of a request has left. */
 export interface ConnectionWatch {
   readonly watch: (socket: Duplex, secure: boolean) => void;
   /** An error before there was a connection at all. */
@@ -110,8 +113,8 @@ export function createConnectionWatch(): ConnectionWatch {
 }
 
 /**
- * A request that waits for TLS learns of its failed write before the socket emits an error; from Node.js 24 on it closes the
- * socket first. Returns what ends that.
+ * Calls `onError` when a write fails: a request that waits for TLS receives this before the socket emits an error, and from
+ * Node.js 24 on closes the socket first. Returns a function that stops this.
  */
 function onFailedWrite(socket: Duplex, onError: (error: Error) => void): () => void {
   const observed = (done: (error?: Error | null) => void) => (error?: Error | null) => {

@@ -9,12 +9,12 @@ import { throughProxy } from './open-tunnel.js';
 import { ReplyBytes } from './reply-bytes.js';
 
 export interface AgentOptions {
-  /** Certificate authorities to trust, in PEM, in place of Node's own list. */
+  /** Certificate authorities to trust, in PEM, instead of Node's own list. */
   ca?: string | string[] | undefined;
   lookup?: LookupFunction | undefined;
-  /** Where proxies are named. @defaultValue process.env */
+  /** The environment that names proxies. @defaultValue process.env */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Names are looked up here even when a proxy would look them up. @defaultValue false */
+  /** Whether names are looked up here even if a proxy would look them up. @defaultValue false */
   resolveFirst?: boolean | undefined;
   /** A clock in ms that never goes back. @defaultValue performance.now */
   now?: (() => number) | undefined;
@@ -28,13 +28,13 @@ export interface KeepAliveAgents {
   readonly isProxied: (url: URL) => boolean;
 }
 
-/** What a request of these agents may say beside Node's own options. */
+/** The options of a request with these agents, in addition to Node's. */
 export interface ReusingOptions extends http.RequestOptions {
-  /** It buys work: it uses no connection that has been idle for over 3 s. @defaultValue false */
+  /** Whether it buys work, so that it uses no connection that has been idle for over 3 s. @defaultValue false */
   readonly isPaid?: boolean;
 }
 
-/** Connections that are kept and shared by all requests of one transport. Certificates are always verified. */
+/** Creates agents whose connections are kept and shared by all requests of one transport. Certificates are always verified. */
 export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgents {
   const connections = createConnectionWatch();
   const rules = proxyRules(options.env ?? processEnv);
@@ -82,7 +82,7 @@ function onConnection(agent: http.Agent, seen: (socket: Duplex) => void): void {
   };
 }
 
-/** What an agent has to know about its requests. */
+/** How an agent handles its connections. */
 interface Reuse {
   readonly now: () => number;
   readonly neverSent: (error: Error) => void;
@@ -99,10 +99,7 @@ type AddingAgent = http.Agent & {
   addRequest(request: http.ClientRequest, options: ReusingOptions, ...rest: unknown[]): void;
 };
 
-/**
- * Makes an agent rest its connections, hide those that rest, and close those on which bytes arrive that no request asked
- * for.
- */
+/** Makes an agent rest its connections, hide resting ones, and close connections on which unrequested bytes arrive. */
 function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
   const adding = agent as AddingAgent;
   const known = new WeakMap<Duplex, Kept>();
@@ -133,7 +130,7 @@ function reuseWithCare(agent: http.Agent, reuse: Reuse): void {
   };
 }
 
-/** Hides each list of free connections that has none that may be used now; puts the usable one first in the others. */
+/** Hides each list of free connections without a usable one; puts the usable one first in the others. */
 function hideResting(
   agent: http.Agent,
   known: WeakMap<Duplex, Kept>,

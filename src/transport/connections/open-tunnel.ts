@@ -5,20 +5,20 @@ import { privateAddressCode } from './private-address.js';
 import { bareHost, type Destination, type ProxyRules } from './proxy-rules.js';
 import type { ConnectionWatch } from './connection-reuse.js';
 
-/** The limit for the whole way through the proxy, in ms. */
+/** Timeout for opening a tunnel through a proxy, in ms. */
 const tunnelMs = 20_000;
 
 export interface TunnelOptions {
   /**
-   * Looks up the destination's name first: an address that it refuses is not connected to. The proxy is asked for the
-   * name all the same, and also for a name that is unknown here, as many proxies take only names.
+   * Looks up the destination's name first, and can refuse an address. The proxy still gets the name, even one that is unknown
+   * here, because many proxies accept only names.
    */
   readonly lookup?: LookupFunction | undefined;
 }
 
 /**
- * A connection through a proxy, by CONNECT. No request is written before it resolves, so a failure here has sent nothing.
- * Its errors name the proxy's host, and never its credentials.
+ * Opens a connection through a proxy, by CONNECT. No request is written before it resolves, so a failure here has sent nothing.
+ * Errors name the proxy's host, never its credentials.
  */
 export async function openTunnel(
   proxy: URL,
@@ -79,7 +79,7 @@ function lookUp(host: string, lookup: LookupFunction): Promise<void> {
   );
 }
 
-/** The limit for setting up TLS over a tunnel, in ms. */
+/** Timeout for setting up TLS over a tunnel, in ms. */
 const handshakeMs = 10_000;
 
 interface ThroughProxyOptions {
@@ -89,7 +89,7 @@ interface ThroughProxyOptions {
   readonly lookup: LookupFunction | undefined;
 }
 
-/** Makes an agent connect through a proxy where the rules name one. These connections are kept and shared like any other. */
+/** Makes an agent connect through a proxy if the rules name one. These connections are kept and shared like any other. */
 export function throughProxy(
   agent: http.Agent,
   { secure, rules, connections, lookup }: ThroughProxyOptions,
@@ -105,7 +105,7 @@ export function throughProxy(
     if (proxy === undefined || callback === undefined) return connect(options, callback);
     openTunnel(proxy, destination, { lookup }).then(
       (tunnel) => {
-        // A plain tunnel is not watched: an error on it may come after the request has left.
+        // A plain tunnel is not watched, because an error on it may come after the request has left.
         const socket = secure ? connect(over(options, tunnel)) : tunnel;
         if (socket && secure) {
           const limit = setTimeout(

@@ -66,7 +66,7 @@ function groupsOf(address: string): number[] {
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
 }
 
-/** A look-up that refuses a name when one of its addresses is not allowed. */
+/** A look-up that refuses a name if one of its addresses is not allowed. */
 export function onlyTo(
   isAllowed: (address: string) => Promise<boolean>,
   lookup: LookupFunction,
@@ -84,7 +84,7 @@ export function onlyTo(
 
 export const privateAddressCode = 'ERR_PRIVATE_ADDRESS';
 
-/** Refused before anything is sent. */
+/** The error for a host that is refused before anything is sent. */
 export function privateAddressError(host: string): NodeJS.ErrnoException {
   const message = `${host} lies in a private network where the service itself is not: nothing is fetched from there`;
   return Object.assign(new Error(message), { code: privateAddressCode, syscall: 'connect' });
@@ -98,7 +98,7 @@ export interface ServicePlaceOptions {
 }
 
 /**
- * Which addresses a service may name: public ones, and those of a private network or of this machine only when the
+ * Decides which addresses a service may name: public ones, and those of a private network or of this machine only if the
  * service itself is there. Its own name is looked up once, so that a later change of its address has no effect.
  */
 export function createServicePlace(options: ServicePlaceOptions): (address: string) => Promise<boolean> {
@@ -107,7 +107,7 @@ export function createServicePlace(options: ServicePlaceOptions): (address: stri
     const kind = addressKind(address);
     if (kind === 'public') return true;
     known ??= Promise.all(options.services.map((service) => addressesOf(service, options))).then((all) =>
-      // Where one of its addresses is public, the service is on the internet.
+      // If one of its addresses is public, the service is on the internet.
       all.filter((own) => own.every((one) => addressKind(one) !== 'public')).flat(),
     );
     const own = await known;
@@ -121,7 +121,7 @@ function isNear(kind: AddressKind | undefined, service: AddressKind | undefined)
   return kind === 'private' && (service === 'loopback' || service === 'private');
 }
 
-/** Empty when the name is unknown here, or when the proxy looks it up. */
+/** Empty if the name is unknown here, or the proxy looks it up. */
 function addressesOf(service: string, options: ServicePlaceOptions): Promise<string[]> {
   if (!URL.canParse(service)) return Promise.resolve([]);
   const url = new URL(service);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 
-/** Where a connection goes. */
+/** The destination of a connection. */
 export interface Destination {
   readonly secure: boolean;
   /** A name or an address, without brackets. */
@@ -9,13 +9,15 @@ export interface Destination {
   readonly port: number;
 }
 
-/** The proxy that a destination is reached through; `undefined`: none. */
+/** Returns the proxy for a destination, or `undefined`. */
 export type ProxyRules = (destination: Destination) => URL | undefined;
 
 /**
- * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capitals or small letters. This machine itself is never reached through a proxy.
+ * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in capitals or small letters. This machine itself is never reached through a
+ * proxy.
  *
- * @throws {InvalidOptionError} for a variable that is not an address of a proxy; its value, which may hold a password, is not quoted
+ * @throws {InvalidOptionError} for a variable that is not an address of a proxy; its value, which may contain a password, is
+ *   not quoted
  */
 export function proxyRules(env: Readonly<Record<string, string | undefined>>): ProxyRules {
   const proxies = { secure: proxyIn(env, 'HTTPS_PROXY'), plain: proxyIn(env, 'HTTP_PROXY') };
@@ -32,7 +34,7 @@ export function bareHost(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** Where a URL leads. */
+/** The destination of a URL. */
 export function destinationOf({ protocol, hostname, port }: URL): Destination {
   const secure = protocol === 'https:';
   return {

@@ -8,21 +8,21 @@ export class EarlyBytes extends Error {
   }
 }
 
-/** The head of a reply arrived before the request was written: the service cannot have read what it says to have accepted. */
+/** The head of a reply arrived before the request was written: the service cannot have read the request. */
 export class EarlyReply extends Error {
   constructor() {
     super('the reply arrived before the whole request was written');
   }
 }
 
-/** A refusal may come early, for instance of a body that is too large. */
+/** Whether a reply came before the request, except an early refusal, such as of a body that is too large. */
 export function precedesRequest(status: number | undefined, socket: Duplex | null | undefined): boolean {
   return (status ?? 0) < 300 && (socket?.writableLength ?? 0) > 0;
 }
 
 /**
- * Watches the bytes of one connection. Bytes that arrive while no request is in flight close it. Node's own agent drops
- * them, or takes them for the next reply.
+ * Watches the bytes of one connection, and closes it if bytes arrive while no request is in flight. Node's own agent would drop
+ * them, or read them as the next reply.
  */
 export class ReplyBytes {
   private request: ClientRequest | undefined;
@@ -43,7 +43,7 @@ export class ReplyBytes {
     socket.prependListener('data', this.see);
   }
 
-  /** A request uses the connection from now on. */
+  /** Call it when a request begins to use the connection. */
   begin(request: ClientRequest): void {
     this.request = request;
     this.response = undefined;
@@ -56,7 +56,7 @@ export class ReplyBytes {
     request.once('response', (response) => (this.response = response));
   }
 
-  /** The reply has ended. True when its last byte is the last one that arrived. */
+  /** Call it when the reply has ended. Returns true if its last byte is the last one that arrived. */
   end(): boolean {
     const isWhole = this.endsExactly();
     this.request = this.response = undefined;
@@ -66,7 +66,7 @@ export class ReplyBytes {
   private readonly see = (chunk: Buffer): void => {
     if (this.request === undefined) return void this.socket.destroy();
     if (this.received === 0 && this.socket.bytesWritten === this.writtenBefore) return this.refuse();
-    // The parser has not seen this chunk yet: a response that is complete now was complete before it.
+    // The parser has not read this chunk yet, so a response that is complete now was complete before it.
     if (this.response?.complete === true && this.response.statusCode !== 304) this.surplus = true;
     if (this.headBytes === undefined) this.findHead(chunk);
     this.received += chunk.length;

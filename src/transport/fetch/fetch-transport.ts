@@ -11,19 +11,19 @@ import {
 
 /** Options of `createFetchTransport`. */
 export interface FetchTransportOptions {
-  /** @defaultValue the global one */
+  /** The `fetch` function. @defaultValue the global one */
   fetch?: typeof fetch;
   /** The clock of its time limits. @defaultValue asyncScheduler */
   scheduler?: SchedulerLike;
 }
 
 /**
- * A transport on `fetch`, for browsers, Bun, Deno and workers. `fetch` does not show whether a failed request was
- * sent: every such POST may have been accepted, and its job ends as `unknown`. (got and undici distinguish a refused
- * connection from a lost reply.) Nor does it show the phases of a request: their time limits apply together, up to
- * the head of the reply.
+ * A transport over `fetch`, for browsers, Bun, Deno and workers. `fetch` does not show whether a failed request was sent, so
+ * every such POST may have been accepted, and its job ends as `unknown`. (got and undici distinguish a refused connection from
+ * a lost reply.) It does not show the phases of a request either, so their time limits apply as one sum, up to the head of the
+ * reply.
  *
- * In a browser everybody could read the key: leave `apiKey` out, and let your own proxy add it.
+ * In a browser anybody could read the key: omit `apiKey`, and let your own proxy add it.
  *
  * @example
  * ```ts
@@ -88,7 +88,7 @@ class FetchExchange {
     this.abort();
   }
 
-  /** Never follows a redirect, and sends no cookie: the key goes to this address and to no other. */
+  /** Never follows a redirect and sends no cookies, so that the key goes to no other address. */
   #init(): RequestInit {
     const { method, headers, body } = this.request;
     const sent = Object.entries(headers).filter(([name]) => name !== 'User-Agent');
@@ -104,7 +104,7 @@ class FetchExchange {
     };
   }
 
-  /** `undefined`: the body is longer than its cap. */
+  /** Returns `undefined` if the body is longer than its cap. */
   async #read({ body }: Response): Promise<string | undefined> {
     const decoder = new TextDecoder();
     const reader = body?.getReader();
@@ -128,10 +128,10 @@ class FetchExchange {
   }
 }
 
-/** Of browsers alone: the types of Node.js do not know it. */
+/** An option of browsers, which Node's types do not have. */
 const neverCached: object = { cache: 'no-store' };
 
-/** A redirect that is not followed has no status in a browser. */
+/** In a browser a redirect that is not followed has no status. */
 function statusOf({ type, status }: Response): number {
   return type === 'opaqueredirect' ? 302 : status;
 }

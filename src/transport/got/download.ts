@@ -7,8 +7,8 @@ export interface DownloadRequest {
   readonly maxBytes?: number;
   readonly timeouts: PhaseTimeouts;
   /**
-   * Asks for what follows the first bytes of a version of the file, by Range and If-Range. The host may answer with all of
-   * it all the same: the head says which.
+   * Asks for the rest of a version of the file after the first bytes, with Range and If-Range. The host may still send the
+   * whole file; the head shows which.
    */
   readonly resume?: {
     readonly from: number;
@@ -17,22 +17,22 @@ export interface DownloadRequest {
   };
 }
 
-/** What a host says before the bytes. */
+/** The head of the host's reply. */
 export type DownloadHead = Pick<Downloaded, 'status' | 'headers'>;
 
 export interface Downloaded {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How many bytes `onChunk` got. */
+  /** How many bytes `onChunk` received. */
   readonly bytes: number;
 }
 
 /**
- * Fetches a file that the service names, chunk by chunk: the next chunk waits for `onChunk`. Only the body of a 200, or of
- * a 206 under `resume`, is passed on, with the head of the reply, one object for all its chunks; any other status is emitted
- * with 0 bytes. Cold: subscribing sends, one value, then completion;
- * unsubscribing aborts. Carries no key. Errors with `TransportError`, or with the error that `onChunk` threw.
+ * Fetches a file that the service names, chunk by chunk: the next chunk waits for `onChunk`, which also gets the head of the
+ * reply, as one object for all chunks. Only the body of a 200, or of a 206 with `resume`, is passed on; any other status is
+ * emitted with 0 bytes. Cold: subscribing sends; one value, then completion; unsubscribing aborts. Never sends the key. Errors
+ * with `TransportError`, or with the error that `onChunk` threw.
  */
 export type Download = (
   request: DownloadRequest,

@@ -12,8 +12,8 @@ const defaultMaxBytes = 256 * 1024 * 1024;
 export type GotDownloadOptions = GotFilesOptions;
 
 /**
- * The default download, on got. Follows at most 3 redirects. Fetches from public addresses, and from those of a private
- * network or of this machine only where one of `services` is there itself; the address that it connects to is checked.
+ * The default download, over got. Follows at most 3 redirects. Fetches from public addresses, and from those of a private
+ * network or of this machine only if one of `services` is there itself; it checks the address to which it connects.
  */
 export function createGotDownload(options: GotDownloadOptions = {}): Download {
   const files = createGotFiles(options);
@@ -65,7 +65,7 @@ async function receive(
   return { ...reply, bytes };
 }
 
-/** Beside the headers of every request for a file. */
+/** Headers in addition to those of every request for a file. */
 function rangeOf({ resume }: DownloadRequest): Record<string, string> {
   return resume === undefined ? {} : { range: `bytes=${resume.from}-`, 'if-range': resume.validator };
 }

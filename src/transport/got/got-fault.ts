@@ -4,7 +4,7 @@ import { clampTimer } from '../../policy/client-clock.js';
 import type { PhaseTimeouts } from '../transport.js';
 import { type ClientFault, type FaultPhase, readClientError } from '../transport-error.js';
 
-/** Copies what is needed of an error of got or zlib; the error itself never leaves the transport. */
+/** Copies the needed parts of an error of got or zlib, because the error itself must never leave the transport. */
 export function gotFault(
   error: unknown,
   connections: { neverConnected: (error: unknown) => boolean },
@@ -32,7 +32,10 @@ function timedOutPhase(event: string, responded: boolean): FaultPhase {
   return responded ? 'read' : 'response';
 }
 
-/** Our limits under got's names. Its `response` and `socket` do not stop a drip of single bytes; `read` and `request` do. */
+/**
+ * Our limits under got's names. Got's `response` and `socket` do not end a reply that arrives byte by byte; `read` and
+ * `request` do.
+ */
 export function gotDelays(timeouts: PhaseTimeouts): Delays {
   return {
     lookup: clampTimer(timeouts.lookupMs),

@@ -7,12 +7,12 @@ import type { PhaseTimeouts } from '../transport.js';
 /** The answer of a file's host, without the file. */
 export interface Probed {
   readonly status: number;
-  /** As the server reports it; absent when it reports none. */
+  /** As the server reports it; absent if it reports none. */
   readonly contentType?: string;
 }
 
 /**
- * Asks whether a file is there. Cold: one value, then completion; unsubscribing aborts. Carries no key. Errors with
+ * Asks whether a file is there. Cold: one value, then completion; unsubscribing aborts. Never sends the key. Errors with
  * `TransportError`.
  */
 export type Probe = (request: {
@@ -20,7 +20,7 @@ export type Probe = (request: {
   readonly timeouts: PhaseTimeouts;
 }) => Observable<Probed>;
 
-/** Many hosts answer a HEAD with an error of its own, hosts of signed URLs for one: then a GET of one byte decides. */
+/** Some hosts refuse HEAD, such as those of signed URLs: then a GET of one byte decides. */
 const asks = [
   { method: 'HEAD', headers: {} },
   { method: 'GET', headers: { range: 'bytes=0-0' } },
@@ -28,7 +28,7 @@ const asks = [
 type Ask = (typeof asks)[number];
 
 /**
- * The default probe, on got: HEAD, and a GET of the first byte where that is refused. Redirects and private addresses are
+ * The default probe, over got: HEAD, and a GET of the first byte if that is refused. Redirects and private addresses are
  * treated as for a download.
  */
 export function createGotProbe(options: GotFilesOptions = {}): Probe {

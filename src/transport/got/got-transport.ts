@@ -26,8 +26,8 @@ import {
 export type GotTransportOptions = AgentOptions;
 
 /**
- * The default transport, on got. One request is one exchange: nothing is retried and no redirect is followed. A reply
- * passes 64 MiB neither on the wire nor decompressed.
+ * The default transport, over got. One request is one exchange: nothing is retried and no redirect is followed. A reply has at
+ * most 64 MiB, on the wire and decompressed.
  */
 export function createGotTransport(options: GotTransportOptions = {}): Transport {
   checkObject(options);
@@ -39,7 +39,7 @@ export function createGotTransport(options: GotTransportOptions = {}): Transport
   return Object.assign(transport, { close });
 }
 
-/** got merges and checks the options of an instance once for requests of the same limits, and not for every request. */
+/** One instance for requests with the same limits: got then merges and checks the options only once. */
 function createInstances({ http, https }: KeepAliveAgents): (request: WireRequest) => Got {
   const common = got.extend({
     agent: { http, https },
@@ -63,7 +63,7 @@ function createInstances({ http, https }: KeepAliveAgents): (request: WireReques
 function open(instance: Got, { url, method, headers, body, paid }: WireRequest): Request {
   const exchange = instance.stream(url, { method, headers, ...(body !== undefined && { body }) });
   const { options } = exchange;
-  // got collects some thirty options for Node, nearly all of them not set: a tenth of the CPU of a request.
+  // got would collect some thirty options for Node, most of them not set, which takes a tenth of the CPU of a request.
   const value = (): ReusingOptions => {
     const isSecure = options.url instanceof URL && options.url.protocol === 'https:';
     const agent = isSecure ? options.agent.https : options.agent.http;
@@ -98,7 +98,7 @@ function receive(
     to.error(error instanceof TransportError ? error : faultOf(request, gotFault(error, agents, responded)));
   }
 
-  /** Bytes right behind a whole reply are an error of the connection; the reply itself still counts. */
+  /** Bytes right after a whole reply are an error of the connection; the reply itself still counts. */
   function keepWhole(error: unknown): void {
     if (settled || !response?.complete || !isParserError(error)) return;
     if (![exchange, response].every((stream) => takeRest(stream, body)))
@@ -116,7 +116,8 @@ function receive(
       body: typeof text === 'string' ? text : await text,
     };
     settled = true;
-    // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
+    // Deferred until all replies that have arrived are read, so that the subscriber's work, often a request, does not delay
+    // them.
     setImmediate(emit, to, reply);
   }
 
@@ -147,7 +148,7 @@ function emit(to: Subscriber<WireReply>, reply: WireReply): void {
   to.complete();
 }
 
-/** Adds the bytes of the reply that a stream has read and not emitted yet; `false` when they are too many. */
+/** Adds the bytes of the reply that a stream has read and not emitted yet; returns `false` if they are too many. */
 function takeRest(stream: Readable, body: ReplyBody): boolean {
   stream.removeAllListeners('data');
   for (let rest = stream.read() as Buffer | null; rest !== null; rest = stream.read() as Buffer | null)
@@ -155,7 +156,7 @@ function takeRest(stream: Readable, body: ReplyBody): boolean {
   return true;
 }
 
-/** Fails at the head of a reply that comes too early, or that switches the protocol. */
+/** Fails the exchange if the head of the reply comes too early, or switches the protocol. */
 function refuseWrongHead(sent: http.ClientRequest, fail: (error: Error) => void): void {
   sent.once('response', ({ statusCode }) => {
     if (precedesRequest(statusCode, sent.socket)) fail(new EarlyReply());

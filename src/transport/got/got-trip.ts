@@ -18,10 +18,10 @@ import {
 
 const maxRedirects = 3;
 
-/** The way to a file, over redirects. */
+/** The requests for a file, over redirects. */
 export interface Trip {
   url: string;
-  /** A host on the way was public: from then on private addresses are refused. */
+  /** Whether a host so far was public: from then on private addresses are refused. */
   guarded: boolean;
   stream?: Request;
   head?: Response;
@@ -36,7 +36,7 @@ export interface Arrival {
 /**
  * Follows at most 3 redirects. Refuses addresses that the service may not name, and after a public host all private ones.
  *
- * @param open Sends the request; called for each address on the way.
+ * @param open Sends the request; called for each address.
  */
 export async function travel(
   trip: Trip,
@@ -45,7 +45,8 @@ export async function travel(
 ): Promise<Arrival> {
   for (let redirects = 0; ; redirects++) {
     const url = withoutCredentials(trip.url);
-    // The addresses of a name are checked when it is looked up, right before the connection.
+    // Only a literal address is checked here. The addresses of a name are checked when it is looked up, right before the
+    // connection.
     if (addressKind(url.hostname) !== undefined && !(await isAllowed(bareHost(url.hostname))))
       throw privateAddressError(url.hostname);
     const stream = open(url);
@@ -83,7 +84,7 @@ function faultHere({ url }: Trip, message: string): TransportError {
   return faultOf({ method: 'GET', url, headers: {} }, { message, neverConnected: false, responded: true });
 }
 
-/** got turns credentials in a URL into an Authorization header; a file's host must never get one. */
+/** Removes credentials, because got would send them as an Authorization header, which a file's host must never get. */
 function withoutCredentials(url: string): URL {
   const plain = new URL(url);
   plain.username = '';
@@ -93,8 +94,8 @@ function withoutCredentials(url: string): URL {
 
 export interface GotFilesOptions extends AgentOptions {
   /**
-   * Base URLs of the services that name the files: requests go to this machine or to a private network only where one
-   * of these is there itself. @defaultValue none
+   * Base URLs of the services that name the files: requests go to this machine or to a private network only if one of these is
+   * there itself. @defaultValue none
    */
   services?: readonly string[] | undefined;
 }

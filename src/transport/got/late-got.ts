@@ -5,11 +5,11 @@ import type { GotDownloadOptions } from './got-download.js';
 
 /** A transport that can be loaded before its first request. */
 export interface LateTransport extends Transport {
-  /** Resolves once it is loaded; without it, the first request waits for that. */
+  /** Loads the transport. If it is not called, the first request loads it. */
   load(): Promise<void>;
 }
 
-/** The transport on got, which is loaded when it is needed: a start that has nothing to send takes 7 MB less without. */
+/** The transport over got, loaded when it is needed: a start that has nothing to send takes 7 MB less memory without it. */
 export function lateGotTransport(): LateTransport {
   let loaded: Transport | undefined;
   let loading: Promise<Transport> | undefined;
@@ -31,7 +31,7 @@ export function lateGotTransport(): LateTransport {
   });
 }
 
-/** The download on got, loaded with the first file. */
+/** The download over got, loaded with the first file. */
 export function lateGotDownload(options: GotDownloadOptions): Download {
   let loading: Promise<Download> | undefined;
   const load = () =>

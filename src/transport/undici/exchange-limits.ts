@@ -2,12 +2,12 @@ import { clampTimer } from '../../policy/client-clock.js';
 import type { FaultPhase } from '../transport-error.js';
 import type { WireRequest } from '../transport.js';
 
-/** The time for sending a body up to this size, in characters, is not counted: it fits into the buffers on the way. */
+/** A body of up to this many characters fits into network buffers, so the time for sending it is not counted. */
 const smallBody = 65_536;
 
 /**
- * The limits of an exchange after the connection: one for the phase, one for the whole. One timer serves both: it is set
- * for the earlier limit, and when it fires it checks which limits have passed by then.
+ * The limits of an exchange after the connection: one for the phase, one for the whole. One timer is enough: it is set for the
+ * earlier limit, and checks which limits have passed when it fires.
  */
 export class ExchangeLimits {
   private phase: FaultPhase = 'response';
@@ -54,7 +54,7 @@ export class ExchangeLimits {
     this.timer = setTimeout(fire, clampTimer(Math.ceil(this.firesAt - performance.now())), this);
   }
 
-  /** For the timer. */
+  /** Called by the timer. */
   look(): void {
     if (performance.now() >= Math.min(this.phaseAt, this.wholeAt)) this.exchange.passed(this.phase);
     else this.set();

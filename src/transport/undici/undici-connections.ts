@@ -10,10 +10,10 @@ import type { PhaseTimeouts } from '../transport.js';
 import { maxIdleMsOf, takeFree } from '../connections/connection-reuse.js';
 
 export interface ConnectOptions {
-  /** Certificate authorities to trust, in PEM, in place of Node's own list. */
+  /** Certificate authorities to trust, in PEM, instead of Node's own list. */
   ca?: string | string[] | undefined;
   lookup?: LookupFunction | undefined;
-  /** Where proxies are named. @defaultValue process.env */
+  /** The environment that names proxies. @defaultValue process.env */
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -83,7 +83,7 @@ export function createConnect(
   };
 }
 
-/** One timer at a time, set again at the end of each phase. */
+/** Limits each phase, with one timer that is set again at the end of each. */
 function limitPhases(
   socket: Socket,
   { secure, named }: { secure: boolean; named: boolean },
@@ -110,9 +110,8 @@ interface ConnectionsOptions {
 }
 
 /**
- * The connections to one host. undici's own pool gives a connection to the next request at once, and looks for bytes
- * that no request asked for only when no request waits: under load it takes a stray reply for the answer to the next
- * request.
+ * The connections to one host. undici's own pool reuses a connection at once, and looks for unrequested bytes only if no
+ * request waits: under load it would read a stray reply as the answer to the next request.
  */
 export class Connections {
   private readonly free: Connection[] = [];
@@ -127,7 +126,7 @@ export class Connections {
     return takeFree(this.free, { at, now: this.options.now(), paid }) ?? this.open();
   }
 
-  /** A reply has ended: the connection rests. */
+  /** Returns a connection after its reply has ended; it then rests. */
   give(connection: Connection, keepAlive: string | undefined): void {
     connection.isUsed = true;
     connection.idleSince = this.options.now();
@@ -151,7 +150,7 @@ export class Connections {
 export class Connection {
   readonly client: Client;
   socket: Duplex | undefined;
-  /** It has carried a request. A new connection over TLS may still have session tickets to be read. */
+  /** Whether it has carried a request. A new connection over TLS may still have session tickets to read. */
   isUsed = false;
   idleSince = 0;
   maxIdleMs = 0;

@@ -8,7 +8,7 @@ import { ExchangeLimits } from './exchange-limits.js';
 import { defaultMaxReplyBytes, type WireReply, type WireRequest } from '../transport.js';
 import { type Connection, type Connections, ConnectTimeout } from './undici-connections.js';
 
-/** The connections that a request goes over. */
+/** The connections for a request. */
 export interface Connector {
   readonly to: (origin: string) => Connections;
   readonly neverConnected: (error: unknown) => boolean;
@@ -23,7 +23,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private connections: Connections | undefined;
   private connection: Connection | undefined;
-  /** Unread bytes were on the connection before the request was written. */
+  /** Whether unread bytes were on the connection before the request was written. */
   private isStray = false;
   private over = false;
 
@@ -53,13 +53,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.end('abandoned');
   }
 
-  /** A limit has passed. */
+  /** Called when a limit has passed. */
   passed(phase: FaultPhase): void {
     this.fail(undefined, phase);
   }
 
   onRequestStart(started: Dispatcher.DispatchController): void {
-    // A request that undici would send a second time is ended instead: the first may have been accepted.
+    // If undici is about to send the request a second time, it is ended, because the first one may have been accepted.
     if (this.over || this.controller) return started.abort(new Error('ended'));
     const { connection } = this;
     if (connection?.isUsed && hasUnreadBytes(connection.socket)) {
@@ -102,7 +102,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (!this.isStray || this.over) return this.fail(error);
-    // Nothing of the request has left: it goes over another connection.
+    // No part of the request has left, so it is sent over another connection.
     this.isStray = false;
     this.connection?.close();
     this.send();
@@ -115,7 +115,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private replied(reply: WireReply): void {
-    // Deferred until the replies at hand have all been read: what a subscriber does next, often a request, does not delay them.
+    // Deferred until all replies that have arrived are read, so that the subscriber's work, often a request, does not delay
+    // them.
     if (this.end()) setImmediate(emit, this.to, reply);
   }
 
@@ -125,13 +126,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.to.error(faultFrom(error, { request, connector, timedOut, responded: head !== undefined }));
   }
 
-  /** False when it has ended before. @param why the request on the wire is aborted with this message */
+  /** Returns false if it has ended before. @param why the request on the wire is aborted with this message */
   private end(why?: string): boolean {
     if (this.over) return false;
     const { controller } = this;
     this.over = true;
     this.limits.clear();
-    // Both hold the whole head of the reply, and undici may keep a reference to this exchange for longer.
+    // Both contain the whole head of the reply, and undici may keep a reference to this exchange for longer.
     this.controller = this.head = undefined;
     if (why !== undefined) {
       controller?.abort(new Error(why));
@@ -170,7 +171,7 @@ function dispatchOptions({ method, headers, body }: WireRequest, path: string): 
   return { path, method, headers: headerLines(headers), ...(body !== undefined && { body }) };
 }
 
-/** The origin and the path, as `URL` parses them; a plain URL is cut, which is faster. */
+/** The origin and the path, as `URL` parses them. A plain URL is split without parsing, which is faster. */
 function partsOf(url: string): { origin: string; path: string } {
   if (plainUrl.test(url)) {
     const pathAt = url.indexOf('/', 'https://'.length);
@@ -185,7 +186,7 @@ const plainUrl = /^https?:\/\/[a-z\d][a-z\d.-]*(?::(?!80\/|443\/|0)\d+)?\/(?:[\w
 
 const lines = new WeakMap<WireRequest['headers'], string[]>();
 
-/** Names and values in turn, as undici takes them; made once for requests that share a frozen headers object. */
+/** Names and values in turn, as undici expects them; created once for requests that share a frozen headers object. */
 function headerLines(headers: WireRequest['headers']): string[] {
   const known = lines.get(headers);
   if (known !== undefined) return known;

@@ -10,8 +10,8 @@ export interface UndiciTransportOptions extends ConnectOptions {
 }
 
 /**
- * The same transport on undici, at about a quarter of the CPU of got. Needs the package `undici`. Time for sending a
- * large body is granted on top of the time for the response, as undici does not distinguish them.
+ * The same transport over undici, with about a quarter of the CPU of got. Needs the package `undici`. The time limit for
+ * sending a large body is added to that for the response, because undici does not distinguish them.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): Transport {
   const connectorFor = createConnectors(options);
@@ -23,7 +23,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
     });
 }
 
-/** Connections are shared by the requests with the same limits for connecting. */
+/** Requests with the same limits for connecting share connections. */
 function createConnectors(options: UndiciTransportOptions): (request: WireRequest) => Connector {
   const connectors = new Map<string, Connector>();
   const now = options.now ?? (() => performance.now());

@@ -74,7 +74,7 @@ class SplitColumn {
   }
 }
 
-/** Whole numbers below 2^24 in one byte, and two more once one of them is larger; mostly there are few accounts. */
+/** Whole numbers below 2^24, in one byte each as long as all fit in one, then in three: there are usually few accounts. */
 export class NarrowColumn extends SplitColumn {
   constructor() {
     super(new Column(Uint8Array), new Column(Uint16Array), 8);

@@ -130,7 +130,7 @@ export class JobHashes {
   }
 
   /**
-   * Adds a job that a record names. Mostly an earlier record has named it shortly before, so only the latest jobs are
+   * Adds a job that a record names. An earlier record has usually named it shortly before, so only the latest jobs are
    * compared; a job may be kept twice.
    */
   note(endpoint: string, job: Pick<IdHash, 'high' | 'low'>): void {

@@ -67,10 +67,7 @@ export class RowStates {
       ];
   }
 
-  /**
-   * Whether the row whose id has this hash has ended with this content, had no other content before, and is in a state
-   * that is not taken up again.
-   */
+  /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
   isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, takenUp: ReadonlySet<RowStatus>): boolean {
     const index = this.table.find(id);
     if (index < 0 || this.table.replaced.has(index)) return false;
@@ -94,8 +91,8 @@ export function contentBits(hash: string): number {
 }
 
 /**
- * Rows of the journal that the manifest still asks for: it has their ids, and with the content that was sent. What the
- * others have bought may be asked for again under another id, as after rows were renamed or numbered anew.
+ * Rows of the journal that the manifest still has, with the id and the content that were sent. Requests of all other rows may
+ * be in the manifest under other ids, for example after rows were renamed or renumbered.
  */
 export class AskedRows {
   readonly #asked = new RowSet();
@@ -110,12 +107,12 @@ export class AskedRows {
     this.#count++;
   }
 
-  /** Counts rows that are not read, because they have ended with the content that the manifest has. */
+  /** Counts rows that need not be read: they ended with the content that is in the manifest. */
   leaveOut(rows: number): void {
     this.#count += rows;
   }
 
-  /** By the row's index in the journal. Only after all rows of the manifest were read. */
+  /** @param index the row's index in the journal. Call this only after all rows of the manifest were read. */
   has(index: number): boolean {
     return this.#asked.has(index);
   }

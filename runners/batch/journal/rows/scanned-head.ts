@@ -77,7 +77,7 @@ export class ScannedHead implements RecordHead {
     return this.latest;
   }
 
-  /** This decodes the whole record, which takes ten times as long, so it is only used if a run adds up by columns. */
+  /** Decodes the whole record, which takes ten times as long: use it only if a run adds up by columns. */
   get origin(): RowOrigin | undefined {
     return this.head === undefined ? undefined : originOf(decodeRecord(this.head.line).record as RowRecord);
   }

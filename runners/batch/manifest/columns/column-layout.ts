@@ -13,17 +13,17 @@ import {
 } from './manifest-fields.js';
 import { pathColumn, type PathColumn } from './path-column.js';
 
-/** The meaning of a set of columns, worked out once for all rows that have it. */
+/** The meaning of a set of columns, computed once for all rows that have these columns. */
 export interface ColumnLayout {
-  /** The place of each field; -1: it has none. */
+  /** The index of each field's column; -1 if it has none. */
   readonly at: Readonly<Record<FieldName, number>>;
   readonly paths: readonly PlacedPath[];
   /** The user's own columns. */
   readonly own: readonly PlacedName[];
   readonly ownNames: readonly string[];
-  /** Rows may be the gallery's, which asks for what was rejected once more. */
+  /** Whether the columns are those of a redo manifest, which repeats rejected rows. */
   readonly isRedone: boolean;
-  /** Every column in the manifest's order, under the name that it has in `Row.cells`: a mapped column under its field's. */
+  /** Every column in the manifest's order, with its name in `Row.cells`: a mapped column has the name of its field. */
   readonly cells: readonly (PlacedName & { readonly path: number })[];
   /** The columns' names in the manifest, for messages. */
   readonly names: readonly string[];
@@ -40,9 +40,9 @@ export type PlacedPath = PathColumn & PlacedName;
 const ofOrder: ReadonlySet<string> = new Set(fieldsWith('order'));
 
 /**
- * Works out the meaning of each column: by `--map`, else by its name.
+ * Finds the meaning of each column: from `--map`, or from its name.
  *
- * @param ignore columns that are only the user's own, although they would decide the order of rows by their names
+ * @param ignore columns that are the user's own, although their name would decide the order of rows
  */
 export function columnLayout(
   names: readonly string[],
@@ -74,7 +74,7 @@ export function columnLayout(
   return { at, paths, own, ownNames, isRedone, cells, names, ...(problem !== undefined && { problem }) };
 }
 
-/** A field that `--map` takes from another column must not have a column of its own name: one of the two would be lost. */
+/** A field that `--map` takes from another column must not have a column with its own name, because one of them would be lost. */
 function clash(column: string, map: Readonly<Record<string, string>>): RowProblem | undefined {
   const source = Object.hasOwn(map, column) ? map[column] : undefined;
   if (source === undefined) return undefined;
@@ -87,13 +87,13 @@ function clash(column: string, map: Readonly<Record<string, string>>): RowProble
 /** The meaning of a layout's columns for rows of one purpose. */
 export interface PurposeColumns {
   readonly use: ColumnUse;
-  /** Columns that mean something to other rows only. */
+  /** Columns that apply only to rows of other purposes. */
   readonly foreign: readonly PlacedName[];
 }
 
 const mayBeForeign = [...fieldsWith('content', 'setting'), ...fieldsWith('fact')];
 
-/** Works out once for a layout and purpose which columns are sent. */
+/** Finds which columns of a layout rows of a purpose send. */
 export function purposeColumns(layout: ColumnLayout, purpose: RowPurpose): PurposeColumns {
   const root = purpose === 'route' ? 'body' : 'input';
   const sent = new Set([

@@ -3,10 +3,10 @@ import { nearMiss } from './near-miss.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 import type { ColumnUse } from '../manifest-row.js';
 
-/** JSONL may have other keys in every line: a plan lists at most this many columns. */
+/** A plan lists at most this many columns, because every line of JSONL may have other keys. */
 const columnsKept = 1_000;
 
-/** Collects which columns of a manifest are sent, and which ones look as if they should be. */
+/** Collects which columns of a manifest are sent, and which others look as if they were meant to be. */
 export class ColumnTally {
   readonly #sent = new Set<string>();
   readonly #own = new Set<string>();
@@ -27,7 +27,7 @@ export class ColumnTally {
     }
   }
 
-  /** The user's own columns, also those of invalid rows, which may be invalid because of a misspelt column. */
+  /** Adds the user's own columns of a row, even if it is invalid: the reason may be a misspelt column. */
   addOwn(names: readonly string[]): void {
     if (names === this.#lastOwn) return;
     this.#lastOwn = names;

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** What the values of a row are read from: the row, its intent in the journal, or what the journal keeps of a row that was never sent. */
+/**
+ * The source of a row's values: the row, its intent in the journal, or the facts that the journal keeps about a row that was
+ * never sent.
+ */
 export interface RowOrigin {
   readonly kind: string | null;
   readonly endpoint: string;
@@ -10,15 +13,15 @@ export interface RowOrigin {
   readonly columns?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Fields that every row has, whether the manifest has a column for them or not. */
+/** Fields that every row has, even if the manifest has no column for them. */
 export const valueFields = ['kind', 'endpoint', 'resolution'] as const;
 
-/** Longer values are cut; they stay apart by a hash. */
+/** Longer values are cut; a hash keeps them distinct. */
 const longestValue = 200;
 
 /**
- * The value that a row has in a column: one of its own columns, a field that every row has, or any other cell of the manifest. The
- * empty string where it has none.
+ * The value of a row in a column: a column of the user's own, a field that every row has, or any other cell of the manifest.
+ * The empty string if it has none.
  */
 export function columnValue(origin: RowOrigin, column: string): string {
   const field = valueFields.find((name) => name === column);

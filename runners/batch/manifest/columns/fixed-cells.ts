@@ -9,29 +9,29 @@ import { parseTemplate, type Template } from './template.js';
 
 /** The values of `--set`, for rows without a value of their own. */
 export interface FixedCells {
-  /** `undefined`: there are none. */
+  /** `undefined` if there are none. */
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>> | undefined;
   readonly paths: readonly FixedPath[];
 }
 
-/** A value below `input` or `body`; a `CellProblem` where this row cannot fill it. */
+/** A value below `input` or `body`; a `CellProblem` if this row cannot fill it. */
 export type FixedPath = PathColumn & { readonly value: unknown };
 
-/** `--set` as it is the same for all rows: a text that the cells of each row fill stands as it was written. */
+/** The values of `--set` for all rows. Texts to be filled with the cells of each row are kept as they were written. */
 export interface SetCells extends FixedCells {
   readonly templates: readonly SetTemplate[];
 }
 
 export interface SetTemplate {
   readonly name: string;
-  /** Absent: it is a field. */
+  /** Absent for a field. */
   readonly path?: PathColumn;
   readonly template: Template;
 }
 
 const perRow: ReadonlySet<string> = new Set(fieldsWith('identity', 'failure'));
 
-/** Reads `--set`, and checks the names in it and in `--map`: an unknown name would have no effect. @throws {ManifestError} */
+/** Reads `--set`, and checks the names in it and in `--map`, because an unknown name would have no effect. @throws {ManifestError} */
 export function fixedCells(settings: Pick<ManifestSettings, 'name' | 'set' | 'map'>): SetCells {
   for (const name of Object.keys(settings.map ?? {})) checkName('--map', name, settings.name);
   const fields: Partial<Record<FieldName, string>> = {};

@@ -4,15 +4,15 @@ import { columnLayout, purposeColumns, type ColumnLayout, type PurposeColumns } 
 import type { RowPurpose } from './manifest-fields.js';
 import { misspeltColumns, type SpellingRules } from './misspelt-columns.js';
 
-/** What columns mean to rows of one purpose. */
+/** The meaning of columns for rows of one purpose. */
 export interface KnownColumns extends PurposeColumns {
   readonly misspelt: readonly RowProblem[];
 }
 
-/** JSONL may have other keys in every line: after this many layouts the book forgets them all. */
+/** After this many layouts all are forgotten, because every line of JSONL may have other keys. */
 const layoutsKept = 1_000;
 
-/** Works out the meaning of columns once for all rows that have the same ones. */
+/** Finds the meaning of columns once for all rows with the same columns. */
 export class LayoutBook {
   readonly #map: ManifestSettings['map'];
   readonly #spelling: SpellingRules;
@@ -33,7 +33,7 @@ export class LayoutBook {
     return this.#last;
   }
 
-  /** What the columns of a layout mean to rows of one purpose, and which of them are misspelt. */
+  /** The meaning of a layout's columns for rows of one purpose, with the misspelt ones. */
   columnsFor(purpose: RowPurpose, layout: ColumnLayout): KnownColumns {
     const purposes = this.#purposes.get(layout) ?? new Map<RowPurpose, KnownColumns>();
     const known = purposes.get(purpose);
@@ -55,7 +55,7 @@ export class LayoutBook {
   }
 }
 
-/** Compares the lists themselves: rows that follow each other mostly have the same keys. */
+/** Compares the names, because consecutive rows usually have the same keys. */
 function isSame(names: readonly string[], others: readonly string[]): boolean {
   if (names === others) return true;
   if (names.length !== others.length) return false;

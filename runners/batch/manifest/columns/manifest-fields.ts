@@ -5,7 +5,7 @@ import type { RowKind } from '../manifest-row.js';
 import { parseJson } from '../parse-json.js';
 import { quoteValue } from '../quote-value.js';
 
-/** What a row does with its columns: it is sent as one of the kinds, or it collects a job that was bought elsewhere. */
+/** What a row is for: to be sent as one of the kinds, or to collect a job that was bought elsewhere. */
 export type RowPurpose = RowKind | 'collect';
 
 /** A column that millrace understands. */
@@ -13,32 +13,32 @@ interface Field {
   /**
    * - `identity`: names one row or job, so that `--set` cannot give it to all rows
    * - `fact`: says how a row is sent
-   * - `order`: says when a row is taken; to the results it is one of the user's own columns
-   * - `content`: is sent, and makes no sense beside a job to collect
+   * - `order`: says when a row is sent; in the results it is like one of the user's own columns
+   * - `content`: is sent; refused for a row that collects a job
    * - `setting`: is sent with the content
-   * - `failure`: what failures.jsonl reports of a row beside the row's own cells
+   * - `failure`: a field that failures.jsonl adds to the row's own cells
    */
   readonly role: 'identity' | 'fact' | 'order' | 'content' | 'setting' | 'failure';
-  /** The rows that it means something to. */
+  /** The rows that it applies to. */
   readonly for: readonly RowPurpose[];
 }
 
 /** A column that becomes one field of an edit's input, and back. */
 interface EditField extends Field {
-  /** A cell as the input has it. Returns a `CellProblem`, or any value that the contract's schema refuses. */
+  /** Converts a cell to a value of the input. Invalid cells give a `CellProblem`, or a value that the contract's schema refuses. */
   readonly toWire: (cell: unknown) => unknown;
-  /** A value of the input as one cell of a spreadsheet. */
+  /** Converts a value of the input to one cell of a spreadsheet. */
   readonly toCell: (value: unknown) => unknown;
-  /** Two texts that differ in case alone are two values to the service. */
+  /** Whether the service distinguishes texts that differ only in case. */
   readonly isCaseSensitive: boolean;
   /**
-   * A check by hand for values that differ from row to row: it may pass only what the schema passes as it is. Without one
-   * the schema judges each value once, and its verdict is remembered. A field that an edit needs has one.
+   * A fast check for values that differ from row to row; it may accept only what the schema accepts unchanged. Without it the
+   * schema checks each different value once, and the result is remembered. Required for required fields.
    */
   readonly passes?: (value: unknown) => boolean;
 }
 
-/** Each field of the contract's schema has its entry: one that is missing or is not whole is a compile error. (spec 2.5) */
+/** A missing or incomplete entry for a field of the contract's schema is a compile error. (spec 2.5) */
 type EditFields = {
   readonly [Name in keyof ImageEditInput]-?: undefined extends ImageEditInput[Name]
     ? EditField
@@ -49,8 +49,8 @@ const everyRow = ['edit', 'job', 'route', 'collect'] as const;
 const asItIs = (value: unknown): unknown => value;
 
 /**
- * The columns of a manifest; every other one is the user's own. What is sent of a row, which columns may be misspelt, what
- * `--set` takes, the columns of the spreadsheets and the way back from a request to a row all follow from this table.
+ * The columns of a manifest that millrace understands; all others are the user's own. This table decides what is sent, which
+ * columns may be misspelt, what `--set` takes, the columns of the spreadsheets, and how a request becomes a row again.
  */
 const table = {
   id: { role: 'identity', for: everyRow },
@@ -98,7 +98,7 @@ export type EditFieldName = {
   [Name in FieldName]: (typeof table)[Name] extends EditField ? Name : never;
 }[FieldName];
 
-/** How cells of an edit become its input, and back. */
+/** Converts cells of an edit to its input, and back. */
 export const editFields: EditFields = table;
 
 /** In the table's order, which is also the order of the spreadsheets' columns. */
@@ -122,21 +122,21 @@ export function fieldsWith(...roles: readonly Field['role'][]): FieldName[] {
   return fieldNames.filter((name) => roles.includes(table[name].role));
 }
 
-/** Whether a field's text is sent as it is: what a request is made of, where the table says nothing else. */
+/** Whether upper and lower case differ in this field. By default they do in the `content` of a request. */
 export function isCaseSensitive(name: FieldName): boolean {
   const field: Field & Partial<EditField> = table[name];
   return field.isCaseSensitive ?? field.role === 'content';
 }
 
-/** Whether a field means something to rows of this purpose. */
+/** Whether the field applies to rows of this purpose. */
 export function isFor(purpose: RowPurpose, name: FieldName): boolean {
   return (table[name].for as readonly RowPurpose[]).includes(purpose);
 }
 
-/** The columns that rows of a purpose send, but for those of the form `input.<name>` and `body.<name>`. */
+/** The columns that rows of each purpose send, except columns named `input.<name>` and `body.<name>`. */
 export const sentFields = byPurpose((role) => role === 'content' || role === 'setting');
 
-/** What a misspelt column of such rows may have been meant for. */
+/** The columns that a misspelt column may stand for, by purpose. */
 export const meantFields = byPurpose((role) => role !== 'failure');
 
 function byPurpose(
@@ -165,7 +165,7 @@ export class CellProblem {
   constructor(readonly message: string) {}
 }
 
-/** A path without an ending, and behind a blank one that has an ending: `photos/Mug 01.jpg`. */
+/** A path with a blank, such as `photos/Mug 01.jpg`: a part without an extension, a blank, and a part with one. */
 const pathWithBlank = /(?<![^\s|])[^\s|:.]+\s+[^\s|:]+\.(png|jpe?g|webp)\b/i;
 
 /** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
@@ -185,7 +185,7 @@ export function imageList(cell: unknown): readonly unknown[] | CellProblem {
     : (parsed.value as readonly unknown[]);
 }
 
-/** Spreadsheets write TRUE. Any other text is returned as it is, and the check refuses it. */
+/** Ignores case, because spreadsheets write TRUE. Other text is returned unchanged, and the schema refuses it. */
 export function booleanCell(cell: unknown): unknown {
   if (typeof cell !== 'string') return cell;
   const text = cell.toLowerCase();
@@ -193,8 +193,8 @@ export function booleanCell(cell: unknown): unknown {
 }
 
 /**
- * The cells of a row that sends this request, as JSON values: the way back from a request to a manifest. What an edit's input
- * has besides its known fields stays in one object under `input`: in columns of their own, texts could become numbers.
+ * The cells of a row that sends this request, as JSON values. Unknown fields of an edit's input stay in one object under
+ * `input`: in separate columns, text could become numbers.
  */
 export function requestCells(kind: RowKind, request: object): Record<string, unknown> {
   const sent = request as Readonly<Record<string, unknown>>;

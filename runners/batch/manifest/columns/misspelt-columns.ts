@@ -18,10 +18,7 @@ export interface SpellingRules {
   readonly ignore: readonly string[];
 }
 
-/**
- * The columns that look as if they were meant for an absent field: their values would not be sent, and the row would be bought
- * without them.
- */
+/** The columns that look like an absent field. Their values would not be sent, and the row would be bought without them. */
 export function misspeltColumns(
   layout: ColumnLayout,
   purpose: RowPurpose,
@@ -37,7 +34,7 @@ export function misspeltColumns(
   });
 }
 
-/** The misspelt columns of a CSV in one message, by place and name. */
+/** One message about all misspelt columns of a CSV, with their places and names. */
 export function misspeltText(misspelt: readonly RowProblem[], { names }: ColumnLayout): string {
   return misspelt
     .map(

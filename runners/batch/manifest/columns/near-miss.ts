@@ -1,9 +1,8 @@
 /**
- * The field that a column's name was probably meant for: it differs only in case and separators (`Resolution`,
- * `aspect-ratio`), or by one or two typing slips (`promt`, `image`, `resulotion`). `undefined`: the name is the field's own, or
- * similar to none.
+ * The field that a column was probably meant for: the name differs only in case and separators (`Resolution`, `aspect-ratio`),
+ * or by one or two typing slips (`promt`, `image`, `resulotion`). `undefined` if it is the name of a field, or similar to none.
  *
- * @param fields which fields it may be meant for; `input` and `body` stand for the columns below them too
+ * @param fields the fields that it may be meant for; `input` and `body` include the columns below them
  */
 export function nearMiss(name: string, fields: readonly string[]): string | undefined {
   const dot = name.indexOf('.');
@@ -26,7 +25,7 @@ function isNear(plain: string, wanted: string): boolean {
   return slips === 1 ? allowed > 0 : slips <= allowed && plain[0] === wanted[0];
 }
 
-/** Short names are only one or two letters away from ordinary words. */
+/** Short names get fewer slips, because ordinary words are only one or two letters away. */
 function slipsAllowed({ length }: string): number {
   return length < 5 ? 0 : length < 10 ? 1 : 2;
 }

@@ -4,14 +4,14 @@ export interface PathColumn {
   readonly root: 'input' | 'body';
   /** Keys from the root down. */
   readonly path: readonly string[];
-  /** Its cell stays text even where it is JSON. */
+  /** Whether its cell stays text even if it is JSON. */
   readonly text: boolean;
 }
 
 const mostParts = 100;
 const textSuffix = ':text';
 
-/** Reads a column's name as a path. `undefined`: it is not a path; a text: what is wrong with it. */
+/** Reads a column's name as a path. Returns `undefined` if it is none, or a text about what is wrong with it. */
 export function pathColumn(name: string): PathColumn | string | undefined {
   const root = name.startsWith('input.') ? 'input' : name.startsWith('body.') ? 'body' : undefined;
   if (root === undefined) return undefined;
@@ -23,7 +23,10 @@ export function pathColumn(name: string): PathColumn | string | undefined {
   return { name, root, path, text };
 }
 
-/** Puts a value below `target` and makes the objects that it needs. Returns a problem, and changes nothing, where another value is in the way. */
+/**
+ * Sets a value below `target`, and creates the objects on the way. If another value is in the way, it changes nothing and
+ * returns the problem.
+ */
 export function setPath(
   target: Record<string, unknown>,
   path: readonly string[],

@@ -3,7 +3,10 @@ import type { ManifestItem } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import { CellProblem } from './manifest-fields.js';
 
-/** From minus this to this. A manifest is read once for each priority that occurs in it: an order of single rows is the order of its lines. */
+/**
+ * Priorities go from minus this to this. Few are enough: a manifest is read once for each of its priorities, and single rows
+ * can be ordered by the order of lines.
+ */
 const most = 100;
 
 /** The priority that a cell holds. */
@@ -24,7 +27,7 @@ export interface PlannedPriority {
   /** Valid rows. */
   readonly rows: number;
   readonly estimated: MicroDollars;
-  /** Rows that will be bought at an unknown price. */
+  /** The part of `rows` to be bought at an unknown price. */
   readonly unpriced: number;
 }
 
@@ -43,10 +46,10 @@ export class PriorityTally {
   }
 
   /**
-   * The highest first. `undefined`: all rows have the same, and keep the order of the manifest.
+   * The highest priority first. `undefined` if all rows have the same and keep the order of the manifest.
    *
-   * @param all valid rows of every priority
-   * @param invalid how many rows are not valid: they have the priority of a row without one
+   * @param all the totals of all valid rows
+   * @param invalid number of invalid rows; they count as rows without a priority
    */
   result(all: Omit<PlannedPriority, 'priority'>, invalid: number): readonly PlannedPriority[] | undefined {
     const levels = [...this.#levels.values()];
@@ -61,7 +64,7 @@ export class PriorityTally {
   }
 }
 
-/** Finds out the priorities of a manifest. */
+/** Reads a manifest for its priorities. */
 export async function prioritiesOf(
   items: AsyncIterable<ManifestItem>,
 ): Promise<readonly PlannedPriority[] | undefined> {
@@ -79,10 +82,10 @@ export async function prioritiesOf(
 }
 
 /**
- * The rows of a manifest by their priority, those of the same priority in the manifest's order. However many rows there are, none
- * is kept: the manifest is read once for each priority.
+ * The rows of a manifest by priority; rows of the same priority are in the manifest's order. The manifest is read once for each
+ * priority, so no rows are kept in memory.
  *
- * @param priorities what a reading has found; `undefined`: one reading is enough
+ * @param priorities the priorities that an earlier pass has found; `undefined` if one pass is enough
  */
 export function byPriority(
   priorities: readonly Pick<PlannedPriority, 'priority'>[] | undefined,

@@ -1,7 +1,7 @@
 import { nearMiss } from './near-miss.js';
 import { CellProblem } from './manifest-fields.js';
 
-/** A text with places that the cells of a row fill: `{{style}} portrait of {{subject|a stranger}}`. */
+/** A text with placeholders for the cells of a row: `{{style}} portrait of {{subject|a stranger}}`. */
 export interface Template {
   readonly parts: readonly (string | Place)[];
 }
@@ -9,23 +9,23 @@ export interface Template {
 interface Place {
   /** The column, or a key below it: `subject.name`. */
   readonly name: string;
-  /** What stands there where the cell is empty. */
+  /** The text to use if the cell is empty. */
   readonly otherwise?: string;
 }
 
 /** The columns of a row by name. */
 export interface NamedValues {
   readonly names: readonly string[];
-  /** `undefined`: there is no such column. */
+  /** Returns `undefined` if there is no such column. */
   readonly valueOf: (name: string) => { readonly value: unknown } | undefined;
-  /** Every row has these columns; else a row may lack one that others have. */
+  /** Whether every row has these columns. If not, a row may lack a column that others have. */
   readonly areOfAll: boolean;
 }
 
-/** `\{{` is the text itself, and two backslashes before a place are one. */
+/** `\{{` means a literal `{{`, and two backslashes before a placeholder mean one. */
 const tokens = /\\\\(?=\{\{)|\\\{\{|\{\{([^{}]*)\}\}|\{\{/g;
 
-/** A text without places is the text that it stands for; a `CellProblem` says what is wrong with it. */
+/** Parses a text. Returns the literal text if it has no placeholders, or a `CellProblem` if it is not valid. */
 export function parseTemplate(text: string): Template | string | CellProblem {
   const parts: (string | Place)[] = [];
   let [plain, from] = ['', 0];
@@ -60,7 +60,10 @@ export function namesIn({ parts }: Template): string[] {
   return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
 }
 
-/** The template with the cells of a row. One that is a single place stands for the cell's own value, a list or number in JSONL. */
+/**
+ * Fills a template with the cells of a row. A template that is one placeholder gives the cell's value itself, which may be a
+ * list or number in JSONL.
+ */
 export function fillTemplate({ parts }: Template, row: NamedValues): unknown {
   const [only] = parts;
   if (parts.length === 1 && typeof only === 'object') return valueAt(only, row);

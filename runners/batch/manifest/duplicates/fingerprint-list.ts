@@ -27,7 +27,7 @@ export class FingerprintList {
     return count;
   }
 
-  /** The index of a hash among those that were kept; -1: it was not kept. */
+  /** The index of a hash among those that were kept, or -1. */
   indexOf(high: number, low: number): number {
     const at = this.#segments[segmentOf(high)]?.indexOf(high, low) ?? -1;
     return at < 0 ? -1 : (this.#offsets[segmentOf(high)] ?? 0) + at;
@@ -49,7 +49,7 @@ class Segment {
     chunk[2 * at + 1] = high;
   }
 
-  /** @param words what the hashes are sorted in: as long as those of any segment */
+  /** @param words memory in which the hashes are sorted, with room for the largest segment */
   keepRepeated(words: Uint32Array): number {
     const all = this.#joinedIn(words).sort();
     let kept = 0;
@@ -86,15 +86,15 @@ class Segment {
 }
 
 const partBits = 3;
-/** Hashes are spread evenly: no part of unlike ones is so much longer than others. */
+/** No part of different hashes is longer than this, because hashes are spread evenly. */
 const longestPart = { share: 1.25 / (1 << partBits), more: 1_024 };
 
 /** Calls `take` with each of some 64-bit hashes, the same ones at each call. */
 export type EachHash = (take: (high: number, low: number) => void) => Promise<void>;
 
 /**
- * Whether a 64-bit hash occurs more than once among so many. They are passed eight times, and each time those with other first bits
- * are sorted: in 1.25 bytes a hash.
+ * Whether any of `count` 64-bit hashes occurs more than once. It passes over them eight times and each time sorts those with
+ * certain first bits, so that 1.25 bytes per hash are enough.
  */
 export async function isAnyRepeated(count: number, eachHash: EachHash): Promise<boolean> {
   const sorted = new BigUint64Array(Math.ceil(longestPart.share * count) + longestPart.more);

@@ -4,30 +4,30 @@ const firstCapacity = 8;
 const words = 3;
 
 /**
- * 64-bit hash → a number above 0, in flat memory: 12 bytes an entry in typed arrays, between half and five sixths full. A
- * `Map` of a million ids would take fifteen times as much. It grows one of its 256 segments at a time, so that there
- * is never an old and a new copy of all of it; a segment is made with its first entry.
+ * Maps 64-bit hashes to numbers above 0, in typed arrays of 12 bytes per entry that are between half and five sixths full. A
+ * `Map` of a million ids would take fifteen times as much. Only one of its 256 segments grows at a time, so that it is never
+ * copied as a whole; a segment is created with its first entry.
  */
 export class HashTable {
   readonly #segments: (Segment | undefined)[] = [];
 
-  /** 0: there is no such entry. */
+  /** The value of an entry; 0 if there is none. */
   get(high: number, low: number): number {
     return this.#segments[segmentOf(high)]?.get(high, low) ?? 0;
   }
 
-  /** `value` must be above 0. */
+  /** @param value must be above 0 */
   set(high: number, low: number, value: number): void {
     (this.#segments[segmentOf(high)] ??= new Segment()).set(high, low, value);
   }
 
-  /** Sets it where there is no entry. Returns the value of the one that is there already; 0: there was none. */
+  /** Adds an entry unless there is one. Returns the value of the existing entry, or 0. */
   claim(high: number, low: number, value: number): number {
     return (this.#segments[segmentOf(high)] ??= new Segment()).claim(high, low, value);
   }
 }
 
-/** Which of 256 segments a hash stands in, by its first byte. */
+/** The index of a hash's segment: its first byte. */
 export function segmentOf(high: number): number {
   return high >>> (32 - segmentBits);
 }
@@ -54,7 +54,7 @@ class Segment {
     return known;
   }
 
-  /** @param free where `#find` found no entry */
+  /** @param free the index that `#find` returned */
   #add(free: number, high: number, low: number, value: number): void {
     const isFull = 6 * (this.#size + 1) > 5 * this.#capacity;
     if (isFull) this.#grow();

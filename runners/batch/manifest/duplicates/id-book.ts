@@ -9,13 +9,13 @@ export type IdKeeper = Pick<IdBook, 'claim' | 'claimJob' | 'derive'>;
 /** Keeps the line of each id, and how often each request without an id occurred, in little memory. */
 export class IdBook {
   readonly #lines = new HashTable();
-  /** How often the request of a derived id occurred, where that is more than once. */
+  /** How often the request of a derived id occurred, if more than once. */
   readonly #repeats = new HashTable();
   /** Jobs that rows collect, by endpoint and id. */
   #jobs: HashTable | undefined;
   readonly #hash = new IdHash();
 
-  /** Claims an id for a line. Returns the line that has it already; 0: it was free. */
+  /** Claims an id for a line. Returns the line that has the id already, or 0. */
   claim(id: string, line: number): number {
     const { high, low } = this.#hash.ofText(id);
     return this.#lines.claim(high, low, line);
@@ -27,7 +27,7 @@ export class IdBook {
     return this.#lines.get(high, low) !== 0;
   }
 
-  /** Claims a job for the line that collects it. Returns the line that collects it already; 0: there is none. */
+  /** Claims a job for the line that collects it. Returns the line that collects it already, or 0. */
   claimJob(endpoint: string, jobId: string, line: number): number {
     this.#jobs ??= new HashTable();
     const { high, low } = this.#hash.ofText(`${endpoint}\n${jobId}`);
@@ -35,8 +35,8 @@ export class IdBook {
   }
 
   /**
-   * An id for a request without one: the first 12 digits of its hash, with `-2`, `-3` when it is repeated. `repeat` is
-   * 1 for the first.
+   * Derives the id of a row that has none: the first 12 digits of its request's hash, with `-2`, `-3` … if the request is
+   * repeated. `repeat` is 1 for the first.
    */
   derive(requestHash: string, line: number): { readonly id: string; readonly repeat: number } {
     const stem = requestHash.slice(0, derivedDigits);

@@ -13,7 +13,10 @@ export class IdHash {
     return this.end(id.length);
   }
 
-  /** The same for the text of a JSON string in a buffer. False: it has an escape or more than ASCII, and its bytes are not its code units. */
+  /**
+   * The same for the text of a JSON string in a buffer. Returns false if it has an escape or a character beyond ASCII, because
+   * its bytes are not its code units then.
+   */
   ofPlain(bytes: Uint8Array, start: number, end: number): boolean {
     this.begin();
     for (let i = start; i < end; i++) {
@@ -50,7 +53,7 @@ export class IdHash {
 
 const backslash = 0x5c;
 
-/** Spreads each bit of a half over all of it: the last step of MurmurHash3. */
+/** The last step of MurmurHash3: each input bit affects all bits of the half. */
 export function mixed(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

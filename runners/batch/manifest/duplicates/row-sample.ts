@@ -1,27 +1,27 @@
 import { isRead, type ManifestItem, type Row } from '../manifest-row.js';
 
-/** Two manifests of which a half is the same share one of them in 99 of 100 cases. */
+/** Two manifests with half of their rows in common share a hash of this sample in 99 of 100 cases. */
 const size = 8;
-/** A hash takes as long as half of a row in a plan, so the rest of a longer manifest is not looked at. */
+/** Rows after this many are ignored, because hashing a row takes half as long as planning it. */
 const rowsSeen = 4_096;
 
 /**
- * Of the first rows of a manifest those with the smallest hashes: manifests that share most of these rows share some of the sample, in
- * whatever order they stand.
+ * A sample of the first rows of a manifest: those with the smallest hashes. Manifests that share most of these rows share some
+ * of the sample, whatever their order.
  */
 export class RowSample {
   readonly #hashes: string[] = [];
   #seen = 0;
 
-  /** @param hashOf what rows are compared by. @defaultValue what they ask for, as it is written */
+  /** @param hashOf the hash by which rows are compared. @defaultValue that of the request as written */
   constructor(private readonly hashOf: (row: Row) => string = ({ hash }) => hash) {}
 
-  /** Takes in every item, in order, as a plan sees it. */
+  /** Call this with every item, in order. */
   readonly see = ({ valid, row }: ManifestItem): void => {
     if (valid) this.add(row);
   };
 
-  /** Takes in every valid row, in order. */
+  /** Call this with every valid row, in order. */
   add(row: Row): void {
     if (isRead(row) || this.#seen++ >= rowsSeen) return;
     const hash = this.hashOf(row);
@@ -33,7 +33,7 @@ export class RowSample {
     if (this.#hashes.length > size) this.#hashes.pop();
   }
 
-  /** In ascending order; fewer than eight only where the manifest has fewer. */
+  /** The hashes in ascending order: eight, or fewer if the manifest has fewer rows. */
   get hashes(): readonly string[] {
     return this.#hashes;
   }

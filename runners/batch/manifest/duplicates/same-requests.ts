@@ -5,18 +5,18 @@ import { FingerprintList } from './fingerprint-list.js';
 import { mixed } from './id-hash.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 
-/** Rows with the same request as an earlier row, under another id: each is bought again. */
+/** Rows that buy the request of an earlier row again, under another id. */
 export interface SameRows {
   readonly rows: number;
-  /** Their cost, without that of the first row with each request. */
+  /** Their cost. The first row with each request does not count. */
   readonly cost: { readonly estimated: MicroDollars; readonly unpriced: number };
   /** The first 20 of them. */
   readonly first: readonly { readonly id: string; readonly line: number; readonly sameAsLine: number }[];
 }
 
-/** Rows to be sent that ask for exactly what was or may have been paid already. */
+/** Rows to be sent whose exact request was or may have been paid for already. */
 export interface BoughtRows extends SameRows {
-  /** Folders of other runs that have bought it. Absent: the run itself has, under other ids. */
+  /** Folders of the other runs that have bought it. Absent if this run has, under other ids. */
   readonly elsewhere?: readonly string[];
 }
 
@@ -42,9 +42,9 @@ export class SameTally {
 }
 
 /**
- * Finds rows with the same request in two passes over a manifest. The first collects 8 bytes per row and finds out whether
- * any of them repeat; only then the second pass compares these rows by SHA-256. Rows without an id are left out because they
- * are numbered as repeats, and rows with a `redo` column because they repeat a request on purpose.
+ * Finds rows with the same request in two passes over a manifest. The first pass keeps 8 bytes per row and finds whether any
+ * repeat; only then a second pass compares these rows by SHA-256. Rows without an id are not compared, because they are
+ * numbered as repeats; nor are rows with a `redo` column, which repeat a request on purpose.
  */
 export class SameRequests {
   readonly #list = new FingerprintList();
@@ -53,26 +53,26 @@ export class SameRequests {
   /** For each repeated fingerprint: the line of the first row that has it, and 64 bits of that row's hash. */
   #firsts = new Uint32Array(0);
 
-  /** @param areHashed the hash of each row is known, and is that of the request that is sent: nothing else is computed of it */
+  /** @param areHashed whether each row has its hash already, and is sent as it is written: the hash is then used as it is */
   constructor(areHashed = false) {
     this.#areHashed = areHashed;
   }
 
-  /** First pass: called with every row, in order. */
+  /** First pass: call this with every row, in order. */
   note(row: Row): void {
     if (!isCompared(row)) return;
     const { high, low } = this.#printOf(row);
     this.#list.add(high, low);
   }
 
-  /** End of the first pass: whether a second one is needed. */
+  /** Ends the first pass. Returns whether a second one is needed. */
   needsSecondPass(): boolean {
     const count = this.#list.keepRepeated();
     this.#firsts = new Uint32Array(words * count);
     return count > 0;
   }
 
-  /** Second pass: called with every row, in order. Returns the line of the first row with the same request; 0: there is none. */
+  /** Second pass: call this with every row, in order. Returns the line of the first row with the same request, or 0. */
   lineBefore(row: Row): number {
     if (!isCompared(row)) return 0;
     const { high, low } = this.#printOf(row);
@@ -92,7 +92,7 @@ export class SameRequests {
   }
 }
 
-/** Of a row's request by its hash, with the number of `--repeat`; `undefined`: the row is not compared with others. */
+/** A 64-bit print of a row's request, from its hash and its `--repeat` number; `undefined` if the row is not compared with others. */
 export function requestPrint(row: Row): { readonly high: number; readonly low: number } | undefined {
   return isCompared(row) ? printOfHash(row) : undefined;
 }
@@ -107,7 +107,7 @@ function isCompared(row: Row): boolean {
   return row.repeat === undefined && isBought(row) && !(typeof redo === 'string' && redo !== '');
 }
 
-/** One line of text for each of the first rows with the same request: `line 7 (id "b") asks for the same as line 3`. */
+/** One line of text for each of the first such rows: `line 7 (id "b") asks for the same as line 3`. */
 export function describeSame(rows: SameRows): string[] {
   return described(rows, ({ sameAsLine }) => `asks for the same as line ${sameAsLine}`);
 }
@@ -117,7 +117,7 @@ export function describeOutdated(rows: SameRows): string[] {
   return described(rows, () => 'rejects a picture that was bought again since');
 }
 
-/** The same for rows that ask for what was bought before, by the run itself for a row that the manifest has no more or that has changed, or in other folders. */
+/** The same for requests that were bought before: by this run for a row that left the manifest or has changed, or in other folders. */
 export function describeBought(rows: BoughtRows): string[] {
   const what = rows.elsewhere
     ? `was bought already, in ${rows.elsewhere.join(' and ')}`
@@ -134,14 +134,14 @@ function described({ rows, first }: SameRows, what: (row: SameRows['first'][numb
 }
 
 /**
- * A 64-bit hash, in two halves, of the endpoint and request of a row. The order of keys makes no difference. The request is
- * not written as text, which alone would take twice as long, and only the length and first character of a key are hashed.
- * Different requests may have the same hash, so its matches are compared by SHA-256. The object is reused for all rows.
+ * A 64-bit hash, in two halves, of the endpoint and request of a row. The order of keys makes no difference. For speed, the
+ * request is not turned into text, and only the length and first character of each key are hashed. Different requests may have
+ * the same hash, so matches are compared by SHA-256. The object is reused for all rows.
  */
 export class RequestFingerprint {
   high = 0;
   low = 0;
-  /** Rows that follow each other mostly go to one endpoint. */
+  /** Consecutive rows usually have the same endpoint. */
   readonly #last = { endpoint: '', high: 0x9e3779b9, low: 0x85ebca6b };
 
   of({ endpoint, request, product }: Pick<Row, 'endpoint' | 'request' | 'product'>): this {
@@ -149,7 +149,7 @@ export class RequestFingerprint {
     this.high = this.#last.high;
     this.low = this.#last.low;
     this.#value(request);
-    // What `--repeat` asks for once more is compared with the same repeat of other rows alone.
+    // A repeat of `--repeat` equals only the same repeat of another row.
     if (product !== undefined && product.repeat > 1) this.#mix(product.repeat, 4);
     const high = mixed(this.high);
     const low = mixed(this.low + high);
@@ -174,7 +174,7 @@ export class RequestFingerprint {
     } else this.#entries(value as Record<string, unknown>);
   }
 
-  /** Adds up the hashes of the entries, so that their order makes no difference and no list of keys is made. */
+  /** Adds up the hashes of the entries, so that their order does not matter and no list of keys is created. */
   #entries(object: Record<string, unknown>): void {
     const { high, low } = this;
     let sumHigh = 0;

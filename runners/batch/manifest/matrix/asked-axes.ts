@@ -3,7 +3,7 @@ import { quoteValue } from '../quote-value.js';
 /** The column that numbers the rows of `--repeat`, from 1. The first one has the id that it would have without `--repeat`. */
 export const repeatColumn = 'repeat';
 
-/** What a start asks for. */
+/** The axes of a start. */
 interface Asked {
   readonly each?: Readonly<Record<string, readonly string[]>>;
   readonly repeat?: number;
@@ -12,18 +12,18 @@ interface Asked {
 /** The values of an axis that starts of a run asked for. */
 export interface AskedAxis {
   readonly name: string;
-  /** In the order in which they were first asked for; as many as are kept. */
+  /** In the order in which they were first asked for, at most as many as are kept. */
   readonly values: readonly string[];
-  /** There are more of them. */
+  /** Set if there are more. */
   readonly isCut?: true;
 }
 
-/** What a start asks for otherwise than the starts before it. */
+/** How the axes of a start differ from those of earlier starts. */
 export interface AxesChange {
-  /** Axes that the run has had, and those of this start. */
+  /** The axes of earlier starts. */
   readonly before: readonly string[];
   readonly now: readonly string[];
-  /** Axes of this start whose values are others, and axes that it lacks. */
+  /** Axes whose values have changed, and axes that this start lacks. */
   readonly axes: readonly ChangedAxis[];
 }
 
@@ -33,10 +33,10 @@ export interface ChangedAxis {
   readonly gone: readonly string[];
 }
 
-/** The journal has no more of one axis. */
+/** The journal keeps at most this many values of one axis. */
 const mostKept = 1_000;
 
-/** The axes of a start, as the journal notes them. */
+/** The axes of a start, as the journal records them. */
 export function askedAxes({ each = {}, repeat = 1 }: Asked): AskedAxis[] {
   const repeats = Array.from({ length: Math.min(repeat, mostKept + 1) }, (_, index) => String(index + 1));
   return [
@@ -45,7 +45,7 @@ export function askedAxes({ each = {}, repeat = 1 }: Asked): AskedAxis[] {
   ];
 }
 
-/** What a run remembers, with what one more start has noted. */
+/** The axes that a run remembers, with those of one more start added. */
 export function withAxes(known: readonly AskedAxis[], noted: unknown): readonly AskedAxis[] {
   if (!Array.isArray(noted)) return known;
   const all = new Map(known.map((axis) => [axis.name, axis]));
@@ -57,7 +57,7 @@ export function withAxes(known: readonly AskedAxis[], noted: unknown): readonly 
   return [...all.values()];
 }
 
-/** How a start differs from what a run remembers; `undefined`: it asks for the same, or has no axes. */
+/** How the axes of a start differ from those that the run remembers; `undefined` if they are the same, or if it has none. */
 export function axesChange(known: readonly AskedAxis[], settings: Asked): AxesChange | undefined {
   const asked = askedAxes(settings);
   if (asked.length === 0) return undefined;
@@ -73,7 +73,7 @@ export function axesChange(known: readonly AskedAxis[], settings: Asked): AxesCh
   return axes.length === 0 ? undefined : { before: namesOf(known), now: namesOf(asked), axes };
 }
 
-/** The first row of `repeat` is the row that there is without it. */
+/** Adds `repeat` with one row, because the first row of `repeat` is the row without it. */
 function byName(axes: readonly AskedAxis[]): ReadonlyMap<string, AskedAxis> {
   const once = { name: repeatColumn, values: ['1'] };
   return new Map([once, ...axes].map((axis) => [axis.name, axis]));
@@ -100,14 +100,14 @@ function listed(values: readonly string[]): string {
   return `${values.slice(0, shown).map(quoteValue).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The values of one that the other lacks; none where the other has more than are kept. */
+/** The values of `one` that `other` lacks; none if `other` has more than are kept. */
 function missingIn(other: AskedAxis | undefined, one: AskedAxis | undefined): string[] {
   if (one === undefined || other?.isCut === true) return [];
   const known = new Set(other?.values.map(plain));
   return one.values.filter((value) => !known.has(plain(value)));
 }
 
-/** Ids are made of composed characters. */
+/** Composes characters, as in ids. */
 function plain(value: string): string {
   return value.normalize('NFC');
 }

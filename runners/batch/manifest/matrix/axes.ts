@@ -14,21 +14,21 @@ export interface Axis {
 }
 
 export interface AxisValue {
-  /** As it was given; `columns` of the results has it. */
+  /** The value as it was given, which is in the `columns` of the results. */
   readonly text: string;
-  /** The cell of the row: below `input` and `body` a JSONL cell has the type that the text has as a cell of a CSV. */
+  /** The cell for the row. Below `input` and `body`, a JSONL cell gets the type that the text would have in a CSV. */
   readonly cell: unknown;
-  /** What it adds to the row's id; the empty string: nothing. */
+  /** The text that it adds to the row's id; it may be empty. */
   readonly suffix: string;
 }
 
 type AxesSettings = Pick<ManifestSettings, 'name' | 'format' | 'each' | 'repeat' | 'map'>;
 
 const mostAxes = 10;
-/** More rows of one are a mistake. */
+/** More rows from one line must be a mistake. */
 const mostProducts = 1_000_000;
 
-/** The axes of `--each` and `--repeat`, checked, in the order in which they are given. @throws {ManifestError} */
+/** Checks the axes of `--each` and `--repeat`, and returns them in the order in which they are given. @throws {ManifestError} */
 export function axesOf(settings: AxesSettings): readonly Axis[] {
   const { name, each = {}, repeat = 1 } = settings;
   const axes = Object.entries(each).map(([axis, values]) => axisOf(axis, values, settings));
@@ -103,7 +103,7 @@ function valueProblem(text: string): string | undefined {
     : undefined;
 }
 
-/** Two values are equal where the service would get the same, or where a person sees the same. */
+/** A form in which two values are equal if the service would receive the same, or a person sees the same. */
 function comparable(name: string, text: string): string {
   const seen = text.trim().normalize('NFC');
   return isFieldName(name) && !isCaseSensitive(name) ? seen.toLowerCase() : seen;
@@ -124,7 +124,7 @@ const plain = /^[\p{L}\p{N}][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*$/u;
 const longestPlain = 40;
 const longestStem = 24;
 
-/** A text as a part of an id: a short plain one as it is, any other as what is plain of it with a hash of all. */
+/** A text as part of an id: a short plain text as it is; of any other its plain characters, with a hash of the whole text. */
 function slug(text: string): string {
   const composed = text.normalize('NFC');
   if (composed.length <= longestPlain && plain.test(composed)) return composed;

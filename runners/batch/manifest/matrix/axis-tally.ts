@@ -1,20 +1,20 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { RowProduct } from '../manifest-row.js';
 
-/** What the axes make of the rows of a manifest. */
+/** The rows that the axes make from those of a manifest. */
 export interface PlannedMatrix {
-  /** Rows of the manifest that are multiplied. */
+  /** Number of lines that are multiplied. */
   readonly sources: number;
-  /** The rows that they become. */
+  /** Number of rows that they become. */
   readonly rows: number;
-  /** Rows that stay as they are: failures that are read back, rows to be done again, and rows that collect a job. */
+  /** Number of lines that stay one row: lines of failures.jsonl, rows to be redone, and rows that collect a job. */
   readonly alone: number;
   readonly axes: readonly PlannedAxis[];
 }
 
 export interface PlannedAxis {
   readonly name: string;
-  /** In the order in which they first come. */
+  /** In the order in which they first occur. */
   readonly values: readonly PlannedValue[];
 }
 
@@ -22,13 +22,13 @@ export interface PlannedValue {
   readonly value: string;
   readonly rows: number;
   readonly estimated: MicroDollars;
-  /** Rows that will be bought at an unknown price. */
+  /** The part of `rows` to be bought at an unknown price. */
   readonly unpriced: number;
 }
 
 type Counted = { -readonly [Name in keyof PlannedValue]: PlannedValue[Name] };
 
-/** Counts and prices rows that axes have made, by the values of these. */
+/** Counts and prices the rows that axes have made, by the axes' values. */
 export class AxisTally {
   readonly #axes = new Map<string, Map<string, Counted>>();
   #sources = 0;
@@ -47,7 +47,7 @@ export class AxisTally {
     }
   }
 
-  /** `undefined`: no row is multiplied. @param rows all valid rows of the manifest */
+  /** Returns `undefined` if no row is multiplied. @param rows number of valid rows of the manifest */
   result(rows: number): PlannedMatrix | undefined {
     if (this.#rows === 0) return undefined;
     const axes = [...this.#axes].map(([name, values]) => ({ name, values: [...values.values()] }));

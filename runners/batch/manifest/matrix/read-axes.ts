@@ -3,13 +3,14 @@ import { quoteValue } from '../quote-value.js';
 import { readRawRecords } from '../read-manifest.js';
 
 const columns = ['axis', 'value'];
-/** All of them are kept in memory. */
+/** The limit of values, because all are kept in memory. */
 const mostValues = 1_000_000;
 
 /**
- * The axes of a CSV with the columns `axis` and `value`, a value a line. A line is not a combination: each axis multiplies the others.
+ * The axes from a CSV with the columns `axis` and `value`, one value per line. A line is not a combination: each axis
+ * multiplies the others.
  *
- * @param name how messages call the file
+ * @param name the file's name in messages
  * @throws {ManifestError}
  */
 export async function readAxes(

@@ -2,24 +2,24 @@ import { parseJson } from '../parse-json.js';
 import type { Row } from '../manifest-row.js';
 
 /**
- * Columns of the gallery's manifest beside `redo`. `axes`: what the row was made by, `{"style":"oil","resolution":"2k"}`; no option
- * multiplies it there. `attempt`: the number of the purchase that a person rejected, as `attempts` of its result has it.
+ * Columns of a redo manifest, in addition to `redo`. `axes`: the axis values that made the row,
+ * `{"style":"oil","resolution":"2k"}`; it is not multiplied again. `attempt`: the number of the rejected purchase, as in the
+ * `attempts` of its result.
  */
 export const redoColumns = { axes: 'redo.axes', attempt: 'redo.attempt' } as const;
 
-/** Whether it is one of them. */
 export function isRedoColumn(name: string): boolean {
   return name === redoColumns.axes || name === redoColumns.attempt;
 }
 
-/** The columns of a row with the axes that it was made by, as a row has them that an option has made. */
+/** Adds the axis values of a row to its columns, as they are on a row that `--each` or `--repeat` made. */
 export function withRedoneAxes(columns: Record<string, unknown>): Record<string, unknown> {
   const own = Object.fromEntries(Object.entries(columns).filter(([name]) => !isRedoColumn(name)));
   const given = columns[redoColumns.axes];
   return { ...own, ...(given !== undefined && (axesIn(given) ?? { [redoColumns.axes]: given })) };
 }
 
-/** The purchase that the row is to replace, by its attempt; `undefined`: it does not say, as manifests of earlier versions do not. */
+/** The attempt number of the purchase that the row replaces; `undefined` if it names none, as in manifests of earlier versions. */
 export function rejectedAttempt({ cells }: Pick<Row, 'cells'>): number | undefined {
   const given = Number(cells[redoColumns.attempt] ?? NaN);
   return Number.isInteger(given) && given > 0 ? given : undefined;

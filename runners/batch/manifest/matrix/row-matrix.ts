@@ -6,12 +6,12 @@ import type { Product, RawRecord } from '../records/raw-record.js';
 import { repeatColumn } from './asked-axes.js';
 import { axesOf, type Axis } from './axes.js';
 
-/** A line of the manifest once for each combination of the axes' values. The last axis varies fastest. */
+/** Repeats a line of the manifest for each combination of the axes' values. The last axis varies fastest. */
 export class RowMatrix {
   readonly axes: readonly Axis[];
   /** Names of the axes of `--each`. */
   readonly names: readonly string[];
-  /** By name, so that the order in which axes are given makes no difference to ids; `repeat` comes last. */
+  /** Sorted by name, so that ids do not depend on the order of the options; `repeat` comes last. */
   readonly #inIds: readonly Axis[];
   #last: { readonly before: readonly string[]; readonly names: readonly string[] } | undefined;
 
@@ -25,13 +25,13 @@ export class RowMatrix {
     this.#inIds = [...named.sort((a, b) => (a.name < b.name ? -1 : 1)), ...repeats];
   }
 
-  /** `undefined`: no axis is given, and each line is one row. @throws {ManifestError} */
+  /** Returns `undefined` if no axis is given, so that each line is one row. @throws {ManifestError} */
   static of(settings: ManifestSettings): RowMatrix | undefined {
     const axes = axesOf(settings);
     return axes.length === 0 ? undefined : new RowMatrix(axes);
   }
 
-  /** Each made when it is pulled. A line that has been multiplied before, or that buys nothing, stays one row. */
+  /** The rows of a line, each created when it is pulled. A line that was multiplied before, or that buys nothing, stays one row. */
   *expand(record: RawRecord, layout: ColumnLayout): Generator<RawRecord> {
     const isWhole = record.problem === undefined && !isOneRow(record, layout);
     const clash = isWhole ? this.#clash(record) : undefined;
@@ -53,7 +53,7 @@ export class RowMatrix {
     }
   }
 
-  /** The next combination; false: there is none. */
+  /** Moves to the next combination. Returns false if there is none. */
   #step(at: number[]): boolean {
     for (let axis = at.length - 1; axis >= 0; axis--) {
       const next = (at[axis] ?? 0) + 1;
@@ -83,7 +83,7 @@ export class RowMatrix {
     return undefined;
   }
 
-  /** One list of names for all lines that have the same ones. */
+  /** Lines with the same names share one list. */
   #namesOf(before: readonly string[]): readonly string[] {
     if (this.#last?.before !== before) {
       const added = this.axes.map(({ name }) => name).filter((name) => !before.includes(name));
@@ -93,7 +93,7 @@ export class RowMatrix {
   }
 }
 
-/** A line of failures.jsonl, a row that the gallery asks to be done again, and one that collects a job. */
+/** Whether the line stays one row: it is from failures.jsonl or a redo manifest, or collects a job. */
 function isOneRow({ names, values }: RawRecord, { at }: ColumnLayout): boolean {
   return [at.error, at.millrace, at.jobId, names.indexOf('redo')].some(
     (place) => place >= 0 && values[place] !== undefined && values[place] !== null && values[place] !== '',

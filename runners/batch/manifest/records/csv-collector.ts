@@ -7,12 +7,12 @@ export interface CsvLine {
 }
 
 /**
- * A csv-parse that collects records in a batch instead of the stream's queue, each with its line. csv-parse itself can
- * report lines (`info`), but that costs a third of its speed and counts `\r\n` inside quotes twice. Here only records that
- * contain line breaks are counted again.
+ * A csv-parse parser that collects records, each with its line, in a batch instead of the stream's queue. csv-parse can report
+ * lines itself (`info`), but then it is a third slower and counts `\r\n` inside quotes twice. Here line breaks are counted only
+ * in records that contain some.
  */
 export class CsvCollector extends Parser {
-  /** A member of csv-parse that its types leave out: the cells of the record that is being read. */
+  /** A member that csv-parse's types lack: the cells of the record being read. */
   declare readonly state: { readonly record: readonly string[] };
   #nextLine = 1;
   #batch: CsvLine[] = [];
@@ -24,12 +24,12 @@ export class CsvCollector extends Parser {
     this.#nextLine = line;
   }
 
-  /** The line where the record begins that is being read. */
+  /** The line where the record being read begins. */
   get openLine(): number {
     return this.#nextLine + this.info.empty_lines - this.#emptyLines;
   }
 
-  /** The number of cells of that record so far. */
+  /** The number of its cells so far. */
   get openCells(): number {
     return this.state.record.length;
   }

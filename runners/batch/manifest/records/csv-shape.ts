@@ -5,11 +5,11 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { CsvLine } from './csv-collector.js';
 
-/** How a CSV is written. */
+/** The form of a CSV. */
 export interface CsvShape {
-  /** What separates its columns. */
+  /** The separator of its columns. */
   readonly delimiter: string;
-  /** Bytes of a first line that only names the separator (`sep=;`, which Excel reads and writes): it is not a row. */
+  /** The length in bytes of a first line that only names the separator (`sep=;`, as Excel writes it), which is not a row. */
   readonly skippedBytes: number;
 }
 
@@ -18,7 +18,7 @@ interface DelimiterName {
   readonly many: string;
 }
 
-/** Separators that are tried where none is given; European spreadsheets save with semicolons. */
+/** Separators to try if none is given. European spreadsheets save with semicolons. */
 const delimiters = [',', ';', '\t'];
 const names: Readonly<Record<string, DelimiterName>> = {
   ',': { one: 'a comma', many: 'commas' },
@@ -29,8 +29,8 @@ const names: Readonly<Record<string, DelimiterName>> = {
 const sepLine = /^"?sep=(.)"?(?:\r\n|\r|\n|$)/i;
 
 /**
- * Finds the separator of a CSV: the one of a first line `sep=…`, else the one that splits the header into most known
- * names, else a comma.
+ * Finds the separator of a CSV: that of a first line `sep=…`, or the one that splits the header into most known names, or a
+ * comma.
  *
  * @param head its beginning, with the whole header
  */
@@ -61,7 +61,7 @@ export function delimiterName(delimiter: string): DelimiterName {
   return names[delimiter] ?? { one: `"${delimiter}"`, many: `"${delimiter}"` };
 }
 
-/** The cells of the first line that is not empty, without their quotes. */
+/** The cells, without quotes, of the first line that is not empty. */
 function headerCells(text: string, delimiter: string): string[] {
   const cells: string[] = [];
   let cell = '';
@@ -80,7 +80,7 @@ function headerCells(text: string, delimiter: string): string[] {
 
 const maxColumns = 10_000;
 
-/** The names of a CSV's columns. Each must be present, unique, and usable as a key. @throws {ManifestError} */
+/** Checks the names of a CSV's columns: each must be present, unique, and usable as a key. @throws {ManifestError} */
 export function checkHeader(
   header: CsvLine,
   settings: Pick<ManifestSettings, 'name' | 'map'>,

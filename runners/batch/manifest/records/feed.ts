@@ -1,8 +1,8 @@
 import { finished, type Writable } from 'node:stream';
 
 /**
- * Writes chunks to a parser that collects records in a batch, and yields the batch of each chunk. The next chunk is pulled
- * after its batch has been used: nothing waits in a queue, and no event is emitted per record.
+ * Writes chunks to a parser that collects records in a batch, and yields the batch of each chunk. The next chunk is pulled when
+ * the batch is used up: nothing waits in a queue, and there is no event per record.
  */
 export async function* feed<T>(
   chunks: AsyncIterable<Uint8Array>,

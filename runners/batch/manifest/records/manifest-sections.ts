@@ -1,6 +1,6 @@
 import type { ManifestSettings } from '../manifest-settings.js';
 
-/** Where a line begins before which all rows have ended: a manifest can be read from here on. */
+/** The beginning of a line at which no row is open, so that a manifest can be read from here. */
 export interface SectionStart {
   /** In bytes. */
   readonly at: number;
@@ -8,15 +8,15 @@ export interface SectionStart {
   readonly line: number;
 }
 
-/** Lines of a manifest that a reading leaves out. */
+/** Lines of a manifest that are skipped. */
 export interface LeftOut {
-  /** The first byte of them, and the one behind them. */
+  /** The first byte of them, and the byte after them. */
   readonly from: number;
   readonly to: number;
-  /** The first line of them. */
+  /** Their first line. */
   readonly line: number;
   readonly lines: number;
-  /** How many rows they hold. */
+  /** The number of their rows. */
   readonly rows: number;
 }
 
@@ -26,8 +26,8 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Cuts a manifest into sections of whole rows while its bytes pass: the first line, then sections as long as all before them, of 64 kB at
- * most. In a CSV that csv-parse takes, a line end within a cell is one behind an odd number of quotes. What is packed stays whole.
+ * Finds sections of whole rows as a manifest's bytes pass: the first line, then sections as long as everything before them, at
+ * most 64 kB. In a valid CSV, a line end after an odd number of quotes is inside a cell. A packed manifest is one section.
  */
 export class SectionFinder {
   readonly starts: SectionStart[] = [];
@@ -66,15 +66,18 @@ export class SectionFinder {
   }
 }
 
-/** Which lines and rows of the file stand before a row, where some were left out before it was read. */
+/** Counts the skipped lines and rows before a row, so that it keeps its numbers in the file. */
 export class LeftOutBefore {
-  /** Lines that were left out so far. */
+  /** Lines that were skipped so far. */
   lines = 0;
   #next = 0;
 
   constructor(private readonly leftOut: readonly LeftOut[]) {}
 
-  /** How many rows were left out just before a line. Called with each line, in order, as it is counted without them. */
+  /**
+   * The number of rows that were skipped directly before a line. Call this with each line, in order; its number does not count
+   * skipped lines.
+   */
   rowsAt(line: number): number {
     let rows = 0;
     for (let out = this.leftOut[this.#next]; out !== undefined; out = this.leftOut[++this.#next]) {

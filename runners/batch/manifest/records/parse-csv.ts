@@ -19,8 +19,8 @@ const options = {
 type CsvSettings = Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separatedBy'>;
 
 /**
- * CSV text → its rows. The first line names the columns. Empty lines, and lines of nothing but commas as spreadsheets
- * leave them, are not rows. Throws `ManifestError` where quotes or the header are wrong.
+ * The rows of CSV text. The first line names the columns. Empty lines, and lines of only commas as spreadsheets leave them, are
+ * not rows. Throws `ManifestError` if quotes or the header are wrong.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -61,7 +61,7 @@ async function* linesOf(
 
 const headBytes = 65_536;
 
-/** The beginning of a text: two whole lines, or the most bytes that a header may have. */
+/** The beginning of a text: two whole lines, or as many bytes as a header may have. */
 async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
   const held: Uint8Array[] = [];
   let size = 0;
@@ -85,13 +85,12 @@ async function* withHead(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGe
   }
 }
 
-/** The first chunk of a long row may hold the row before it, too. */
+/** The first chunk of a long row may contain the row before it as well. */
 const slackBytes = 65_536;
 
-/** Far more than a header may name. */
 const maxCells = 100_000;
 
-/** csv-parse limits the text of a record but not the number of its commas: 10 MB of commas would take 300 MB of memory. */
+/** Limits the cells of a record: csv-parse limits only its text, and 10 MB of commas would take 300 MB of memory. */
 async function* boundRecords(
   chunks: AsyncIterable<Uint8Array>,
   parser: CsvCollector,
@@ -120,7 +119,7 @@ function toRecords(lines: readonly CsvLine[], names: readonly string[], delimite
   return records;
 }
 
-/** Where files were concatenated, their header lines stand among the rows. */
+/** Whether a line is the header again, as in concatenated files. */
 function isHeader(cells: readonly string[], names: readonly string[]): boolean {
   return (
     cells[0]?.replace(/^\ufeff/, '') === names[0] && cells.every((cell, at) => at === 0 || cell === names[at])
@@ -136,7 +135,7 @@ function repeated(line: number, names: readonly string[]): RawRecord {
   };
 }
 
-/** It cannot be known which cell is missing or extra, so none of them is used. */
+/** A line with too few or too many cells. None is used, because nobody knows which one is missing or extra. */
 function ragged(line: number, cells: string[], names: readonly string[], delimiter: string): RawRecord {
   const counts = `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, the first line names ${names.length} columns`;
   const { length } = names;

@@ -11,7 +11,7 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** JSON lines → rows. Each line is parsed when it is pulled; until then it is kept as text. Blank lines are not rows. */
+/** The rows of JSON lines. Each line is kept as text and parsed when it is pulled. Blank lines are not rows. */
 export async function* parseJsonl(
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -25,7 +25,7 @@ export async function* parseJsonl(
   if (empty) throw new ManifestError(name, 'is empty: it holds no rows, only blank lines');
 }
 
-/** One message for a file that is a single JSON array, which would have an error in every line. */
+/** Refuses a file that is one JSON array with one message, instead of an error for every line. */
 function refuseArray(first: TextLine | undefined, name: string): void {
   if (first?.text.trimStart().startsWith('['))
     throw new ManifestError(name, 'is a JSON array; write one object a line instead (jq -c ".[]" does it)', {
@@ -59,10 +59,10 @@ export function brokenRecord({ text, line }: TextLine, message: string, column?:
   return { line, names: [], values: [text], problem: { ...(column !== undefined && { column }), message } };
 }
 
-/** Only white space in the sense of JSON. */
+/** White space as JSON defines it. */
 const blank = /^[ \t]*$/;
 
-/** The lines of a text that are not blank, a batch for each chunk. Throws `ManifestError` where one is too long. */
+/** The lines of a text that are not blank, in one batch for each chunk. Throws `ManifestError` if a line is too long. */
 async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<TextLine[]> {
   let line = 0;
   let batch: TextLine[] = [];
@@ -86,8 +86,8 @@ async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): AsyncGe
 }
 
 /**
- * Joins chunks until one contains a line break, so that a line of megabytes is scanned once and not again with each chunk.
- * It joins at most `maxBytes`: its reader refuses a longer line.
+ * Joins chunks until one contains a line break, so that a line of megabytes is scanned only once. Joins at most `maxBytes`; the
+ * reader refuses a longer line.
  */
 async function* joinLongLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];

@@ -8,19 +8,19 @@ export interface RawRecord {
   readonly names: readonly string[];
   /** One cell for each of `names`: text in a CSV, any JSON value in JSONL. */
   readonly values: unknown[];
-  /** Why the cells cannot be used: not as many cells as columns, or not a JSON object. */
+  /** Why the cells cannot be used: their number is not that of the columns, or the line is not a JSON object. */
   readonly problem?: RowProblem;
-  /** Which of the rows that the line was multiplied to it is. */
+  /** Set if the line was multiplied: which of its rows this is. */
   readonly product?: Product;
   /** Why the line cannot be multiplied, although its cells can be used. */
   readonly clash?: RowProblem;
 }
 
-/** Which of the rows that one line of the manifest became a row is. */
+/** The place of a row among those that one line was multiplied to. */
 export interface Product extends Omit<RowProduct, 'source'> {
-  /** What the axes add to the row's id. */
+  /** The text that the axes add to the row's id. */
   readonly suffix: string;
 }
 
-/** A row has at most this many bytes. */
+/** The maximum length of a row. */
 export const maxRecordBytes = 10_000_000;

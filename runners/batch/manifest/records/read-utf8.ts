@@ -3,12 +3,12 @@ import { TextGuard } from './text-guard.js';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** Larger chunks of the source are sliced: this bounds how many rows are held at a time. */
+/** Larger chunks of the source are sliced, which limits how many rows are in memory. */
 const sliceBytes = 16_384;
 
 /**
- * The manifest's bytes as checked UTF-8 text, unpacked when it is gzip. Throws `ManifestError` with the line where the
- * file is cut, is not text, or cannot be read.
+ * The manifest's bytes as checked UTF-8 text; gzip is unpacked. If the file is cut off, is not text or cannot be read, throws
+ * `ManifestError` with the line.
  */
 export async function* readUtf8(
   bytes: AsyncIterable<Uint8Array>,
@@ -53,11 +53,11 @@ function asManifestError(error: unknown, name: string, line: number): ManifestEr
   });
 }
 
-/** Unpacks a gzip stream of one or several members. Errors are those of zlib, with a `code` that begins with `Z_`. */
+/** Unpacks a gzip stream of one or more members. Throws zlib's errors, whose `code` begins with `Z_`. */
 function gunzipBytes(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gunzip = createGunzip();
   pipeline(Readable.from(bytes, { objectMode: false }), gunzip, () => {
-    // pipeline destroys gunzip with the error, which its reader receives.
+    // The reader of gunzip gets the error, because `pipeline` destroys gunzip with it.
   });
   return gunzip as AsyncIterable<Uint8Array>;
 }

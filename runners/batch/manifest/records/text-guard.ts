@@ -9,9 +9,9 @@ const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf]);
  * between `\r` and `\n`. A byte order mark is removed.
  */
 export class TextGuard {
-  /** 1-based line that the next byte stands on. */
+  /** The line of the next byte, from 1. */
   line = 1;
-  /** Characters of that line that have passed. */
+  /** The number of characters of that line so far. */
   #passed = 0;
   readonly #name: string;
   #held: Buffer = Buffer.alloc(0);
@@ -56,7 +56,7 @@ export class TextGuard {
     this.#passed = (breaks === 0 ? this.#passed : 0) + countCharacters(text, tail);
   }
 
-  /** Keeps a copy: the source may reuse its chunk. */
+  /** Keeps a copy, because the source may reuse its chunk. */
   #hold(bytes: Buffer, from: number): Buffer {
     this.#held = Buffer.from(bytes.subarray(from));
     return bytes.subarray(0, 0);
@@ -101,7 +101,7 @@ function endOfWholeText(bytes: Buffer): number {
   return bytes.length - lead < wanted ? lead : bytes.length;
 }
 
-/** How to save a spreadsheet so that it can be read. */
+/** The advice on how to save a spreadsheet. */
 export const saveAsCsv =
   'save it as CSV in UTF-8 (Excel: File > Save As > "CSV UTF-8"; LibreOffice: File > Save As > "Text CSV", Unicode (UTF-8); Numbers: File > Export To > CSV)';
 
@@ -117,7 +117,7 @@ const formats: readonly { readonly begins: readonly number[]; readonly problem: 
   { begins: [0xd0, 0xcf, 0x11, 0xe0], problem: `is a spreadsheet (.xls); ${saveAsCsv}` },
 ];
 
-/** What a file is by its first bytes, and what to do about it. `undefined`: it may be UTF-8 text. */
+/** The format of a file by its first bytes, and the remedy. `undefined` if it may be UTF-8 text. */
 function foreignFormat(head: Uint8Array): string | undefined {
   const format = formats.find(({ begins }) => begins.every((byte, at) => head[at] === byte));
   if (format !== undefined) return format.problem;

@@ -12,19 +12,19 @@ export type EditInput = ImageEditInput & Record<string, unknown>;
 /** A problem with one field of an edit's input. */
 export interface InputProblem {
   readonly field: string;
-  /** `undefined`: it is missing. */
+  /** `undefined` if the field is missing. */
   readonly message: string | undefined;
 }
 
 const verdictsKept = 1_000;
 
-/** A value as it is sent; `undefined`: the schema refuses it. */
+/** A value as it is sent; `undefined` if the schema refuses it. */
 type Verdict = { readonly value: unknown } | undefined;
 
 /**
- * Makes a check of edit inputs that agrees with the contract's schema and takes a tenth of its time. Most rows differ only
- * in images and prompt: these are checked by hand, and each value of the other fields is checked once. Only an input that
- * fails here goes through the whole schema, which reports the problems.
+ * Creates a check of edit inputs that agrees with the contract's schema and takes a tenth of its time. Most rows differ only in
+ * images and prompt, which have fast checks of their own; each value of the other fields is checked once. Only an input that
+ * fails here is checked by the whole schema, which reports the problems.
  */
 export function editInputCheck(): (
   input: Record<string, unknown>,

@@ -10,20 +10,20 @@ interface RowToFill {
   readonly values: readonly unknown[];
   readonly layout: ColumnLayout;
   readonly format: 'csv' | 'jsonl';
-  /** What the row is sent as; `undefined`: that is not known before they are filled. */
+  /** The row's purpose; `undefined` if it is only known once the texts are filled. */
   readonly purpose: RowPurpose | undefined;
 }
 
-/** What `--set` gives to one row. */
+/** The values of `--set` for one row. */
 interface FilledSet {
   readonly fixed: FixedCells;
-  /** The columns that were asked for. */
+  /** The columns that the texts name. */
   readonly used: ReadonlySet<string>;
 }
 
 /**
- * Fills the `--set` texts that name columns with the cells of one row. A field that the row has itself, or that rows of its kind do
- * not send, needs no filling. What cannot be filled is a problem of the row.
+ * Fills the `--set` texts that name columns with the cells of one row. Fields that the row has itself, or that its kind does
+ * not send, are not filled. A text that cannot be filled is a problem of the row.
  */
 export function fillSet(set: SetCells, row: RowToFill, cells: RowCells, problems: Problems): FilledSet {
   const used = new Set<string>();
@@ -54,14 +54,14 @@ function isUsed(field: FieldName, { layout, purpose }: RowToFill, cells: RowCell
   return !cells.isFilled(layout.at[field]) && (purpose === undefined || isFor(purpose, field));
 }
 
-/** Whether the row has a column of that path itself. */
+/** Whether the row itself has a value for that path. */
 function hasOwn(name: string, { layout, values }: RowToFill): boolean {
   return layout.paths.some(
     (path) => path.name === name && values[path.at] !== undefined && values[path.at] !== '',
   );
 }
 
-/** A text that holds places among others is one more cell of its column; a JSONL value by itself keeps its type. */
+/** A filled text is read like a cell of its column; a single placeholder keeps the type of a JSONL value. */
 function pathValue(
   value: unknown,
   text: boolean,
@@ -74,7 +74,7 @@ function pathValue(
   return text || (format === 'jsonl' && parts.length === 1) ? value : cellValue(value);
 }
 
-/** The columns by the names that the manifest gives them, and by those of the fields that `--map` reads from them. */
+/** The columns by their names in the manifest, and by the names of the fields that `--map` reads from them. */
 function namedValues({ values, layout, format }: RowToFill): NamedValues {
   const { names, cells } = layout;
   const valueOf = (name: string): { readonly value: unknown } | undefined => {

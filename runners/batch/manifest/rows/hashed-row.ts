@@ -4,9 +4,9 @@ import { requestHash } from '../request-hash.js';
 
 /** The facts of a row from which its hash is computed. */
 interface RowParts extends Omit<Row, 'hash'> {
-  /** The request as written, with paths in place of URLs. */
+  /** The request as written, with paths instead of URLs. */
   readonly written: unknown;
-  /** Set where it has been computed already. */
+  /** Set if it is known already. */
   readonly hash?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export class HashedRow implements Row {
   }
 
   /**
-   * A column `redo` names the purchase that the row replaces. It is not sent, but it is hashed: the same request with `redo`
+   * A column `redo` names the purchase that the row replaces. It is hashed, though not sent: the same request with `redo`
    * counts as changed, so that `--changed redo` buys it once.
    */
   get hash(): string {
@@ -77,7 +77,7 @@ export class HashedRow implements Row {
 
 type EditInput = Readonly<Record<string, unknown>>;
 
-/** Fields at the value that they have when they are absent may be absent, and absent ones may have it. */
+/** The same input with default values left out or written out. */
 function otherWays(input: EditInput): EditInput[] {
   let ways = [input];
   for (const [field, value] of Object.entries(imageEditDefaults)) {

@@ -15,7 +15,7 @@ export interface PriorFailure {
 
 const paidOrder: readonly Paid[] = ['no', 'maybe', 'yes'];
 
-/** The earlier failure in the cells `error` and `millrace` of a row. `undefined`: there is none, or a problem was reported. */
+/** The earlier failure in the cells `error` and `millrace` of a row. `undefined` if there is none, or a problem was reported. */
 export function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
   const [error, millrace] = [cells.get('error'), cells.get('millrace')];
   if (error === undefined && millrace === undefined) return undefined;
@@ -26,8 +26,8 @@ export function readPrior(cells: RowCells, problems: Problems): PriorFailure | u
 }
 
 /**
- * Reads the cells `error` and `millrace` of failures.jsonl: objects, or their JSON text. Anything else is a problem, because
- * rows that were paid would be bought again if only half of the cells were understood.
+ * Reads the cells `error` and `millrace` of failures.jsonl: objects, or their JSON text. Anything else is a problem: if only
+ * half of the cells were understood, paid rows would be bought again.
  */
 function priorFailure(error: unknown, millrace: unknown): PriorFailure | { readonly problem: string } {
   const reported = asObject(error);
@@ -86,7 +86,7 @@ function theMoreCareful(a: Paid, b: Paid): Paid {
 
 const parents = fieldsWith('failure');
 
-/** Where the columns of failures.csv stand that are folded into `error` and `millrace`. */
+/** The places of the columns of failures.csv that are combined into `error` and `millrace`. */
 interface Folding {
   readonly names: readonly string[];
   /** Places of the other columns. */
@@ -95,8 +95,8 @@ interface Folding {
 }
 
 /**
- * Folds the columns `error.code`, `millrace.jobId` and so on of failures.csv into `error` and `millrace`, as failures.jsonl
- * has them. If they counted as the user's own columns, a row that was paid would be bought again.
+ * Combines the columns `error.code`, `millrace.jobId` and so on of failures.csv into `error` and `millrace`, as in
+ * failures.jsonl. If they counted as the user's own columns, paid rows would be bought again.
  */
 export class FailureColumns {
   #lastNames: readonly string[] | undefined;
@@ -140,7 +140,7 @@ function foldingOf(names: readonly string[]): Folding {
   return { names: [...kept.map(({ name }) => name), ...parents], kept: kept.map(({ at }) => at), parts };
 }
 
-/** The cells as JSON text. Empty where all of them are: a row that a person added to failures.csv is an ordinary row. */
+/** The cells as JSON text; empty if all of them are, as in an ordinary row that a person added to failures.csv. */
 function together(part: Folding['parts'][number], values: readonly unknown[]): string {
   const cells = unescapeFormulas(part.map(({ at }) => values[at]));
   const filled = part.flatMap(({ name }, at) =>
@@ -152,8 +152,8 @@ function together(part: Folding['parts'][number], values: readonly unknown[]): s
 const escaped = /^'[-=+@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Removes the apostrophe that failures.csv puts before a text that a spreadsheet would take for a formula, so that its rows
- * are sent unchanged.
+ * Removes the apostrophe that failures.csv puts before texts that look like formulas to a spreadsheet, so that its rows are
+ * sent unchanged.
  */
 export function unescapeFormulas(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' ? unescapeFormula(value) : value));

@@ -32,18 +32,18 @@ import {
   type RowMeaning,
 } from './row-meaning.js';
 
-/** What is known of a line before it is a row. */
+/** A line that is not yet a row. */
 interface Draft {
   readonly record: RawRecord;
   readonly row: number;
   readonly problems: Problems;
-  /** The row's own id, where it has one that no other row has. */
+  /** The row's own id, if it has one and no other row has it. */
   readonly id?: string | undefined;
   readonly priority?: number | undefined;
   readonly ownColumns: readonly string[];
 }
 
-/** The cells of a line, and the columns that `--set` asked for. */
+/** The cells of a line, and the columns that filled texts of `--set`. */
 interface ReadCells {
   readonly cells: RowCells;
   readonly used: ReadonlySet<string>;
@@ -51,16 +51,16 @@ interface ReadCells {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** What a valid line means. */
+/** A valid line with its meaning. */
 interface ReadRow {
   readonly meaning: RowMeaning;
   readonly columns: KnownColumns;
   readonly prior: PriorFailure | undefined;
-  /** The columns that `--set` asked for. */
+  /** The columns that filled texts of `--set`. */
   readonly used: ReadonlySet<string>;
 }
 
-/** Makes the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
+/** Creates the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
 export class RowBuilder {
   readonly #settings: ManifestSettings;
   readonly #fixed: SetCells;
@@ -96,7 +96,7 @@ export class RowBuilder {
     };
   }
 
-  /** The rows of lines, each made when it is pulled. */
+  /** The rows of these lines, each created when it is pulled. */
   *rowsOf(lines: Iterable<RawRecord>): Generator<ManifestItem> {
     for (const raw of lines) {
       const numbered = this.#before === undefined ? raw : this.#numbered(raw, this.#before);
@@ -108,7 +108,7 @@ export class RowBuilder {
     }
   }
 
-  /** Lines and rows that were left out count all the same. */
+  /** Corrects the line's number, and the count of rows, for those that were skipped. */
   #numbered(raw: RawRecord, before: LeftOutBefore): RawRecord {
     this.#rows += before.rowsAt(raw.line);
     return { ...raw, line: raw.line + before.lines };
@@ -130,7 +130,7 @@ export class RowBuilder {
     const given = cells.get('priority');
     const priority = given === undefined ? undefined : priorityOf(given, cells, problems);
     const prior = layout.at.error < 0 && layout.at.millrace < 0 ? undefined : readPrior(cells, problems);
-    // A text of `--set` that cannot be filled is the row's problem; that its field is missing then is none.
+    // If a text of `--set` cannot be filled, only that is reported, and not that its field is missing.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
     const draft = { record, row, problems, id, priority, ownColumns: layout.ownNames };
     if (meaning === undefined) return this.#invalid(draft, cells.all());
@@ -170,7 +170,10 @@ export class RowBuilder {
     return undefined;
   }
 
-  /** In a CSV the columns are the same for all rows. @throws {ManifestError} for a CSV; in JSONL the row has the problem */
+  /**
+   * Refuses misspelt columns: in a CSV with an error, because all rows have the same columns; in JSONL as a problem of the row.
+   * @throws {ManifestError}
+   */
   #misspelt(draft: Draft, cells: RowCells, misspelt: readonly RowProblem[]): ManifestItem {
     const { name, format } = this.#settings;
     const { layout } = cells;
@@ -215,7 +218,7 @@ export class RowBuilder {
         : isRedone
           ? withRedoneAxes(cells.own(misplaced))
           : cells.own(misplaced),
-      // Mostly the one object of all rows with these columns.
+      // Usually the object that all rows with these columns share.
       columnUse: misplaced.length === 0 && used.size === 0 ? use : useOf(use, misplaced, used),
       jobId,
       product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
@@ -260,7 +263,7 @@ export class RowBuilder {
   }
 }
 
-/** The use of a row's columns that is not that of all rows with these columns. */
+/** The use of a row's columns if it differs from that of other rows with these columns. */
 function useOf(
   use: ColumnUse,
   misplaced: readonly { readonly name: string }[],
@@ -271,7 +274,7 @@ function useOf(
   return { ...use, misplaced: misplaced.map(({ name }) => name), filledIn: use.own.filter(isUsed) };
 }
 
-/** A line that is split wrongly has no usable cells: when its failure is read back, it must not pass as a row. */
+/** The cells of a row in its failure. A wrongly split line has none: as a line of failures.jsonl it must not be valid. */
 function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
 }
@@ -284,7 +287,7 @@ function priorityOf(given: unknown, cells: RowCells, problems: Problems): number
   return undefined;
 }
 
-/** The id for messages, also where another row has it. */
+/** The id for messages, even if another row has it. */
 function givenId(cells: Record<string, unknown>): string | undefined {
   const found = rowId(cells['id']);
   return 'id' in found && found.id !== '' ? found.id : undefined;

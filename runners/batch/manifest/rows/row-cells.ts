@@ -9,12 +9,12 @@ import type { RowProblem } from '../manifest-row.js';
 
 const ofFailures: ReadonlySet<string> = new Set(fieldsWith('failure'));
 
-/** The cells of one row by field. An empty cell is absent; an absent field is taken from `--set`. */
+/** The cells of one row by field. An empty cell counts as absent; absent fields are taken from `--set`. */
 export class RowCells {
   readonly layout: ColumnLayout;
   readonly #values: readonly unknown[];
   readonly #fixed: FixedCells;
-  /** The value of each path column; `undefined`: absent. */
+  /** The value of each path column; `undefined` if absent. */
   readonly #pathValues: readonly unknown[];
 
   constructor(values: readonly unknown[], layout: ColumnLayout, fixed: FixedCells, format: 'csv' | 'jsonl') {
@@ -27,20 +27,20 @@ export class RowCells {
         : layout.paths.map(({ at, text }) => pathValue(values[at], text, format));
   }
 
-  /** The value of a field, `undefined` when it is absent. */
+  /** The value of a field; `undefined` if absent. */
   get(field: FieldName): unknown {
     const at = this.layout.at[field];
     const value = at < 0 ? undefined : this.#values[at];
     return value === undefined || value === '' || value === null ? this.#fixed.fields?.[field] : value;
   }
 
-  /** The name of a field for messages: the column that it is taken from. */
+  /** The name of a field for messages: the column that it is read from. */
   label(field: FieldName): string {
     const at = this.layout.at[field];
     return at < 0 ? field : (this.layout.names[at] ?? field);
   }
 
-  /** The message for an absent field, with the column that may have been meant for it. */
+  /** The message about an absent field, with a column that may have been meant for it. */
   missing(field: FieldName): string {
     const meant = this.layout.own.find(({ name }) => nearMiss(name, fieldNames) === field);
     return meant === undefined
@@ -56,7 +56,7 @@ export class RowCells {
     );
   }
 
-  /** Puts the values of `input.…` or `body.…` columns below `target`. Reports each one that conflicts with another column. */
+  /** Sets the values of `input.…` or `body.…` columns below `target`. Reports each conflict with another column. */
   putPaths(root: 'input' | 'body', target: Record<string, unknown>, problems: Problems): void {
     const { paths, names } = this.layout;
     paths.forEach((path, index) => {
@@ -97,7 +97,7 @@ export class RowCells {
     return columns;
   }
 
-  /** Whether the cell of a column holds anything. */
+  /** Whether the cell of a column has a value. */
   isFilled(at: number): boolean {
     return !isAbsent(this.#values[at]);
   }
@@ -107,7 +107,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === '' || value === null;
 }
 
-/** In JSONL a value has its type already: an empty text or `null` is one too. */
+/** In JSONL each value has its type, and an empty text or `null` is a value too. */
 function pathValue(value: unknown, text: boolean, format: 'csv' | 'jsonl'): unknown {
   if (format === 'csv') return value === '' ? undefined : text ? value : cellValue(value as string);
   return text && typeof value !== 'string' ? JSON.stringify(value) : value;

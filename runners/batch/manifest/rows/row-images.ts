@@ -2,12 +2,12 @@ import { quoteValue } from '../quote-value.js';
 import type { ResolveImage } from '../manifest-settings.js';
 import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
 
-/** Two letters or more: `C:\pictures` is a path. */
+/** At least two letters, because `C:\pictures` is a path. */
 const scheme = /^[a-z][a-z\d+.-]+:/i;
 
 /**
- * Turns the paths among images into URLs and keeps URLs. Each path without a URL is a problem; the check of the input refuses
- * entries that are not text.
+ * Replaces the paths among images by URLs and keeps URLs. A path that cannot be resolved is a problem; the check of the input
+ * refuses entries that are not text.
  */
 export function resolveImages(
   images: readonly unknown[],
@@ -29,10 +29,10 @@ export function resolveImages(
 const noPaths =
   'is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local, or write an http or https URL';
 
-/** Looking up a file takes as long as reading fifty rows, and many rows name the same files. */
+/** How many paths are remembered: looking up a file takes as long as reading fifty rows, and many rows name the same files. */
 const imagesKept = 10_000;
 
-/** Resolves each path once and remembers the answers, also the problems, for the last few thousand paths. */
+/** Resolves each path once and remembers the results, including problems, of the last few thousand paths. */
 export function rememberImages(resolve: ResolveImage): ResolveImage {
   const answers = new Map<string, ReturnType<ResolveImage>>();
   return (path) => {
@@ -46,8 +46,8 @@ export function rememberImages(resolve: ResolveImage): ResolveImage {
 }
 
 /**
- * Makes the URL of a picture from its path and the base URL of all pictures. Each part of the path is a name: `#`, `?` and
- * blanks in it are encoded. A path that leads out of the base is a problem.
+ * Resolves paths against the base URL of all pictures. `#`, `?` and blanks in a path are encoded, because its parts are file
+ * names. A path that leads out of the base is a problem.
  */
 export function basedImage(base: string): ResolveImage {
   const folder = base.endsWith('/') ? base : `${base}/`;
@@ -62,7 +62,7 @@ export function basedImage(base: string): ResolveImage {
   };
 }
 
-/** Why a URL cannot be the base of pictures; `undefined`: it can. */
+/** Why a URL cannot be the base of pictures; `undefined` if it can. */
 export function imagesBaseProblem(base: string): string | undefined {
   const problem = checkHttpUrl(base);
   if (problem !== undefined) return problem;

@@ -17,19 +17,19 @@ export interface RowMeaning {
   readonly kind: RowKind;
   readonly endpoint: string;
   readonly request: RowRequest;
-  /** The request as written, which is the same at every start; the row's hash is made of it. */
+  /** The request as written, which is the same at every start; the row's hash is computed from it. */
   readonly written: unknown;
   readonly resolution?: string | undefined;
-  /** By which its columns are understood. */
+  /** Decides which columns apply to the row. */
   readonly purpose: RowPurpose;
-  /** The job that the row collects instead of buying one. */
+  /** The job to collect instead of buying one. */
   readonly jobId?: string | undefined;
 }
 
 /** Rules for all rows of a manifest. */
 export interface MeaningRules extends EndpointRules, EditRules, Pick<ManifestSettings, 'kind'> {}
 
-/** Works out the request of a row. `undefined`: a problem was reported. */
+/** Builds the request of a row. `undefined` if a problem was reported. */
 export function rowMeaning(
   cells: RowCells,
   problems: Problems,
@@ -45,7 +45,7 @@ export function rowMeaning(
   const { kind } = found;
   const endpoint = rowEndpoint(kind, cells, problems, rules, prior);
   const jobId = prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined;
-  // All fields are named: a spread behind others takes as long as half of a row.
+  // All fields are named, because a spread after other fields takes half as long as reading the row.
   if (kind === 'edit') {
     const edit = readEdit(cells, problems, rules);
     if (edit === undefined) return undefined;
@@ -60,7 +60,7 @@ export function rowMeaning(
 
 const content = fieldsWith('content');
 
-/** A row that names a job collects it and must not hold content as well, which would be bought silently. */
+/** A row that names a job collects it. It must not have content as well: the user may expect that this is sent. */
 function collected(
   cells: RowCells,
   problems: Problems,
@@ -87,7 +87,7 @@ function collected(
   return { kind: 'job', purpose: 'collect', endpoint, request, written, jobId: job.id };
 }
 
-/** The mode of a row: the given one, else that of its kind. A route is always sync, a row that collects a job async. */
+/** The mode of a row: the given one, or that of its kind. A route is always sync; a row that collects a job is always async. */
 export function modeOf({ kind, purpose }: RowMeaning, given: RowMode | undefined): RowMode {
   if (kind === 'route') return 'sync';
   return purpose === 'collect' ? 'async' : (given ?? (kind === 'edit' ? 'sync' : 'async'));
@@ -95,7 +95,7 @@ export function modeOf({ kind, purpose }: RowMeaning, given: RowMode | undefined
 
 const longest = 1_000;
 
-/** An id as text, `undefined` where the row has none, or a problem. Any text is allowed: files get safe names. */
+/** An id as text, `undefined` if the row has none, or a problem. Any text is allowed, because file names are made safe. */
 export function rowId(value: unknown): { readonly id: string | undefined } | { readonly problem: string } {
   if (value === undefined) return { id: undefined };
   if (typeof value === 'number') return { id: String(value) };
@@ -113,8 +113,8 @@ export function rowId(value: unknown): { readonly id: string | undefined } | { r
 const kinds: readonly unknown[] = ['edit', 'job', 'route'] satisfies RowKind[];
 
 /**
- * The kind of a row: its `kind` cell, else the kind given for all rows, else by its other cells: `route`, then `images` or
- * `prompt`, then `input`.
+ * The kind of a row: its `kind` cell, or the kind given for all rows, or else decided by its other cells: `route`, then
+ * `images` or `prompt`, then `input`.
  */
 export function rowKind(
   cells: RowCells,
@@ -141,15 +141,15 @@ const nothingToSend =
 /** The endpoint of rows that name none, and the ids that names stand for. */
 interface EndpointRules {
   readonly endpoint?: string | undefined;
-  /** Of edits, where `endpoint` is not given. */
+  /** For edits, if `endpoint` is not given. */
   readonly editEndpoint?: string | undefined;
   /** By name; any other name is an id. */
   readonly endpointIds: ReadonlyMap<string, string>;
 }
 
 /**
- * The endpoint of a row: its own cell first. A failure that may have been paid stays with the endpoint that accepted it; one
- * that was not paid goes to the endpoint of this start. A route has none: the empty string.
+ * The endpoint of a row: first its own cell. A failure that may have been paid for stays with the endpoint that accepted it;
+ * one that was not goes to the endpoint of this start. A route has none, which is the empty string.
  */
 function rowEndpoint(
   kind: RowKind,
@@ -177,7 +177,7 @@ function rowEndpoint(
 
 type FoundId = ReturnType<typeof rowId>;
 
-/** The id of one of the rows of a line: the line's own id, and what the axes add to it. */
+/** The id of one of a line's rows: the line's own id with the suffix of the axes. */
 export function productId(found: FoundId, product: Product): FoundId {
   if ('problem' in found || found.id === undefined) return found;
   const whole = rowId(found.id + product.suffix);
@@ -190,9 +190,9 @@ export function rowProduct({ index, axes, repeat }: Product, found: FoundId): Ro
 }
 
 /**
- * The axes that make no difference to what a row sends: it would be bought once for each of their values.
+ * The axes that do not change what a row sends: the same would be bought once for each of their values.
  *
- * @param columns `used`: those that `--set` has asked for
+ * @param columns `used`: those that filled texts of `--set`
  */
 export function unusedAxes(
   { axes }: Product,

@@ -25,7 +25,7 @@ export interface EditRules {
   readonly resolveImage?: ResolveImage | undefined;
 }
 
-/** Builds an edit's input and checks it. `undefined`: a problem was reported. (spec 2.5) */
+/** Builds an edit's input and checks it. `undefined` if a problem was reported. (spec 2.5) */
 export function readEdit(cells: RowCells, problems: Problems, rules: EditRules): ReadEdit | undefined {
   const before = problems.found.length;
   const input = editInput(cells, problems);
@@ -44,7 +44,7 @@ export function readEdit(cells: RowCells, problems: Problems, rules: EditRules):
   return finish(checked.input, written, resolved?.images);
 }
 
-/** A problem with the images that was reported before is not reported again by their check. */
+/** Does not report the images again if they have a problem already. */
 function report(found: readonly InputProblem[], cells: RowCells, problems: Problems): void {
   const images = columnOf('images', cells);
   const isReported = problems.found.some(({ column }) => column === images);
@@ -93,7 +93,10 @@ function absent(field: string, cells: RowCells): string {
   return isEditField(field) ? cells.missing(field) : 'is missing';
 }
 
-/** The request of a job: the object in the `input` cell, with the values of `input.…` columns. `undefined`: a problem was reported. */
+/**
+ * The request of a job: the object in the `input` cell, with the values of `input.…` columns. `undefined` if a problem was
+ * reported.
+ */
 export function jobCall(cells: RowCells, problems: Problems): RowRequest | undefined {
   if (cells.get('input') === undefined && !cells.hasPaths('input')) {
     const message = `${cells.missing('input')}: a job needs an input object, or columns input.<name>`;
@@ -107,7 +110,7 @@ export function jobCall(cells: RowCells, problems: Problems): RowRequest | undef
   return input === undefined || problems.found.length > before ? undefined : { input, kind: 'job' };
 }
 
-/** A copy of the object in the `input` cell; an empty one when the cell is absent. */
+/** A copy of the object in the `input` cell; an empty object if the cell is absent. */
 function inputObject(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
   const given = cells.get('input');
   if (given === undefined) return {};
@@ -122,7 +125,7 @@ function inputObject(cells: RowCells, problems: Problems): Record<string, unknow
   return undefined;
 }
 
-/** The call of a route. `undefined`: a problem was reported. (spec 2.3, 4.2) */
+/** The call of a route. `undefined` if a problem was reported. (spec 2.3, 4.2) */
 export function routeCall(cells: RowCells, problems: Problems): RowRequest | undefined {
   const before = problems.found.length;
   const route = routePath(cells, problems);
@@ -159,7 +162,7 @@ function routeMethod(cells: RowCells, problems: Problems): 'GET' | 'POST' | unde
   return undefined;
 }
 
-/** `undefined`: no body. A wrong body is reported, and counts as one. */
+/** Returns `undefined` if there is no body. An invalid body is reported and counts as a body. */
 function routeBody(cells: RowCells, problems: Problems): { readonly value: unknown } | undefined {
   const given = cells.get('body');
   const hasPaths = cells.hasPaths('body');

@@ -1,11 +1,11 @@
 import type { Row } from '../manifest-row.js';
 
-/** What of a row decides whether it is selected. An invalid row has no columns. */
+/** The parts of a row that decide whether it is selected. An invalid row has no columns. */
 export type SelectedBy = Pick<Row, 'id'> & Partial<Pick<Row, 'columns'>>;
 
 /**
- * The rows of `only`: ids, and `column=value`. A row has one of the ids, and in each column that is named one of its values. An id
- * may hold `=` itself: it is found as it stands, and names no column of rows that have none of that name.
+ * The rows that `only` selects by ids and `column=value`. A row must have one of the ids, and in each named column one of the
+ * given values. An entry with `=` may also be an id: it then selects rows that have no such column.
  */
 export class RowSelection {
   readonly #ids: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export class RowSelection {
     return !this.#hasPlainIds && this.#columns.size > 0 && this.#hasValues(columns);
   }
 
-  /** The entries that a row is found by. */
+  /** The entries that match a row. */
   entriesOf({ id, columns }: SelectedBy): string[] {
     const pairs = [...this.#columns.keys()].map((name) => `${name}=${textOf(columns?.[name])}`);
     return [id, ...pairs].filter((entry) => this.#ids.has(entry));
@@ -38,7 +38,7 @@ export class RowSelection {
     return this.#ids;
   }
 
-  /** Whether a row that is named by its id has another value in a column that is named too. */
+  /** Whether a row that is named by its id has none of the given values in a named column. */
   #isOther(columns: Readonly<Record<string, unknown>>): boolean {
     for (const [name, values] of this.#columns)
       if (Object.hasOwn(columns, name) && !values.has(textOf(columns[name]))) return true;
@@ -62,7 +62,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** One sentence about entries that no row is found by. */
+/** One sentence about entries that match no row. */
 export function missingText(entries: readonly string[], shown: (text: string) => string): string {
   const ids = entries.filter((entry) => pairOf(entry) === undefined).map(shown);
   const pairs = entries.flatMap((entry) => {
@@ -86,7 +86,7 @@ export class SelectRows {
     this.left = limit;
   }
 
-  /** Whether this start does a row that is to be done. */
+  /** Whether this start does the row, which is still to be done. */
   takes(row: SelectedBy): boolean {
     if (this.left === 0 || this.only?.has(row) === false) return false;
     this.left--;
@@ -99,7 +99,6 @@ export class SelectRows {
     for (const entry of this.only.entriesOf(row)) this.notSeen.delete(entry);
   }
 
-  /** The limit is reached. */
   get isFull(): boolean {
     return this.left === 0;
   }

@@ -27,7 +27,7 @@ interface Attempt {
   cost?: CostFacts;
 }
 
-/** Collects what the files say about purchases that the journal has lost, by row and attempt. */
+/** Collects facts from the files about purchases that the journal has lost, by row and attempt. */
 export class Evidence {
   private readonly rows = new Map<string, Map<number, Attempt>>();
   lastRow = 0;
@@ -61,7 +61,7 @@ export class Evidence {
       for (const [attempt, facts] of [...attempts].sort(([a], [b]) => a - b)) {
         const ended = recordsOf(id, attempt, facts);
         const at = ended.at(-1)?.at ?? 0;
-        // An open row may still have a reply without its intent: `settle` makes the tally count it anew.
+        // An open row may still have a reply without its intent; because of `settle` the tally counts it anew.
         const why = status === 'completed' ? 'redo' : status === 'open' ? 'settle' : 'retry';
         // A later attempt was sent only because this one was refused; without this record it would be in costs.csv as
         // unknown.

@@ -63,7 +63,7 @@ export interface CostFacts {
   readonly settledAt: number;
 }
 
-/** What one line of a run's files says about one attempt of a row. */
+/** The facts in one line of a run's files about one attempt of a row. */
 export type FilePurchase = {
   readonly file: string;
   /** Counted from 1. */
@@ -156,7 +156,7 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
   ] = csvCells(text);
   const settledAt = Date.parse(at);
   const isWhole = [row, attempt].every((cell) => /^\d{1,9}$/.test(cell)) && !Number.isNaN(settledAt);
-  // U+FFFD in an id may stand for a broken character: the row that the line belongs to is not known then.
+  // U+FFFD in an id may stand for a broken character, so it is not known to which row the line belongs.
   if (!isWhole || id.includes('\uFFFD') || !/^(reported|estimated|unknown)$/.test(source)) return undefined;
   const facts = { row: Number(row), jobId, endpoint, resolution, settledAt };
   return {

@@ -16,7 +16,7 @@ interface Place {
 }
 
 export type LostPurchase = FilePurchase & {
-  /** The journal has the end of the row, and has lost its intent or its reply. */
+  /** Whether the journal has the end of the row, but has lost its intent or its reply. */
   readonly hasEnd: boolean;
 };
 
@@ -31,7 +31,7 @@ export async function* lostPurchases(place: Place): AsyncGenerator<LostPurchase,
   const { disk, folder, journal } = place;
   const checked = await checkedBytes(place);
   for await (const purchase of filePurchases(disk, folder, (name) => checked.get(name) ?? 0)) {
-    // costs.csv puts an apostrophe before an id that a spreadsheet would take for a formula.
+    // costs.csv puts an apostrophe before an id that looks like a formula to a spreadsheet.
     const ids = purchase.kind === 'cost' ? [purchase.id, unescapeFormula(purchase.id)] : [purchase.id];
     const known = await Promise.all(ids.map((id) => isKnown(journal, id, purchase.attempt)));
     const isLost = !known.includes(true);
@@ -70,7 +70,7 @@ async function checkedBytes({ disk, folder, journal, covered }: Place): Promise<
   return checked;
 }
 
-/** Records are lost from the end of the journal only: if a later attempt is known, the earlier ones were known completely. */
+/** A journal loses records only at its end, so if a later attempt is known, the earlier ones were known completely. */
 async function isKnown(
   journal: Pick<Journal, 'recovered' | 'find'>,
   id: string,

@@ -8,11 +8,11 @@ import type { CapInForce } from '../money/cap-in-force.js';
 export interface Ahead {
   /** Rows of the manifest, including invalid ones. */
   readonly rows: number;
-  /** The part of `rows` that ended before and is left alone. */
+  /** The part of `rows` that has ended before and stays as it is. */
   readonly ended: number;
   /**
-   * Rows of earlier starts that are not in the manifest: it is another manifest, rows were removed, or their derived
-   * ids changed with their content.
+   * Rows of earlier starts that are not in this manifest: it is another one, rows were removed, or derived ids changed with the
+   * content.
    */
   readonly gone: number;
   /** Rows that are sent, including those that failed before. */
@@ -38,8 +38,8 @@ export interface Ahead {
   /** Completed rows that have changed since and are left as they are, with the first of their ids. */
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
   /**
-   * Rows that this start would send, and that wait for another version, which is to replace the one in this manifest; with
-   * the first of their ids. A part of `later`, and failed rows that `retry` asks for.
+   * Rows that this start would send if a later version did not replace the one in this manifest; with the first of their ids.
+   * They are a part of `later`, and failed rows that `retry` asks for.
    */
   readonly replaced: { readonly count: number; readonly ids: readonly string[] };
   /** Failed rows that have changed since and are left as they are. */
@@ -47,8 +47,8 @@ export interface Ahead {
   /** The cap of this start, and the amount that earlier starts have left of it. Absent if there is no cap. */
   readonly cap?: CapInForce & { readonly left: MicroDollars };
   /**
-   * The number of rows that fit under the caps, and the sum of their known prices: what this start may buy. Without a
-   * cap these are all rows that are sent.
+   * What this start may buy: the number of rows that fit under the caps, and the sum of their known prices. Without a cap, all
+   * rows to send.
    */
   readonly fits: { readonly rows: number; readonly estimated: MicroDollars };
   /** The rows that are sent, by the values of each column that the run adds up by. Absent if there is no such column. */
@@ -62,26 +62,26 @@ export interface Ahead {
   /** The part of `toSend` whose request is the same as that of an earlier row under another id. The user is asked about them. */
   readonly same: SameRows;
   /**
-   * The part of `toSend` whose request is the same as that of an earlier row of the run that is no longer in the
-   * manifest, or has changed since: it would be bought again under another id. Otherwise, requests that another run of this manifest or of
-   * the same rows has bought. Absent if there are none.
+   * The part of `toSend` that would buy a request again under another id: a row of this run that left the manifest or has
+   * changed since has bought it. If there are none of these, requests that another run of this manifest or of the same rows has
+   * bought. Absent if there are none.
    */
   readonly bought?: BoughtRows;
   /**
-   * The part of `redone` whose redo manifest rejects an older purchase than the latest one of the row, because the row
-   * was redone since the manifest was saved. Absent if there are none.
+   * The part of `redone` that rejects a purchase which is not the row's latest: the row was redone after the redo manifest was
+   * saved. Absent if there are none.
    */
   readonly outdated?: SameRows;
-  /** Columns that this start sends and that earlier starts of the run, with an older version, kept as the user's own. */
+  /** Columns that this start sends, but an older version treated as the user's own in earlier starts of the run. */
   readonly newlySent: readonly string[];
   /** Queue endpoints that rows are sent to. */
   readonly endpoints: readonly string[];
-  /** How `each` and `repeat` differ from earlier starts of the run. Absent if they are the same. */
+  /** How `each` and `repeat` differ from those of earlier starts. Absent if they are the same. */
   readonly axes?: AxesChange;
   /** Ids in `only` that no row has. */
   readonly missing: readonly string[];
   /** Paths in outputs whose files are saved. Absent if there are none. */
   readonly saves?: readonly string[];
-  /** One sentence for each column to add up by in which no row has a value. */
+  /** One sentence for each column of `costBy` in which no row has a value. */
   readonly unknownColumns?: readonly string[];
 }

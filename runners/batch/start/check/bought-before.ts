@@ -20,9 +20,8 @@ interface Sent {
 type Bought = Pick<Journal, 'recovered' | 'records'>;
 
 /**
- * Finds rows to send whose request is the same as that of an earlier row of the run that was or may have been paid for
- * and is no longer in the manifest, or asks for something else there: the request got another id, through other axes,
- * another name, or numbers that were given anew.
+ * Finds rows to send whose request a row of this run has bought, or may have, under another id. That row is no longer in the
+ * manifest, or has another request there: other axes, new names or new numbers gave the request another id.
  *
  * @param asked the rows that a full pass over the manifest has found
  */
@@ -35,10 +34,10 @@ export async function boughtBefore(
 }
 
 /**
- * Like `boughtBefore`, for purchases of other runs: with another folder, or another name of the manifest, one command
- * would buy everything again.
+ * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
+ * everything again.
  *
- * @param beside the folder of the manifest: in another folder, a relative path leads to another picture
+ * @param beside the folder of the manifest: relative paths in another folder lead to other pictures
  */
 export async function boughtElsewhere(
   {
@@ -70,10 +69,10 @@ interface Elsewhere {
 }
 
 /**
- * The other runs that may have bought what a start sends: runs of the same manifest, and runs that share rows of the
- * sample, wherever they were. If the run has not begun, also runs of manifests in the same folder; if it has, also runs
- * that used its failures.jsonl as a manifest. Runs against other hosts are left out, because those are other services;
- * rehearsals are never noted.
+ * The other runs that may have bought the requests of this start: runs of the same manifest, and runs anywhere that share rows
+ * of the sample. For a new run also runs of manifests in the same folder; for one that has begun also runs that used its
+ * failures.jsonl as a manifest. Runs against other hosts are left out, because those are other services; rehearsals are never
+ * noted.
  *
  * @param sample the hashes of a `RowSample`
  */
@@ -106,10 +105,10 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * Hashes of rows to send that the journal has bought, also where it was written in another way. Contents are compared by 32 bits first; the whole hashes are read
- * from the journal only if some of these agree.
+ * Hashes of rows to send whose requests the journal has bought, also if they were written in another way. First, 32 bits of the
+ * hashes are compared; whole hashes are read from the journal only if some of these agree.
  *
- * @param asSent also compare the requests as they are sent, and not only as they are written in the manifest
+ * @param asSent also compare requests as they are sent, in addition to how the manifest writes them
  */
 async function boughtOf(
   journal: Bought,
@@ -121,7 +120,7 @@ async function boughtOf(
   const bits = new Set<number>();
   for (const [index, { status, content }] of rows.contents())
     if (isOf(index) && content !== 0 && mayBePaid(status)) bits.add(content);
-  /** By the hash of a request that may have been bought: the row that asks for it, and its request as it is sent if `asSent`. */
+  /** By the hash of a request that may have been bought: the row that asks for it, and, with `asSent`, its request as it is sent. */
   const like = new Map<string, { readonly hash: string; readonly sent: string }>();
   if (bits.size > 0)
     for await (const row of toSend()) {
@@ -151,7 +150,7 @@ async function tallied(
   return tally.result();
 }
 
-/** The row costs something, and is not repeated on purpose. */
+/** Whether the row costs something and is not repeated on purpose. */
 function isOnce(row: Row): boolean {
   return !isRead(row) && (row.product?.repeat ?? 1) === 1;
 }

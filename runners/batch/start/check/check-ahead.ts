@@ -7,11 +7,11 @@ import { readSummary } from '../../sinks/summary-file.js';
 import type { KeptManifest } from './keep-manifest.js';
 import { canBeKept, isKept } from './kept-check.js';
 
-/** A shorter journal, in bytes, is read before a thread has started. */
+/** A journal with fewer bytes is read before a thread has started. */
 const leastBytes = 32 << 20;
-/** Both the thread and the start read rows that have not ended, so fewer than one row in this many may be left. */
+/** Worth it only if fewer than one row in this many is left: the thread and the start both read rows that have not ended. */
 const mostToDo = 4;
-/** Rows are short-lived. With node's default limit the thread takes 20 MB more, and no less time. */
+/** Rows are short-lived objects: with node's default limit the thread takes 20 MB more and is not faster. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8 };
 
 /**

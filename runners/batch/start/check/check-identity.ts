@@ -7,13 +7,13 @@ import { isFree } from '../../row/left-rows.js';
 /** The identity of a run from this start on. */
 export interface HeldIdentity {
   readonly identity: RunIdentity;
-  /** Hosts of earlier starts that this start replaces; empty if the hosts are the same. */
+  /** The hosts of earlier starts that this start replaces; empty if they stay the same. */
   readonly left: readonly string[];
 }
 
 /**
- * The identity of this start, with hosts that only earlier starts needed. Another host is accepted if no request of the
- * run was ever accepted, as after a misspelt host: that service then has nothing of the run.
+ * The identity of this start, including hosts that only earlier starts needed. Another host is allowed if no request of the run
+ * was ever accepted, for example because the host was misspelt: the earlier service then has nothing of this run.
  *
  * @throws {MillraceError} `usage` if the start would mix a rehearsal with a real run, or two services.
  */

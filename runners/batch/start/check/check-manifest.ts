@@ -88,8 +88,8 @@ async function checkRest(
     ...{ same: new SameTally().result(), newlySent },
   };
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
-  // A row that is no longer in the manifest may have a picture with the same name as a row that was left out, or may
-  // have bought what a row now asks for, and so may a row that asks for something else now.
+  // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
+  // another row asks for now, and so may a row that has changed.
   const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.asked.areAll && ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
@@ -98,7 +98,7 @@ async function checkRest(
   return undefined;
 }
 
-/** Reads the rows that are not left out. Returns the columns that they send for the first time. */
+/** Reads the rows that the kept check does not cover. Returns the columns that they send for the first time. */
 async function readRest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'>,
@@ -173,7 +173,7 @@ async function checkRows(
   };
 }
 
-/** The purchases that this start would repeat: of the run itself, or else of other runs. */
+/** The purchases that this start would repeat: those of this run or, if there are none, of other runs. */
 async function boughtAlready(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,

@@ -22,7 +22,7 @@ interface RowsOfSection extends SectionStart {
   readonly rowsBefore: number;
 }
 
-/** The number of rows with the same kind, endpoint and resolution. */
+/** How many rows have the same kind, endpoint and resolution. */
 interface Purchases {
   readonly what: Priced;
   count: number;
@@ -77,7 +77,7 @@ export class CheckedRows {
       start && start.line <= line;
       start = starts[++this.#nextSection]
     )
-      // The part before the first row names the columns, and is read every time.
+      // The part before the first row names the columns, so it is always read.
       if (this.length > 0 || start.line === line) this.#sections.push({ ...start, rowsBefore: this.length });
     const { high, low } = this.#id.ofText(id);
     this.#rows.add(high, low, contentBits(hash));
@@ -101,7 +101,7 @@ export class CheckedRows {
       yield new Uint8Array(buffer, 0, byteLength);
   }
 
-  /** Rows that buy the same mostly follow each other, so the latest entry is tried first. */
+  /** Consecutive rows usually buy the same, so the latest entry is tried first. */
   #addPurchase(row: Row): void {
     const what = this.#latest?.what;
     if (what?.kind !== row.kind || what.endpoint !== row.endpoint || what.resolution !== row.resolution)
@@ -122,8 +122,8 @@ export class CheckedRows {
 }
 
 /**
- * The sections whose rows are all left alone, and whether every row of the manifest is. The rows are read in chunks:
- * only one byte per row is kept, not its hashes.
+ * The sections whose rows all stay as they are, and whether this is true of the whole manifest. Rows are read in chunks: one
+ * byte per row is kept, not its hashes.
  *
  * @param fill returns the bytes that `CheckedRows.bytes` produced, in order
  * @param bytes where the last section ends

@@ -18,9 +18,8 @@ export interface Examining {
 }
 
 /**
- * Compares the files of a run with its journal. The files are written after the journal and are never ahead of it: if
- * they are, the journal was removed, emptied or replaced by an older copy, and the rows it has lost would be bought
- * again and removed from the files.
+ * Compares the files of a run with its journal. Files are written after the journal, so they can only be ahead of it if it was
+ * removed, emptied or replaced by an older copy. The rows it has lost would then be bought again and removed from the files.
  *
  * @throws {JournalError} `journal-broken` if the journal has lost records.
  */
@@ -30,14 +29,13 @@ export async function refuseLostJournal(examining: Examining): Promise<void> {
 }
 
 interface Repairing extends Examining {
-  /** How many bytes the journal lacks, as is known outside of the folder: all of its files may be of an earlier state. */
+  /** How many bytes the journal lacks according to a note outside of the folder, whose files may all be of an earlier state. */
   readonly lostBytes: number;
 }
 
 /**
- * Adds to the journal what the files say about purchases that it has lost, and holds further rows that may have been
- * sent. Returns a function to call once the journal is closed and before it is read again; `undefined` if nothing was
- * lost.
+ * Restores purchases that the journal has lost from the files, and holds further rows that may have been sent. Returns a
+ * function to call after the journal is closed and before it is read again; `undefined` if nothing was lost.
  */
 export async function repairLostJournal(
   { lostBytes, ...examining }: Repairing,
@@ -73,7 +71,7 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
     return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
   for await (const purchase of lostPurchases({ ...examining, covered: summary?.covers }))
     return described(purchase);
-  // Without any other trace of a run the pictures belong to somebody else.
+  // Without any other trace of a run, the pictures are not millrace's.
   if (records > 0 || (await disk.stat(`${folder}/run.log`)) === undefined) return undefined;
   const pictures = (await disk.list(`${folder}/${imagesFolder}`)).filter((name) => !name.endsWith('.part'));
   return pictures[0] === undefined
@@ -86,8 +84,7 @@ function isBehind({ recovered }: Journal, { covers, starts, thisStart }: Summary
   const { records = 0, repairs = 0 } = covers ?? {};
   if (repairs !== recovered.repairs) return repairs > recovered.repairs;
   if (records <= recovered.records) return false;
-  // Version 0.1.0 counted records that it could not write, and ended with 70; the records that it wrote after them are
-  // all there.
+  // Version 0.1.0 also counted records that it could not write, and ended with 70; all records that it wrote are there.
   const isMiscounted =
     starts === recovered.starts && thisStart.exitCode === 70 && recovered.lastStop?.exitCode === 70;
   return !isMiscounted;

@@ -22,8 +22,8 @@ export interface KeptManifest extends Pick<ResolvedManifest, 'path' | 'settings'
 }
 
 /**
- * Saves a kept check of a manifest, as a start does, but without knowing the journal: the start compares the kept rows
- * with the journal afterwards. Nothing is saved if two ids are the same or differ only in case.
+ * Checks a manifest and saves the result, as a start does, but without the journal: the start compares the rows with the
+ * journal later. Saves nothing if two ids are the same or differ only in case.
  */
 export async function keepManifest(disk: Disk, manifest: KeptManifest): Promise<void> {
   const spooled = (what: string) => new SpooledChunks(disk, `${manifest.out}/.manifest.checked.${what}.tmp`);

@@ -14,15 +14,15 @@ import type { Ahead } from './ahead.js';
 import { sectionsLeftAlone, type CheckedRows, type KeptRows } from './checked-rows.js';
 
 /**
- * What a start found in its manifest, kept beside the journal: as long as the manifest and the settings for reading it
- * stay the same, later starts parse only the rows that they may have to act on.
+ * The results of checking a manifest, kept beside the journal. While the manifest and the settings for reading it stay the
+ * same, later starts parse only rows that they may have to act on.
  */
 interface KeptHeader {
   readonly made: string;
   readonly settings: string;
   readonly bytes: FoundBytes;
   readonly plan: Plan;
-  /** The prices, if the plan cannot be priced again without reading the rows. */
+  /** The prices, if pricing the plan again needs the rows. */
   readonly prices: string | null;
   readonly columns: readonly string[];
   readonly rows: KeptRows;
@@ -84,7 +84,7 @@ export async function isKept({ disk, out, manifest }: ResolvedOptions): Promise<
   return header.made === made && header.settings === settingsOf({ manifest }, {});
 }
 
-/** Saves the check of a start. If the disk fails, nothing is saved, and nothing is lost. */
+/** Saves the check of a start. If the disk fails, nothing is saved; the next start then checks all rows. */
 export async function saveKeptCheck(
   options: Pick<ResolvedOptions, 'disk' | 'out' | 'manifest' | 'prices'>,
   { recovered }: { readonly recovered: Partial<Pick<Known, 'database'>> },
@@ -129,7 +129,7 @@ function leftAlone(
   return sectionsLeftAlone(rows, fill, (id, bits) => states.isLeftAlone(id, bits, takenUp), bytes.length);
 }
 
-/** `undefined` if the rows that are left depend on those that are left out. */
+/** `undefined` if the other rows depend on those that are left out. */
 function leaveOut(
   options: ResolvedOptions,
   { rows, columns, plan: kept, sample }: KeptHeader,

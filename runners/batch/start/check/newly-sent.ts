@@ -8,10 +8,9 @@ import { quoteValue } from '../../manifest/quote-value.js';
 const recordsRead = 2_000;
 
 /**
- * Finds columns that earlier starts of a run kept as the user's own and that this start sends, because this version of
- * millrace understands a name that an older one did not. Each kind is checked separately: a column that edits send may
- * be the user's own on jobs. Only rows at both ends of the journal are read, so a key that only a few lines of a large
- * JSONL manifest have may be missed.
+ * Finds columns that this start sends although earlier starts treated them as the user's own, because this version of millrace
+ * knows a name that an older one did not. Each kind is checked separately: a column that edits send may be the user's own on
+ * jobs. Only records at both ends of the journal are read, so a rare key of a large JSONL manifest may be missed.
  */
 export class NewlySent {
   readonly #own: Record<RowKind, Set<string>> = { edit: new Set(), job: new Set(), route: new Set() };
@@ -50,7 +49,7 @@ export class NewlySent {
     }
   }
 
-  /** A name that a later row sent is no longer the user's own. */
+  /** If a later row sent the name, it is no longer the user's own. */
   #note({ kind, request, cells, columns }: IntentRecord): void {
     for (const name of Object.keys(cells).filter(isFieldName))
       if (Object.hasOwn(columns, name) && !isSent(request, name)) this.#own[kind].add(name);

@@ -118,8 +118,8 @@ export async function refuseFolder(disk: Disk, out: string): Promise<void> {
  * Refuses to mix another manifest into a run's folder: its rows would be in the same files, under the same cap. Writes
  * nothing.
  *
- * @throws {MillraceError} `usage` if the run was made from manifests of other paths, or with other axes, and knows none
- *   of the ids of this one, unless `add` is set.
+ * @throws {MillraceError} `usage` if the run used manifests at other paths, or other axes, and knows none of the ids in this
+ *   one, unless `add` is set.
  */
 export function refuseOtherManifest(
   {

@@ -94,13 +94,13 @@ export class StartSurvey {
     else this.seeInvalid(item.row.key);
   }
 
-  /** True if this start does not do all rows: which ones it does depends on the order in which they were seen. */
+  /** Whether this start does only some rows, which depend on the order in which rows are seen. */
   get dependsOnOrder(): boolean {
     const { toSend, doubled } = this.count;
     return this.select.isFull || this.fitting.rows < toSend + doubled;
   }
 
-  /** Counts rows that are not read, because they have ended with the content that the manifest has. */
+  /** Counts rows that need not be read: they ended with the content that is in the manifest. */
   leaveOut(rows: number): void {
     for (const name of ['rows', 'ended', 'known'] as const) this.count[name] += rows;
     this.asked.leaveOut(rows);
@@ -112,7 +112,7 @@ export class StartSurvey {
     const saves = pathsInForce(this.options, this.known);
     return {
       ...count,
-      // A live manifest may still deliver its rows. Repeated ids are counted twice, so the difference may be negative.
+      // A live manifest may deliver these rows later. Repeated ids count twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
       changed: { count: changed, ids: this.changedIds },
       replaced: { count: replaced, ids: this.replacedIds },
@@ -228,7 +228,7 @@ export function rowsUnderCaps(
   return new RowsUnderCap(cap, totals, byValue);
 }
 
-/** Finds which of the rows with equal requests this start would send. It decides on each row again, as the first pass did. */
+/** Finds the rows with equal requests that this start would send. It decides about each row again, as the first pass did. */
 export class SameAhead {
   readonly #tally = new SameTally();
   readonly #select: SelectRows;

@@ -41,8 +41,8 @@ export function newCap({ maxCostUsd }: CapChoices, remembered?: number | null): 
 }
 
 /**
- * Counts which rows of a start fit under its caps, in the order in which they are bought: the first one that does not
- * fit under the cap of the run stops it, so no row after it is counted.
+ * Counts the rows of a start that fit under its caps, in the order in which they are bought. The first row that does not fit
+ * under the cap of the run stops the run, so no later row counts.
  */
 export class RowsUnderCap {
   rows = 0;

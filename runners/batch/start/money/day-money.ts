@@ -107,7 +107,7 @@ export async function reconcileDay(
       continue;
     }
     const found = await journal.find(id);
-    // The row was bought more than once: it is not known which purchase this reservation is for.
+    // If the row was bought more than once, it is not known which purchase this reservation is for.
     if (found === undefined || found.attempts > 1) continue;
     const end = status === 'replied' ? found.reply : found.outcome;
     if (end === undefined || end.source === 'unknown' || end.cost === null) continue;
@@ -118,13 +118,13 @@ export async function reconcileDay(
     for (let left = reserved - (held.get(id) ?? 0); left > 0; left--) await shared.release(id);
 }
 
-/** How many purchases may have been made of each of these rows that are to be sent again. */
+/** For each of these rows that are to be sent again: how many purchases may have been made. */
 async function heldPurchases(
   journal: Pick<Journal, 'recovered' | 'records'>,
   rows: ReadonlyMap<string, unknown>,
 ): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>();
-  // The journal is read where one of them was sent before.
+  // Reads the journal only if one of them was sent before.
   if (![...rows.keys()].some((id) => (journal.recovered.rows.get(id)?.attempts ?? 0) > 0)) return held;
   const unknownRows = new Set<string>();
   const add = (id: string, purchases: 1 | -1) => held.set(id, (held.get(id) ?? 0) + purchases);

@@ -14,8 +14,8 @@ export interface ColumnAhead {
   /** Rows that are left because a cap has no room for them. */
   readonly short: number;
   /**
-   * First the values with rows that are left, then the ones with the highest cost; at most twenty. The empty value is
-   * for rows without one.
+   * At most twenty values: first those with rows that are left, then those with the highest cost. Rows without a value have the
+   * empty text.
    */
   readonly first: readonly ValueAhead[];
 }

@@ -1,6 +1,6 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** Options of a start besides its manifest. */
+/** Options of a start that are not about its manifest. */
 export const startPage = {
   rows: {
     check: {
@@ -90,7 +90,7 @@ export const machinePage = {
 
 const inJson = 'as one JSON object on stdout';
 
-/** What is printed. */
+/** Options about what is printed. */
 export const printPage = {
   heading: 'What is printed:',
   rows: {

@@ -1,6 +1,6 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** Options for money, and for rows that failed, changed or are in doubt. */
+/** Options about costs, and about rows that failed, have changed or are in doubt. */
 export const moneyPage = {
   heading: 'Money and failures:',
   rows: {

@@ -1,9 +1,9 @@
 import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
-/** A limit beyond the lifetime of any job would limit nothing. */
+/** The maximum of time limits: no job lives longer. */
 const longestMs = 30 * 86_400_000;
 
-/** Options for rows and requests at once, and for time limits. */
+/** Options about how many rows and requests run at once, and about time limits. */
 export const ratePage = {
   heading: 'Rate and limits:',
   rows: {

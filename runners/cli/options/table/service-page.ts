@@ -2,7 +2,7 @@ import { notOfPlan, ofRun, type TablePage } from './table-row.js';
 
 const emulator = { ...notOfPlan, serve: true } as const;
 
-/** Where rows go, and the emulator of a rehearsal. */
+/** Options about the service that rows are sent to, and the emulator of a rehearsal. */
 export const servicePage = {
   heading: 'Where rows go:',
   rows: {

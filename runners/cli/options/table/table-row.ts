@@ -5,17 +5,17 @@ import type { OptionValues } from '../option-value.js';
 export type CommandName = 'plan' | 'run' | 'config' | FolderCommand | 'init' | 'serve' | 'worker';
 type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'refetch' | 'pick';
 
-/** How one command takes an option, where it differs from the others. */
+/** How one command treats an option, if it differs from the other commands. */
 export interface Taken {
   /** Its meaning for this command. */
   readonly meaning?: string;
   /** The command requires it. */
   readonly required?: true;
-  /** The command accepts it, so that a command line of `run` can be pasted, and ignores it. */
+  /** The command accepts and ignores it, so that the options of a `run` command can be pasted. */
   readonly unused?: true;
 }
 
-/** An option. Its row is the source of the schema, the help, the completion, the configuration files and saved plans. */
+/** One option. The schema, the help, the completion, configuration files and saved plans all use this row. */
 export interface OptionRow {
   /** Its meaning, without its default. */
   readonly meaning: string;
@@ -23,7 +23,7 @@ export interface OptionRow {
   readonly commands: { readonly [Name in CommandName]?: true | Taken };
   /** The name of its value in the help, such as `USD|none`; `D` is a duration. Absent: a switch. */
   readonly takes?: string;
-  /** The schema of its value. It is created when options are parsed, so that the help loads no schema. */
+  /** Creates the schema of its value, only when options are parsed: the help loads no schema. */
   readonly value?: (values: OptionValues) => z.ZodType;
   /** It may be repeated. */
   readonly repeats?: true;
@@ -35,19 +35,19 @@ export interface OptionRow {
   readonly isOn?: true;
   /** A configuration file may set it; a relative path starts at the file's folder. */
   readonly config?: 'text' | 'path';
-  /** The environment variable with the same value; it overrides a configuration file. */
+  /** The environment variable that sets this option; it overrides a configuration file. */
   readonly variable?: string;
-  /** The environment variable that is used instead of it; it overrides a configuration file. */
+  /** An environment variable that gives the same information in another form; it overrides a configuration file. */
   readonly variableInstead?: string;
-  /** It names a part of the real service: `--local` ignores it in a configuration file. */
+  /** It is about the real service: with `--local`, its value in a configuration file is ignored. */
   readonly isOfService?: true;
-  /** It is for one start, or the run remembers it: a printed command that continues the run leaves it out. */
+  /** It applies to one start only, or the run remembers it: printed commands that continue the run omit it. */
   readonly isOnce?: true;
-  /** It says how this manifest is read: a manifest that millrace wrote does not need it. */
+  /** It says how the manifest is read; a manifest that millrace wrote does not need it. */
   readonly isOfManifest?: true;
   /** The address is a secret: `config` prints only its host. */
   readonly isSecretAddress?: true;
-  /** It decides what is sent, where and at what price: a start by a saved plan must have the same value. */
+  /** It decides what is sent, where and at what price: a start from a saved plan must have the same value. */
   readonly isPlanned?: true;
 }
 

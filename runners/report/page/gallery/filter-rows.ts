@@ -130,7 +130,7 @@ function countVerdicts(
   return choices.filter(({ count }) => count > 0);
 }
 
-/** The rows on the page, and those that the filter finds now; indexes in the present manifest order. */
+/** The rows on the page, and those that the filter finds now, as indexes in the current manifest order. */
 interface NewRows {
   /** The rows found before, at their present indexes. */
   readonly standing: readonly number[];
@@ -138,15 +138,15 @@ interface NewRows {
   readonly drawn: number;
   /** What the filter finds now, in its order. */
   readonly fresh: readonly number[];
-  /** The newest come first: rows that ended since may be placed after the others while there is room. */
+  /** Whether the newest come first: rows that ended since may be placed after the others while there is room. */
   readonly isLatest: boolean;
   /** Frames of a page. */
   readonly room: number;
 }
 
 /**
- * The list to show when rows have ended while somebody looks: rows on the page stay in place. `undefined` when the
- * new rows move nothing on the page, or when rows have gone: then the page is drawn from what the filter found.
+ * The list to show when rows have ended while somebody looks: rows on the page stay in place. `undefined` if the new rows move
+ * nothing on the page, or if rows have gone: then the page is drawn from the rows that the filter found.
  */
 export function holdRows(rows: NewRows): { found: number[]; waiting: number } | undefined {
   const { standing, drawn, fresh, isLatest, room } = rows;

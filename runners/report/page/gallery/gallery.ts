@@ -21,13 +21,13 @@ const framesAPage = 96;
 
 export interface GalleryNeeds {
   readonly page: Page;
-  /** Shows which keys there are. */
+  /** Shows the list of keys. */
   help(): void;
   /** The selection, or its size, has changed. */
   selected(): void;
-  /** Whether the large view is open: then the list of found rows does not change. */
+  /** Whether the large view is open, which keeps the list of found rows unchanged. */
   isLargeOpen(): boolean;
-  /** The first rows are found and not yet drawn: from now on keys act on the opened row. */
+  /** Called when the first rows are found and not yet drawn: from now on keys act on the opened row. */
   begun(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export class Gallery {
   #drawn: Filter | undefined;
   #shown: FoundPage = { found: [], first: 0, rows: [] };
   #hasBegun = false;
-  /** Counts the updates: an update that was overtaken draws nothing. */
+  /** Counts the updates, so that an outdated update draws nothing. */
   #turn = 0;
 
   constructor(root: HTMLElement, needs: GalleryNeeds) {

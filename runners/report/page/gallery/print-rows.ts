@@ -14,8 +14,8 @@ interface PrintNeeds {
 }
 
 /**
- * Prints every found row, not only the drawn page: at `beforeprint` when the rows are in the page, and by the print
- * key when they have to be loaded first.
+ * Prints every found row, not only the drawn page: at `beforeprint` if the rows are in the page, and by the print key if they
+ * must be loaded first.
  */
 export function printAllRows({ page, sheet, shown, whenEmpty }: PrintNeeds): void {
   const putBack = (): void => sheet.draw(shown().rows, whenEmpty());

@@ -16,7 +16,7 @@ export interface Toolbar {
   setPlace(first: number, count: number, found: number): void;
   setQuery(query: string): void;
   setSort(sort: string, by: string): void;
-  /** How many rows have ended since the latest ones were shown; 0: none. */
+  /** How many rows have ended since the latest ones were shown, from 0. */
   setNew(count: number): void;
   focusSearch(): void;
 }
@@ -29,7 +29,7 @@ export interface ToolbarActions {
   /** A value of a column was chosen, as a term of the search. */
   readonly addTerm: (term: string) => void;
   readonly sort: (sort: string) => void;
-  /** Lays rows of one original side by side by the values of a column; empty: the contact sheet. */
+  /** Shows rows of one original side by side by the values of a column; empty for the contact sheet. */
   readonly compareBy: (column: string) => void;
   readonly turn: (pages: number) => void;
   readonly showNew: () => void;

@@ -7,7 +7,7 @@ export interface ReviewKeeper {
   readonly isLost: boolean;
   /** `undefined` when nothing is stored yet. */
   read(): Entries | undefined;
-  /** Stores them a little later: in a large run it takes longer than a key press may. */
+  /** Stores them a little later, because in a large run this takes longer than a key press may. */
   write(all: ReadonlyMap<string, Review>): void;
   /** Another tab with the same report has changed them. */
   onOther(take: (entries: Entries) => void): void;
@@ -48,7 +48,7 @@ export function openKeeper(key: string): ReviewKeeper {
   };
 }
 
-/** What 0.1.0 stored: only rejections. */
+/** The rejections that 0.1.0 stored. */
 export function readRejections(key: string): Entries {
   return (readEntries(key) ?? []).map(([id, review]) => [id, { ...review, verdict: 'rejected' }]);
 }
@@ -62,7 +62,7 @@ function readEntries(key: string): Entries | undefined {
   }
 }
 
-/** The stored value is checked: another page of the browser may have written it. */
+/** Checks a stored value, because another page of the browser may have written it. */
 function isEntry(entry: unknown): entry is [string, Review] {
   if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false;
   const { row, of, cost, verdict, stars, note, prompt, resolution } = (entry[1] ?? {}) as Record<

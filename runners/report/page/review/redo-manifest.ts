@@ -9,7 +9,7 @@ export type Verdict = 'kept' | 'rejected';
 export interface Review {
   /** Its number in the manifest; its index in the gallery changes as other rows end. */
   readonly row: number;
-  /** The purchase that was reviewed: once it was replaced, the review no longer counts. */
+  /** The purchase that was reviewed. Once it is replaced, the review no longer counts. */
   readonly of: string;
   readonly failed: boolean;
   readonly verdict?: Verdict;
@@ -19,7 +19,7 @@ export interface Review {
   /** The changes for a redo. */
   readonly prompt?: string;
   readonly resolution?: string;
-  /** The price of a redo in micro-dollars; `null`: not known. */
+  /** The price of a redo in micro-dollars; `null` if not known. */
   readonly cost: number | null;
 }
 
@@ -47,8 +47,8 @@ export function redoManifest(
 }
 
 /**
- * Whether a CSV can hold the rows unchanged. It cannot hold a text that a spreadsheet would take for a formula, and a
- * redo must repeat a row exactly.
+ * Whether a CSV can contain the rows unchanged, because a redo must repeat a row exactly. It cannot contain text that looks
+ * like a formula to a spreadsheet.
  */
 export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   return rejected.every(
@@ -58,8 +58,8 @@ export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
 }
 
 /**
- * The command that runs the manifest in the same folder. It names the file beside the run's own manifest, because
- * pictures are relative to it; if the file is not there, `run` takes the one in Downloads.
+ * The command that runs the manifest in the same folder. It names the file beside the run's own manifest, because pictures are
+ * relative to it; if the file is not there, `run` uses the one in Downloads.
  */
 export function redoCommand(file: string, rejected: Iterable<Review>, run: RunFacts): string {
   const failed = [...rejected].some((review) => review.failed);
@@ -81,8 +81,8 @@ function cellsOf(row: PageRow, review: Review): Record<string, unknown> {
   return {
     ...withoutTwice(row.cells ?? {}),
     id: row.id,
-    // Names the purchase that was rejected, so that a second start with this manifest buys nothing again, and that one which finds
-    // another in its place asks.
+    // Names the rejected purchase, so that a second start with this manifest buys nothing again, and a start that finds a later
+    // purchase asks.
     ...(row.status === 'completed' && row.jobId !== undefined ? { redo: row.jobId } : {}),
     ...(row.attempts === undefined || row.attempts === 0 ? {} : { [redoColumns.attempt]: row.attempts }),
     ...(review.prompt === undefined ? {} : { prompt: review.prompt }),

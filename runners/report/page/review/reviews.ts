@@ -15,9 +15,9 @@ export interface ReviewChange {
 /** The reviews by row id; the browser stores them under the run's key, if it can. */
 export interface Reviews {
   readonly all: ReadonlyMap<string, Review>;
-  /** The browser cannot store anything: reviews last as long as the page. */
+  /** Whether the browser cannot store anything, so that reviews are lost with the page. */
   readonly isLost: boolean;
-  /** The review of a row's present picture: a review of an earlier picture is dropped. */
+  /** The review of a row's current picture; a review of an earlier picture is dropped. */
   of(row: PageRow): Review | undefined;
   withVerdict(verdict: Verdict): Review[];
   /** One step for `undo`, however many rows it changes. Further typing in the same field belongs to the same step. */
@@ -91,7 +91,7 @@ export function openReviews(data: PageData, kept = openKeeper(`millrace review $
   };
 }
 
-/** `undefined` when the review is empty. */
+/** `undefined` if the review is empty. */
 function changedReview(
   row: PageRow,
   before: Review | undefined,
@@ -119,7 +119,7 @@ function changedReview(
   };
 }
 
-/** A row can be redone if the report holds all of it, and no charge for it is in doubt. */
+/** Whether a row can be redone: the report must contain all of it, and no charge for it may be in doubt. */
 export function canRepeat(row: PageRow): boolean {
   return row.cells !== undefined && (row.error === undefined || row.error.paid === 'no');
 }

@@ -3,7 +3,7 @@ import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
 import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
 
-/** Script files call this to pass their rows on, because a browser refuses to fetch local files. */
+/** Script files call this to pass on their rows, because a browser refuses to fetch local files. */
 declare global {
   interface Window {
     millraceRows?: TakeRows;
@@ -52,7 +52,7 @@ export function fileLoader(source: FileSource, count: number, isLocal: boolean):
   };
 }
 
-/** What search and sorting use. */
+/** The data for search and sorting. */
 interface AllRows {
   readonly texts: readonly string[];
   readonly facets: RowFacets;

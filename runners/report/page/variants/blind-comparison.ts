@@ -5,7 +5,7 @@ import { largePicture } from '../large/large-picture.js';
 import type { Page } from '../page.js';
 import { shuffledPairs, type VariantGroups, type VariantPair } from './variant-groups.js';
 
-/** The index of the row that won; -1: neither. */
+/** The index of the row that won, or -1. */
 interface Vote {
   readonly pair: VariantPair;
   readonly winner: number;

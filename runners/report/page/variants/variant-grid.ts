@@ -14,7 +14,7 @@ import { variantGroups, type VariantGroup, type VariantGroups } from './variant-
 /** A page of the grid ends with the original that reaches this number of rows. */
 const cellsAPage = 144;
 const mostValues = 12;
-/** Rows that differ in another column too share a cell: this many are shown, the others are counted. */
+/** Rows that also differ in another column share a cell: this many are shown, the others are counted. */
 const mostInPlace = 4;
 
 interface Shown {
@@ -23,7 +23,7 @@ interface Shown {
   readonly by: string;
 }
 
-/** Originals down, the values of one column across: all results of an original are in one line. */
+/** A grid with one line for each original and one column for each value: all results of an original are in one line. */
 export class VariantGrid {
   readonly element = h('div', { class: 'variants', hidden: true });
   readonly #page: Page;
@@ -38,7 +38,7 @@ export class VariantGrid {
   #shown: Shown | undefined;
   /** How many originals are drawn. */
   #drawn = 0;
-  /** An update that was overtaken draws nothing. */
+  /** Counts the updates, so that an outdated update draws nothing. */
   #turn = 0;
 
   /** @param find shows the rows of a query in the gallery */
@@ -152,7 +152,7 @@ function otherAxes(groups: readonly VariantGroup[]): [name: string, count: numbe
   return [...axes].map(([name, values]) => [name, values.size]);
 }
 
-/** One at least. */
+/** The next groups for the grid, at least one. */
 function nextGroups({ groups, values }: Shown, from: number): VariantGroup[] {
   let cells = 0;
   const next: VariantGroup[] = [];

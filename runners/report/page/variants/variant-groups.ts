@@ -56,7 +56,7 @@ export interface VariantPair {
   readonly right: { readonly value: string; readonly place: number };
 }
 
-/** More pairs than anybody compares in a day. */
+/** The limit of pairs: more than anybody compares in a day. */
 const mostPairs = 5000;
 
 /**
