@@ -64,7 +64,7 @@ async function fetchAll(
   const saved = `${count.saved} ${count.saved === 1 ? 'picture' : 'pictures'}${files} saved`;
   const reason =
     count.missing > 0
-      ? `${saved}, ${count.missing} could not be had: their URLs live 7 days, see the warnings.`
+      ? `${saved}, ${count.missing} could not be downloaded: their URLs are valid for 7 days, see the warnings.`
       : `${saved}, none is missing.`;
   return { type: 'finished', exitCode: count.missing > 0 ? 1 : 0, reason, ...(summary && { summary }) };
 }

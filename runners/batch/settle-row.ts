@@ -150,7 +150,7 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
   const name = `attempt ${attempt} of row ${JSON.stringify(id)}`;
   if ('jobId' in settlement)
     throw usage(
-      `${name} cannot be polled, since the row is bought again: write down what it cost, or that it was not sent`,
+      `${name} cannot be polled, because the row is bought again: record what it cost, or that it was not sent`,
     );
   const held = (await heldAttempts(folder.journal.journal, id)).get(attempt);
   if (held === undefined) throw usage(`${name} is not in doubt`);

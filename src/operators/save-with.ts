@@ -51,7 +51,7 @@ export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unkno
 }
 
 const notBehindJob =
-  'stands behind a stream that is not a job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
+  'is used after a stream that is not a job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
 
 /**
  * Detects a fan-out, which emits rows with their outcomes: without an error, none of them would be saved, and no type

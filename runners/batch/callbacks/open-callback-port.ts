@@ -44,7 +44,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     const why = code === 'EADDRINUSE' ? 'another program has the port' : message;
     throw new MillraceError(
       'usage',
-      `callbacks cannot be taken at ${addressOf(host, port)}: ${why}. Name another address with --webhook-listen; nothing was sent.`,
+      `callbacks cannot be received at ${addressOf(host, port)}: ${why}. Name another address with --webhook-listen; nothing was sent.`,
     );
   }
 }

@@ -180,8 +180,8 @@ class CallbacksOfRun implements RunCallbacks {
         if (again !== undefined && isGone) return this.doubled(id, jobId);
         const message =
           again === undefined
-            ? `The service called back about row "${id}", which is held as unknown: it was accepted, and its job is asked for.`
-            : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is asked for instead.`;
+            ? `The service called back about row "${id}", which is held as unknown: it was accepted, and its job is polled.`
+            : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is polled instead.`;
         parts.events.next({ type: 'warning', code: 'held', message });
         jobs.name(id, { attempt, jobId, ...(again && { again }) });
         return EMPTY;

@@ -75,7 +75,7 @@ async function readRunTimes(options: PollingOptions): Promise<{ kept: RunTimes; 
     };
   } catch (error) {
     const why = error instanceof z.ZodError ? 'it has another shape' : (error as Error).message;
-    return { kept: {}, problem: `${path} cannot be read and is learned anew: ${why}.` };
+    return { kept: {}, problem: `${path} cannot be read, so run times are learned anew: ${why}.` };
   }
 }
 

@@ -68,6 +68,6 @@ export async function refuseElsewhere(
   const why = isLost ? `, and ${elsewherePath(out)}, which says how far they are, is gone` : '';
   const message =
     `the run in ${out} has rows in a database (${database}) that may be on their way${why}: nothing was sent; ` +
-    'go on with --db and that database; once all of its rows have ended it can be gone on with either way';
+    'continue with --db and that database; once all of its rows have ended, the run can continue with or without it';
   throw new MillraceError('usage', message);
 }

@@ -45,8 +45,8 @@ export function journalFault(path: string, doing: 'opened' | 'read', cause: unkn
 /** The journal of this folder has lost records, according to other files of the run. */
 export function journalWithout(folder: string, why: string): JournalError {
   const message =
-    `The journal ${folder}/journal.jsonl has lost records: ${why}. What they told of would be bought again, so nothing was sent. ` +
-    'Put back the journal that belongs to these files, or run the same command with --repair: it takes over what the files say, and ' +
+    `The journal ${folder}/journal.jsonl has lost records: ${why}. The purchases in them would be made again, so nothing was sent. ` +
+    'Put back the journal that belongs to these files, or run the same command with --repair: it restores what the files show, and ' +
     'holds every row that may have been bought. Or begin anew in another --out. If you wrote that line yourself, remove it.';
   return new JournalError('journal-broken', message);
 }
@@ -77,6 +77,6 @@ export function unknownWord(what: string, word: string): JournalError {
 function newer(what: string): JournalError {
   return new JournalError(
     'journal-newer',
-    `The journal ${what}: it was written by a newer one; go on with that.`,
+    `The journal ${what}: it was written by a newer millrace: continue with that version.`,
   );
 }

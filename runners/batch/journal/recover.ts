@@ -141,7 +141,7 @@ class Pass {
     const message =
       `The journal ${this.path} is damaged: line ${this.line}, at byte ${offset}, ${why}. Nothing was sent. ` +
       'Put back a good copy of the file, or run the same command with --repair: it keeps the damaged file beside it, ' +
-      'goes on with every record that can be read, and holds the rows whose purchase may be lost.';
+      'continues with every record that can be read, and holds the rows whose purchase may be lost.';
     return new JournalError('journal-broken', message, { offset, line: this.line });
   }
 }

@@ -92,8 +92,8 @@ async function giveUp(
 
 function moved(folder: string, path: string): LockError {
   const message =
-    `The run in ${folder} was moved or removed while it went on, and what it bought stands in that folder alone: a new run under this name ` +
-    `would buy it again. Nothing was sent. Put the folder back, or choose another --out. If the rows are to be bought again, remove ${path}.`;
+    `The run in ${folder} was moved or removed during the run, and only that folder has its purchases: a new run under this name ` +
+    `would make them again. Nothing was sent. Put the folder back, or choose another --out. If the rows are to be bought again, remove ${path}.`;
   return new LockError('moved', message);
 }
 

@@ -119,7 +119,7 @@ function ownerOf(
 
 function heldHere(folder: string, owner: Owner | 'unreadable' | undefined): LockError {
   const known = typeof owner === 'object' ? owner : undefined;
-  const who = known === undefined ? 'another process, which has not said its name yet' : named(known);
+  const who = known === undefined ? 'another process, whose name is not known yet' : named(known);
   const message = `The run in ${folder} is held by ${who}. Wait for its end, or choose another --out.`;
   return new LockError('held', message, known);
 }

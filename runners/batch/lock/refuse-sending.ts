@@ -49,7 +49,7 @@ async function databaseWithRows(disk: Disk, folder: string): Promise<string | un
 }
 
 function sentElsewhere(folder: string, owner: Owner): LockError {
-  const message = `The run in ${folder} goes on (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. Nothing was sent. Wait for its end, and start again: what it has bought is named then.`;
+  const message = `The run in ${folder} is running (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. Nothing was sent. Wait for its end, and start again: what it has bought is named then.`;
   return new LockError('held', message, owner);
 }
 

@@ -182,14 +182,14 @@ function hash(text: string): string {
 
 function copied(folder: string, note: z.infer<typeof progressSchema>, path: string): LockError {
   const message =
-    `The journal in ${folder} is a copy, or an earlier state, of a run that has gone on in ${note.folder} since (${note.started}): what was bought ` +
-    `there would be bought again. Nothing was sent. Go on in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
+    `The journal in ${folder} is a copy, or an earlier state, of a run that has continued in ${note.folder} since (${note.started}): what was bought ` +
+    `there would be bought again. Nothing was sent. Continue in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
   return new LockError('copied', message);
 }
 
 function putBack(folder: string, note: z.infer<typeof progressSchema>): LockError {
   const message =
-    `The journal in ${folder} is an earlier state of this run, which has gone on since (${note.started}): what was bought ` +
+    `The journal in ${folder} is an earlier state of this run, which has continued since (${note.started}): what was bought ` +
     'then would be bought again. Nothing was sent. Put the latest state of the folder back. If that is lost, start the run with --repair: it holds every row that may have been bought.';
   return new LockError('copied', message);
 }
@@ -197,6 +197,6 @@ function putBack(folder: string, note: z.infer<typeof progressSchema>): LockErro
 async function heldAsCopy(disk: Disk, folder: string, path: string): Promise<LockError> {
   const note = await readNote(disk, path, progressSchema).catch(() => undefined);
   const where = note === undefined ? 'another folder' : `${note.folder} (process ${note.pid})`;
-  const message = `The run in ${folder} is a copy of the one in ${where}, which another process works on. Nothing was sent. Wait for its end, and go on there.`;
+  const message = `The run in ${folder} is a copy of the one in ${where}, which another process works on. Nothing was sent. Wait for its end, and continue there.`;
   return new LockError('held', message, note);
 }

@@ -45,7 +45,7 @@ function pathFrom(manifest: string, folder: string): string {
   if (path === '..' || path.startsWith('../'))
     throw new ManifestError(
       manifest,
-      `has to lie in ${folder} or above it, so that it can name the pictures by paths`,
+      `must be in ${folder} or above it, so that it can name the pictures by paths`,
     );
   return path === '' ? '' : `${path}/`;
 }
@@ -125,7 +125,7 @@ async function whyNot(
   if (found?.kind !== 'file') return found?.kind === 'folder' ? 'is a folder' : 'is not a plain file';
   const format = formatOf(await readHead(disk, path));
   if (format === undefined) return 'is not a picture';
-  return taken.includes(format) ? undefined : `is a ${format} picture; PNG, JPEG and WebP are taken`;
+  return taken.includes(format) ? undefined : `is a ${format} picture; PNG, JPEG and WebP are accepted`;
 }
 
 async function readHead(disk: Disk, path: string): Promise<Uint8Array> {

@@ -32,10 +32,10 @@ export class ExpiringPictures {
     if (ends.length === 0) return undefined;
     const first = living.reduce((earliest, end) => Math.min(earliest, end), Infinity);
     const gone =
-      dead === 0 ? '' : ` The URLs of ${dead} are older than 7 days, and hardly to be had any more.`;
+      dead === 0 ? '' : ` The URLs of ${dead} are older than 7 days, and probably no longer valid.`;
     if (living.length === 0) return `${count(dead)} paid for and not saved.${gone}`;
     const hours = Math.floor((first - now) / hourMs);
-    return `${count(living.length)} paid for and not saved yet; the first URL dies at ${isoTime(first)}, in ${hours} h: run again, or fetch with refetch.${gone}`;
+    return `${count(living.length)} paid for and not saved yet; the first URL expires at ${isoTime(first)}, in ${hours} h: run again, or fetch with refetch.${gone}`;
   }
 }
 

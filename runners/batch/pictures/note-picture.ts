@@ -49,7 +49,7 @@ function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format
   const pair = `${asked} ${format}`;
   if (context.pictures.warned.has(pair)) return;
   context.pictures.warned.add(pair);
-  const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved as what it is. Others like it are not reported.`;
+  const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved in that format. Others like it are not reported.`;
   context.events.next({ type: 'warning', code: 'format', message });
 }
 
@@ -57,7 +57,7 @@ function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format
 export function noteNoPicture({ pictures, events }: PurchaseContext, { id, request }: RowFacts): void {
   if (request.kind !== 'edit') return;
   if (pictures.pictureless.edits++ > 0) return;
-  const message = `Row "${id}" completed, and no picture is in its reply: what came stands as "output" in results.jsonl. Others like it are counted at the end.`;
+  const message = `Row "${id}" completed, but its reply has no picture: it is kept as "output" in results.jsonl. Others like it are counted at the end.`;
   events.next({ type: 'warning', code: 'picture', message });
 }
 
@@ -95,7 +95,7 @@ export function noteProblems(
     const kind = `field ${field.replace(/\[\d+\]/g, '[]')}`;
     if (problem === undefined || pictures.warned.has(kind)) continue;
     pictures.warned.add(kind);
-    const message = `Row "${id}" completed, and has no file to save: ${field} ${problem}. Others like it are not reported; results.jsonl says it under "files".`;
+    const message = `Row "${id}" completed, and has no file to save: ${field} ${problem}. Others like it are not reported; see "files" in results.jsonl.`;
     events.next({ type: 'warning', code: 'picture', message });
   }
 }

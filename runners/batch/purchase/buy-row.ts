@@ -134,7 +134,7 @@ function block({ service, stops, events }: PurchaseContext, endpoint: string, me
   if (!blocked.add(endpoint, message)) return;
   const cause = blocked.whyStop(message);
   if (cause !== undefined) stops.stop(cause);
-  const text = `The service knows no endpoint "${endpoint}": its rows are left to be done (${message}).`;
+  const text = `The service does not know the endpoint "${endpoint}": its rows are left for a later start (${message}).`;
   events.next({ type: 'warning', code: 'endpoint', message: text });
 }
 

@@ -141,7 +141,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const price = lost ? money.prices.priceOf(row) : null;
   if (lost) money.ledger.hold(row.id, price, row);
   const message = lost
-    ? 'its purchase may stand in the part of the journal that was lost: it is not sent again'
+    ? 'its purchase may be in the lost part of the journal: it is not sent again'
     : `it failed before as ${code}: ${failureCodes[code].meaning}`;
   // Known purchases are in costs.csv already; the lost one counts as a further attempt.
   const attempt = attempts === 0 ? 0 : attempts + 1;

@@ -97,13 +97,13 @@ export async function undone(
   const name = `row ${JSON.stringify(row.id)}`;
   const last = await lastRecord(journal, row.id);
   if (last?.k === 'outcome' && row.status === 'expired')
-    throw usage(`${name}: a cost that was written down stays written down, and cannot be taken back`);
+    throw usage(`${name}: a recorded cost cannot be taken back`);
   if (last?.k === 'freed')
     throw usage(
-      `${name}: what was decided about attempt ${last.attempt} stays decided, because the row is sent or asked for anyway`,
+      `${name}: what was decided about attempt ${last.attempt} cannot be taken back, because the row is sent or polled anyway`,
     );
   if (last === undefined || !isSettledByHand(last))
-    throw usage(`${name} was not settled, or has gone on since: nothing can be taken back`);
+    throw usage(`${name} was not settled, or has continued since: nothing can be taken back`);
   const held = heldOutcome(row, at);
   if (held === undefined) throw usage(`${name}: what was held for it is not known any more`);
   return { records: [held], toDo: -1 };

@@ -51,7 +51,7 @@ export async function openFilesAsked(
 }
 
 function forFilesText(rows: number, paths: readonly string[]): string {
-  const are = rows === 1 ? 'completed row is' : 'completed rows are';
+  const have = rows === 1 ? 'completed row has' : 'completed rows have';
   const named = paths.join(', ');
-  return `${rows} ${are} taken up for files that were not asked for before (${named}): they are downloaded as long as their addresses live, and nothing is bought.`;
+  return `${rows} ${have} files that were not asked for before (${named}): these are downloaded while their URLs are valid, and nothing is bought.`;
 }

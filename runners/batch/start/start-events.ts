@@ -42,8 +42,8 @@ function* warnings({
   if (changedFailures > 0) {
     const message =
       changedFailures === 1
-        ? '1 failed row has changed since: it stays failed until --retry takes it up.'
-        : `${changedFailures} failed rows have changed since: they stay failed until --retry takes them up.`;
+        ? '1 failed row has changed since: it stays failed until --retry sends it again.'
+        : `${changedFailures} failed rows have changed since: they stay failed until --retry sends them again.`;
     yield { type: 'warning', code: 'changed', message };
   }
   if (taken.doubled > 0) {
@@ -58,7 +58,7 @@ function* warnings({
   }
   if (lostPictures) {
     const message =
-      'The folder "images" is gone, and pictures of earlier starts with it: refetch saves those again whose URLs still live, and buys nothing.';
+      'The folder "images" is gone, and pictures of earlier starts with it: refetch saves those again whose URLs are still valid, and buys nothing.';
     yield { type: 'warning', code: 'picture', message };
   }
   if (heldUpToRow !== undefined && ahead.toHold > 0) {

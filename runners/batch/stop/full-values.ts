@@ -20,7 +20,7 @@ export class FullValues {
     const name = JSON.stringify([full.column, full.value]);
     if (this.first.has(name) || this.first.size >= valuesKept) return undefined;
     this.first.set(name, full);
-    return `No more rows fit under the cap of ${fullValueText(full)}: they stay to be done, and others go on.`;
+    return `No more rows fit under the cap of ${fullValueText(full)}: they are left for a later start, and others continue.`;
   }
 
   /** The end of a start that leaves rows because of such caps. */
@@ -28,7 +28,7 @@ export class FullValues {
     const full = [...this.first.values()];
     const names = full.slice(0, valuesShown).map(fullValueText);
     const more = this.first.size > names.length ? ', …' : '';
-    const reason = `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to go on, or as it is once money of theirs is free again.`;
+    const reason = `Rows are left at the caps of their values: ${names.join(', ')}${more}. Run again with a higher --max-cost-by to continue, or unchanged once some of their money is free again.`;
     const columns = new Map(full.map(({ column, cap }) => [column, toUsd(cap)]));
     const caps = [...columns].map(([column, usd]) => ({ option: 'max-cost-by' as const, column, usd }));
     return { exitCode: 3, reason, caps };

@@ -96,7 +96,7 @@ function problemOf({ options, money: { prices, ledger } }: Run, row: Row): strin
     return 'needs the host of the queue API: {base_url} is missing';
   const isCapped = ledger.snapshot().cap !== undefined || options.maxCostPerDayUsd !== undefined;
   if (!isCapped || isRead(rowFactsOf(row)) || prices.priceOf(row) !== null) return undefined;
-  return 'has no known price, so a cost cap cannot hold: give its endpoint a price (--prices), or reckon with one (--assume-price)';
+  return 'has no known price, so a cost cap cannot hold: give its endpoint a price (--prices), or assume one (--assume-price)';
 }
 
 function wrong({ row, line, id, hash, cells }: Row, message: string): InvalidRow {

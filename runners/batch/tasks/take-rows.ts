@@ -151,7 +151,7 @@ function rowTask(
 function grown({ options }: Run, { bytes, isInLine }: Growth): string {
   const lastRow =
     isInLine && !options.manifest.settings.gzip
-      ? ' The last row was taken as it was priced, though its line goes on now.'
+      ? ' The last row was sent as it was priced, although its line is longer now.'
       : '';
   return `${options.manifest.settings.name} has grown by ${bytes} bytes since it was priced: what was appended waits for the next start.${lastRow}`;
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../io/usage-error.js';
 /** Prints a script, made from the declared commands, that completes commands, options and files in bash or zsh. */
 export function completionCommand({ args: [shell], io, program }: CommandCall<[string]>): number {
   if (shell !== 'bash' && shell !== 'zsh')
-    throw new UsageError([`"${shell}" is not a shell that is completed: bash and zsh are`]);
+    throw new UsageError([`"${shell}" is not a supported shell: use bash or zsh`]);
   const commands = program.commands.map((command) => ({
     name: command.name(),
     about: command.description(),

@@ -28,8 +28,8 @@ export async function initCommand({ args: [folder], raw, io }: CommandCall<[stri
     [
       `Look at it, and check it with: ${command('plan')}`,
       `Rehearse it with: ${command('run')}`,
-      'A service cannot read this folder: in place of --local, --images-base URL says where the pictures lie on the web,',
-      'and --upload s3://bucket/prefix brings them there.',
+      'A service cannot read this folder: instead of --local, --images-base URL names their address on the web,',
+      'or --upload s3://bucket/prefix uploads them.',
       '',
     ].join('\n'),
   );

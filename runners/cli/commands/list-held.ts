@@ -70,7 +70,7 @@ function waysToSettle({ one, settle, polled }: Ways, asked: string): string[] {
 /** A rehearsal has no account to look at, and no job continues. */
 function waysOfRehearsal({ one, settle }: Ways): string[] {
   return [
-    'In a real run, look each of them up in your account at the service; --job and --statement then name what is there. Here, several ids at once too:',
+    'In a real run, look each of them up in your account at the service, and use --job or --statement. Here, several ids can be named at once:',
     '  as if it were not there:',
     `    ${settle(...one, '--not-sent')}`,
     '  as if it were there, and its result given up (put what it cost for USD):',

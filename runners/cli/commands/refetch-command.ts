@@ -23,7 +23,7 @@ export async function refetchCommand({
   try {
     const events$ = refetch(folder, { ...limits, stop: stop.orders$ });
     const last = await lastValueFrom(events$.pipe(tap((event) => warn(event, io))));
-    if (last.type !== 'finished') throw new Error('the downloads ended without saying how');
+    if (last.type !== 'finished') throw new Error('the downloads ended without a result');
     return printEnd(last, { quiet, json }, io, stop.exitCode());
   } finally {
     stop.close();

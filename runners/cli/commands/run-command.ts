@@ -131,7 +131,7 @@ async function attendRun(run: StartedRun): Promise<number> {
       ).pipe(tap(look)),
     );
     view.close();
-    if (last.type !== 'finished') throw new Error('a run ended without saying how');
+    if (last.type !== 'finished') throw new Error('a run ended without a result');
     if (typeof answer === 'object') throw answer.error;
     if (answer === 'interrupted') return interrupted(last.exitCode, run);
     if (last.exitCode === 2 && checked !== undefined) explainRefusal(checked, run);

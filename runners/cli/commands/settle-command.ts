@@ -57,13 +57,13 @@ async function agreeToAmount(
     if (amount <= (price > 0 ? price * plausibleTimes : toMicroDollars(plausibleUsd))) continue;
     const than =
       price > 0
-        ? `row ${JSON.stringify(id)} was to cost ${formatMoney(price)}`
+        ? `row ${JSON.stringify(id)} was expected to cost ${formatMoney(price)}`
         : `the price of row ${JSON.stringify(id)} is not known`;
     const text = plainText(
-      `--paid: ${formatMoney(amount)} is much, ${than}, and a cost that is written down cannot be taken back`,
+      `--paid: ${formatMoney(amount)} seems too high: ${than}; a recorded cost cannot be taken back`,
       500,
     );
-    return agree(text, 'Settle it so?', options, io);
+    return agree(text, 'Record it?', options, io);
   }
 }
 
@@ -82,7 +82,7 @@ function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement
   const { attempt, job } = options;
   if (ids.length === 0) throw new UsageError(['name the rows: millrace settle <out> <id…>']);
   if (ids.length > 1 && job !== undefined)
-    throw new UsageError(['--job: a job is that of one row: name one id']);
+    throw new UsageError(['--job: a job belongs to one row: name one id']);
   if (ids.length > 1 && attempt !== undefined)
     throw new UsageError(['--attempt: counts the purchases of one row: name one id']);
   return [...new Set(ids)].map((id) => ({ id, settlement, ...(attempt !== undefined && { attempt }) }));
@@ -103,7 +103,7 @@ function chosen(options: SettleArguments): Settlement {
   const [way] = ways;
   if (way !== undefined && ways.length === 1) return way;
   throw new UsageError([
-    'say how the row ended, by one of --job ID, --paid USD and --not-sent, or by --statement FILE; --undo takes that back',
+    'say how the row ended with one of --job ID, --paid USD and --not-sent, or with --statement FILE; --undo takes that back',
   ]);
 }
 
@@ -168,11 +168,11 @@ function isToBeDone(settlement: Settlement): boolean {
 function lineOf({ id, settlement, attempt }: RowSettlement): string {
   const name = attempt === undefined ? id : `${id}, attempt ${attempt}`;
   const isFreed = attempt !== undefined;
-  if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is asked for when the run goes on`;
+  if ('jobId' in settlement) return `${name}: job ${settlement.jobId} is polled when the run continues`;
   if ('notSent' in settlement)
     return isFreed
-      ? `${name}: was not sent, and is in doubt no more`
-      : `${name}: is sent when the run goes on`;
+      ? `${name}: was not sent, and is no longer in doubt`
+      : `${name}: is sent when the run continues`;
   if ('undo' in settlement) return `${name}: is in doubt again`;
   const paid = formatMoney(toMicroDollars(settlement.paidUsd));
   return isFreed ? `${name}: cost ${paid}` : `${name}: was paid, ${paid}, and its result is given up`;

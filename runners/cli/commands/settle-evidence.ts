@@ -84,8 +84,8 @@ async function problemOf(
   // The key goes only to a host from the options, environment or configuration, never to one from the run's files.
   if (named.baseUrl !== baseUrl)
     return {
-      text: `${job} was not asked for: the run is against ${baseUrl}, which is not the host that --base-url, MILLRACE_BASE_URL or the configuration names`,
-      instead: `add --base-url ${baseUrl}, or --yes, which settles it without asking`,
+      text: `${job} was not looked up: the run is against ${baseUrl}, which is not the host that --base-url, MILLRACE_BASE_URL or the configuration names`,
+      instead: `add --base-url ${baseUrl}, or --yes to settle it without looking it up`,
     };
   const { key } = await readApiKey(named.apiKeyFile, io);
   fault.secrets.push(key);
@@ -100,10 +100,10 @@ async function problemOf(
         catchError((error: unknown) => {
           const isUnknown = isMillraceError(error) && error.code === 'not-found';
           const why = error instanceof Error ? error.message : String(error);
-          if (!isUnknown) return of({ text: `${job} could not be asked for: ${why}`, instead });
+          if (!isUnknown) return of({ text: `${job} could not be looked up: ${why}`, instead });
           return of({
             text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (those of /runsync for a minute)`,
-            instead: `where your account shows that it was charged, --paid USD writes that down; ${instead}`,
+            instead: `if your account shows that it was charged, record that with --paid USD; ${instead}`,
           });
         }),
       ),
@@ -146,7 +146,7 @@ export async function proposedSettlements(
     const charges = one.charges.map(nameOfCharge).join(' ');
     const blind = one.charges.length === 0 ? whyBlind(one) : undefined;
     if (isAskedFor(row, one)) {
-      const text = `${nameOf(one.purchase)}: it was accepted as job ${one.purchase.jobId}, which the next start asks for: not settled`;
+      const text = `${nameOf(one.purchase)}: it was accepted as job ${one.purchase.jobId}, which the next start polls: not settled`;
       beyond.push({ text, command: undefined });
       continue;
     }
@@ -194,7 +194,7 @@ function ambiguous(
   const isEach = rivals.length === 0 && charges.length === alike.length + settled.length;
   const command = isEach ? allPaid(folder, alike, charges) : undefined;
   const instead =
-    command && '. It is one for each, so all were paid; to write that down and give their results up:';
+    command && '. There is one for each, so all were paid; to record that and give up their results:';
   return {
     text: `${names}: the statement has ${what}${shared}: not settled; ${look}${instead ?? ''}`,
     command,

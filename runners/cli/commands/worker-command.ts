@@ -138,7 +138,7 @@ export function reportWork(
 }
 
 function calledAt(listen: WorkerFlags['webhookListen']): string {
-  return listen === undefined ? '' : `, callbacks are taken at ${listen.host}:${listen.port}`;
+  return listen === undefined ? '' : `, callbacks are received at ${listen.host}:${listen.port}`;
 }
 
 function progressText({ submitted, ended }: { submitted: number; ended: number }): string {

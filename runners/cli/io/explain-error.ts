@@ -72,6 +72,8 @@ export function explainPort(error: unknown, port: number): never {
   if (code === 'EADDRINUSE')
     throw new UsageError([`--port: ${port} is in use: choose another one, or leave it out for any free one`]);
   if (code === 'EACCES')
-    throw new UsageError([`--port: ${port} is not for this user: choose one above 1023`]);
+    throw new UsageError([
+      `--port: ${port} needs rights that this user does not have: choose one above 1023`,
+    ]);
   throw error;
 }

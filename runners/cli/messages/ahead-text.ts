@@ -62,7 +62,7 @@ function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first, elsewhere } = bought;
   const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; each is bought again: ${priceText(cost)}`;
-  const goOn = elsewhere && `To go on with what was begun, name its folder: ${outOf(elsewhere)}`;
+  const goOn = elsewhere && `To continue the run that was begun, name its folder: ${outOf(elsewhere)}`;
   if (goOn !== undefined) return fact('bought', plainText(`${what}. ${goOn}`, 2000));
   return fact(
     'bought',
@@ -150,14 +150,16 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
   const ids = changed.ids.map((id) => plainText(id, 60)).join(', ');
   const more = changed.count > changed.ids.length ? ', …' : '';
   const run = [
-    ...fact('folder', `${shownOut}: the run goes on, and this is the difference`),
+    ...fact('folder', `${shownOut}: this continues the run, with the following differences`),
     ...fact(
       'done',
       `${formatCount(done.completed)} completed${done.failed > 0 ? `, ${formatCount(done.failed)} failed` : ''}`,
     ),
     ...fact(
       'going on',
-      ongoing > 0 ? `${countOf(ongoing, 'row')} whose job or picture is asked for; nothing is bought` : '',
+      ongoing > 0
+        ? `${countOf(ongoing, 'row')} whose job is polled or picture downloaded; nothing is bought`
+        : '',
     ),
     ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
     ...fact(
@@ -244,5 +246,5 @@ function heldText(held: number, out: string): string {
 function takesText(takesMs: number | undefined): string {
   return takesMs === undefined
     ? ''
-    : `, and take about ${formatDuration(takesMs)} at the pace of the last one`;
+    : `, and take about ${formatDuration(takesMs)} at the rate of the last one`;
 }

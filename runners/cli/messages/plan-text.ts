@@ -21,7 +21,7 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact(
       'repeats',
       plan.repeats > 0
-        ? `${countOf(plan.repeats, 'row')} that ask again for what stands before; each is bought`
+        ? `${countOf(plan.repeats, 'row')} that repeat the request of an earlier row; each is bought`
         : '',
     ),
     ...fact(

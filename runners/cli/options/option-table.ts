@@ -123,7 +123,7 @@ export function addOptions(command: Command, name: CommandName, argv?: readonly 
     if (isLong && group !== undefined) declared.helpGroup(group);
     command.addOption(declared);
     if (!isUndone(row)) continue;
-    const undoing = new Option(noFlagOf(option.name), 'not so, whatever a configuration file says');
+    const undoing = new Option(noFlagOf(option.name), 'off, whatever a configuration file says');
     if (isLong && group !== undefined) undoing.helpGroup(group);
     command.addOption(undoing);
   }

@@ -34,7 +34,7 @@ export function parseHost(given: string): { value: string } | { problem: string 
   }
   if (url.username !== '' || url.password !== '') {
     return {
-      problem: `"${withoutSecrets(given)}" holds a name or a password: the key comes from MILLRACE_API_KEY`,
+      problem: `"${withoutSecrets(given)}" contains a user name or a password: the key comes from MILLRACE_API_KEY`,
     };
   }
   if (url.search !== '' || url.hash !== '')

@@ -54,7 +54,7 @@ async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
         : `the manifest is not the one that was planned: ${count === 0 ? 'its bytes have changed, though no row that is sent' : `${countOf(count, 'row')} of it ${count === 1 ? 'differs' : 'differ'}`}`,
       ...lines,
       ...(count > lines.length ? [`… and ${countOf(count - lines.length, 'more row')}`] : []),
-      ...(isDearer ? [`the price is ${priceText(cost)}; planned was ${priceText(foot)}`] : []),
+      ...(isDearer ? [`the price is ${priceText(cost)}; planned: ${priceText(foot)}`] : []),
     ],
     `nothing was sent; look at the changes and plan anew: millrace plan … --save ${plan.name}`,
   );
@@ -62,9 +62,9 @@ async function holdToPlan(plan: SavedPlan, start: StartByPlan): Promise<void> {
 
 /** The difference if the manifest is the same file: a file of axes, or prices, may have changed. */
 function sameFileText(count: number, isInPrice: boolean): string {
-  if (count === 0) return 'the same rows come in another order';
+  if (count === 0) return 'the same rows are in another order';
   const rows = countOf(count, 'row');
-  return isInPrice ? `the price of ${rows} is another` : `${rows} ${count === 1 ? 'differs' : 'differ'}`;
+  return isInPrice ? `the price of ${rows} has changed` : `${rows} ${count === 1 ? 'differs' : 'differ'}`;
 }
 
 async function sumOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {

@@ -129,8 +129,8 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   const run = shownPath(first, cwd);
   const command = await commandOfRun(first, { cwd });
   const again = command && runAgain(command, '--retry', 'failed');
-  const goOn = again === undefined ? '' : ` To go on in ${run}: ${again}`;
-  const text = `note: these are the failures of the run in ${run}, and they go into a run of their own, ${shownPath(out, cwd)}: ${cap} and what was decided there do not hold here.${goOn}`;
+  const goOn = again === undefined ? '' : ` To continue in ${run}: ${again}`;
+  const text = `note: these are the failures of the run in ${run}, and they start a new run, ${shownPath(out, cwd)}: ${cap} and what was decided there do not apply here.${goOn}`;
   return [plainText(text, 2000)];
 }
 

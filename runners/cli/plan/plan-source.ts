@@ -120,7 +120,7 @@ export function lowPriorityNote(
       ? job > 0 || Object.values(endpoints).some((endpoint) => endpoint.mode === 'async')
       : mode === 'async' && job + edit > 0;
   return isAsync
-    ? ['note: --low-priority: rows that go to /run wait at the service behind all jobs that do not say so']
+    ? ['note: --low-priority: rows that go to /run wait at the service behind all jobs without low priority']
     : ['note: --low-priority has no effect: no row goes to /run (--mode async)'];
 }
 

@@ -55,7 +55,7 @@ export async function keepMetricsFile(options: MetricsFileOptions): Promise<Metr
   const tryToWrite = (): Promise<void> =>
     write().catch((error: unknown) => {
       if (!isWarned)
-        options.warn(`${path} could not be written (${reasonOf(error)}): the metrics stand still`);
+        options.warn(`${path} could not be written (${reasonOf(error)}): the metrics are no longer updated`);
       isWarned = true;
     });
   await write().catch((error: unknown) => {

@@ -58,7 +58,7 @@ export function metricsText(figures: Figures, run: string, isRunning: boolean): 
     ...metric(
       'millrace_cost_usd',
       'gauge',
-      'Money over all starts of the run, by what is known of it.',
+      'Money over all starts of the run, by state.',
       run,
       costOf(summary),
     ),

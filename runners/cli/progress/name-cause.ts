@@ -45,13 +45,12 @@ export function nameCause(standing: Standing, at: number): string | undefined {
 
 function nameWait({ waits, unreached }: Standing, at: number): string | undefined {
   const untilLimit = (waits.get('rate-limited') ?? 0) - at;
-  if (untilLimit > 0) return `rate limited by the service, going on in ${formatDuration(untilLimit)}`;
+  if (untilLimit > 0) return `rate limited by the service, continuing in ${formatDuration(untilLimit)}`;
   const untilTry = (waits.get('backoff') ?? 0) - at;
   const why = unreached === undefined ? '' : `: ${unreached}`;
   if (untilTry > 0) return `backing off, next try in ${formatDuration(untilTry)}${why}`;
   const untilFound = (waits.get('not-found') ?? 0) - at;
-  if (untilFound > 0)
-    return `the service says that it does not know a job, asked again in ${formatDuration(untilFound)}`;
+  if (untilFound > 0) return `the service does not know a job, asking again in ${formatDuration(untilFound)}`;
   const untilGate = (waits.get('gate') ?? 0) - at;
   return untilGate > 0 ? `requests are held back for ${formatDuration(untilGate)}` : undefined;
 }

@@ -99,7 +99,9 @@ function followText(isCapped: boolean, { local, yes }: StartedRun['options']): s
 function refuseDearer({ price }: Ahead, { name, foot }: SavedPlan): void {
   if (price.estimated <= foot.estimated && price.unpriced <= foot.unpriced) return;
   throw new UsageError(
-    [`this start costs ${priceText(price)}, by what the service has charged; planned was ${priceText(foot)}`],
+    [
+      `this start costs ${priceText(price)} by the charges of the service so far; planned: ${priceText(foot)}`,
+    ],
     `nothing was sent; plan anew with --prices and --save ${name}`,
   );
 }
@@ -173,8 +175,7 @@ export async function confirmRedo(
   stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
   if (outdated === undefined || yes) return 'go';
-  if (canAsk(io))
-    return askToGo(`${outdatedRows(outdated)}. Buy what they ask for all the same?`, io, stopped);
+  if (canAsk(io)) return askToGo(`${outdatedRows(outdated)}. Buy them again all the same?`, io, stopped);
   throw new UsageError(
     [
       ...describeOutdated(outdated).map((line) => plainText(line)),
@@ -200,7 +201,7 @@ function boughtAlready(
 ): UsageError {
   const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)} (${formatMoney(cost.estimated)})`;
   const instead =
-    elsewhere === undefined ? 'give the rows their earlier ids' : `go on there with ${outOf(elsewhere)}`;
+    elsewhere === undefined ? 'give the rows their earlier ids' : `continue there with ${outOf(elsewhere)}`;
   return new UsageError(
     [plainText(`${what}. It asks about them, and it cannot ask here: ${whyNot(io)}`, 2000)],
     `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,

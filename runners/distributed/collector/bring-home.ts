@@ -44,10 +44,7 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Home)
       const { seats, rows } = await countSeats(database, run);
       if (seats === 0) return start;
       if (order.isStopped)
-        throw new DatabaseError(
-          'database-away',
-          `${rows} rows are on their way at workers still: nothing was sent.`,
-        );
+        throw new DatabaseError('database-away', `${rows} rows are still at workers: nothing was sent.`);
       const now = scheduler.now();
       if (!hasWarned && now - begunAt >= patienceMs) {
         hasWarned = true;

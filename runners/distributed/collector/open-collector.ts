@@ -105,7 +105,7 @@ function journalOf(journal: Journal, connected: ConnectedDatabase, database: Dat
 
 function notThere(out: string, note: RunNote, shown: string): MillraceError {
   const message =
-    `The run in ${out} lives in the database ${note.database}, and ${shown} does not know it: rows of it may be on their way there. ` +
+    `The run in ${out} is in the database ${note.database}, but ${shown} does not know it: rows of it may be on their way there. ` +
     'Nothing was sent. Name that database, or choose another --out.';
   return new MillraceError('usage', message);
 }
@@ -131,7 +131,7 @@ export function journalOfRun(
       const { code, message, cause } = explainDatabase(error, 'of the run');
       throw new DatabaseError(
         code,
-        `${message} Nothing is settled: settle it again when the database is there.`,
+        `${message} Nothing is settled: settle again when the database is back.`,
         { cause },
       );
     }

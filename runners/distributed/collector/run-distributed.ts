@@ -87,7 +87,7 @@ function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {
   if (rate === 'runpod')
     throw new MillraceError(
       'usage',
-      '--rate runpod does not go with --db: say so many requests a second over all workers',
+      '--rate runpod cannot be used with --db: give the requests a second for all workers',
     );
   return { concurrency, rate, webhooks };
 }

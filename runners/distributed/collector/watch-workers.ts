@@ -65,7 +65,7 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
 function nobodyIsThere(open: number, workerCommand: string | undefined): string {
   const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
   const start = workerCommand === undefined ? '' : ` Start one: ${workerCommand}`;
-  return `${rows}, and no worker is there.${start}`;
+  return `${rows}, but no worker is running.${start}`;
 }
 
 function isThere({ seenMsAgo }: WorkerState): boolean {
@@ -117,7 +117,7 @@ export class SilentWorkers {
     const what = workers.some(isThere)
       ? `${its} ${rows === 1 ? 'has' : 'have'} gone on`
       : `${its} ${rows === 1 ? 'waits' : 'wait'} for another worker`;
-    this.report(before, `${this.nameOf(before)} is taken for dead: ${what}`);
+    this.report(before, `${this.nameOf(before)} is declared dead: ${what}`);
   }
 
   private nameOf({ worker, host }: WorkerState): string {

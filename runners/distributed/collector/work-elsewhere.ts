@@ -126,7 +126,7 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
     forwarding = forwarding
       .then(() => remote.ask(() => stopStart(remote.database, remote, cause)))
       .catch((error: unknown) => {
-        const message = `The workers could not be told to stop: ${(error as Error).message}`;
+        const message = `The workers could not be asked to stop: ${(error as Error).message}`;
         run.events.next({ type: 'warning', code: 'database', message });
       });
   });

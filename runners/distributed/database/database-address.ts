@@ -96,7 +96,7 @@ function rootOf(named: string | undefined, mode: Mode): ConnectionOptions {
   const isChecked = mode === 'verify-ca' || mode === 'verify-full' || (mode === 'require' && isThere);
   if (!isChecked) return { rejectUnauthorized: false };
   if (!isThere) {
-    const message = `sslmode=${mode} needs the certificate of whoever signed the server's: name it by PGSSLROOTCERT, or put it at ${path} (PGSSLROOTCERT=system takes the system's)`;
+    const message = `sslmode=${mode} needs the root certificate that signed the server's: name it with PGSSLROOTCERT, or put it at ${path} (PGSSLROOTCERT=system takes the system's)`;
     throw new DatabaseError('database', message);
   }
   const ca = textOf(path, 'PGSSLROOTCERT');

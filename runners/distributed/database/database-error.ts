@@ -40,15 +40,14 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '53300': awayBecause('it has too many connections already (max_connections)'),
   '53100': awayBecause('its disk is full'),
   '57014': () => 'gave up a statement that another user cancelled.',
-  '25P03': () =>
-    'ended a transaction, as it heard nothing of it for too long: this machine may be very busy.',
+  '25P03': () => 'ended a transaction that was idle for too long: this machine may be very busy.',
   '25006': () => 'is read-only: it is a standby, or about to become one.',
   '40001': inTheWay,
   '40P01': inTheWay,
   '28P01': () =>
     'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
-  '28000': (message) => `lets nobody in from here: ${message} (see its pg_hba.conf).`,
-  '3D000': (message) => `cannot be opened: ${message}. Make it first (createdb).`,
+  '28000': (message) => `refuses connections from here: ${message} (see its pg_hba.conf).`,
+  '3D000': (message) => `cannot be opened: ${message}. Create it first (createdb).`,
   '42501': (message) =>
     `does not allow what millrace needs: ${message}. Its user must own the database, or have CREATE on it.`,
   DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
@@ -59,16 +58,16 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
 };
 
-const untrusted = 'has a certificate that PGSSLROOTCERT does not vouch for.';
+const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
 
 function byMessage(message: string, away: boolean): string {
   if (/client password must be a string/.test(message))
-    return 'wants a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
+    return 'needs a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
   if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
   // The reason may also be that this process is busy.
   if (away && /timeout/i.test(message))
-    return 'has not answered in time: it or this machine is busy, or the way to it is cut.';
+    return 'has not answered in time: it or this machine is busy, or the connection is cut.';
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
 }
 

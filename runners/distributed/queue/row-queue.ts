@@ -105,7 +105,7 @@ function createBoss({ PgBoss: Boss12, default: Boss10 }: BossModule, db: Executo
   const options = { db, schema: queueSchema, supervise: false, schedule: false };
   if (Boss12 !== undefined) return new Boss12(options);
   if (Boss10 === undefined)
-    throw new DatabaseError('database', 'this pg-boss is none that millrace knows: npm i pg-boss@10');
+    throw new DatabaseError('database', 'this version of pg-boss is not supported: npm i pg-boss@10');
   const boss = new Boss10(options);
   const insert = boss.insert.bind(boss);
   return Object.assign(boss, {

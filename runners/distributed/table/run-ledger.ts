@@ -65,7 +65,7 @@ export class RunTaken extends MillraceError {
   constructor() {
     super(
       'held',
-      'Another start of this run has taken its rows over, from a copy of the folder or in place of this process. Nothing more is done here: go on where that start is.',
+      'Another start of this run has taken over its rows, from a copy of the folder or in place of this process. Nothing more is done here: continue where that start is.',
     );
   }
 }

@@ -85,7 +85,7 @@ export function whyForeign(
   if (!isOurs) return `is against ${host}, and this worker was not given that host`;
   const unknown = Object.keys(terms).filter((name) => !Object.hasOwn(known, name));
   if (unknown.length === 0) return undefined;
-  return `is of a newer millrace and asks for what this worker does not know (${unknown.join(', ')})`;
+  return `is of a newer millrace and uses settings that this worker does not know (${unknown.join(', ')})`;
 }
 
 /** The limit of `auto`. */

@@ -12,7 +12,7 @@ export class SeatLost extends MillraceError {
   static override readonly name: string = 'SeatLost';
 
   constructor({ run }: Seat) {
-    super('seat-lost', `this worker was taken for dead: what it does for run ${run} is written no more`);
+    super('seat-lost', `this worker was declared dead: its work for run ${run} is no longer written`);
   }
 }
 

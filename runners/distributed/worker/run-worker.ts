@@ -218,7 +218,7 @@ class Worker {
       if (this.orders === 0) this.stopOrdered();
     }
     if (end.why !== 'lost') return;
-    const message = `it was taken for dead: what it did for run ${seat.run} goes on elsewhere`;
+    const message = `it was declared dead: other workers continue its rows of run ${seat.run}`;
     this.settings.notify({ type: 'lost', message });
     await this.leaveSeat(seat);
   }

@@ -169,7 +169,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       }
       const text = textOf(record);
       const row = this.held.get(record.id);
-      if (row === undefined) throw new Error(`row ${JSON.stringify(record.id)} is none of this worker`);
+      if (row === undefined)
+        throw new Error(`row ${JSON.stringify(record.id)} does not belong to this worker`);
       if (record.k === 'intent') row.attempt = record.attempt;
       const booked = plus(this.books.add(record), row.owed);
       row.owed = undefined;

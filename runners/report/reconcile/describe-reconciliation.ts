@@ -12,7 +12,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere } = found;
   return [
     `The run booked ${formatMoney(totals.booked)}${totals.unknown > 0 ? ` and holds ${formatMoney(totals.unknown)} in doubt` : ''}; the statement charges ${formatMoney(totals.charged)} for it.`,
-    `${countOf(matched, 'purchase')} ${matched === 1 ? 'stands' : 'stand'} in both at the same price.`,
+    `${countOf(matched, 'purchase')} ${matched === 1 ? 'is' : 'are'} in both at the same price.`,
     ...(byHand.length > 0
       ? [
           `${countOf(byHand.length, 'purchase')} settled by hand ${byHand.length === 1 ? 'has' : 'have'} a charge of the same price.`,
@@ -39,7 +39,7 @@ export function describeReconciliation(found: Reconciliation): string[] {
     ...section('in doubt', held, (one) => `${nameOf(one.purchase)}: ${suspicion(one, held)}`),
     ...(elsewhere.count > 0
       ? [
-          `${countOf(elsewhere.count, 'charge')} of other times, ${formatMoney(elsewhere.amount)}, were left aside.`,
+          `${countOf(elsewhere.count, 'charge')} of other times, ${formatMoney(elsewhere.amount)}, were ignored.`,
         ]
       : []),
     ...(found.isEven ? ['The books are even.'] : []),
@@ -86,9 +86,9 @@ export function whyBlind({
   isPartial,
 }: Pick<Reconciliation['held'][number], 'isBeyond' | 'isForeign' | 'isPartial'>): string | undefined {
   if (isBeyond)
-    return 'the statement ends before its request left, and says nothing of it: a newer one may have its charge';
+    return 'the statement ends before its request was sent: a newer one may have its charge';
   if (isForeign)
-    return 'the statement has none of the jobs that the run paid for, and so shows nothing of it: is it of this account? (--job-column names the column of the job ids)';
+    return 'the statement has none of the jobs that the run paid for, so it proves nothing: is it of this account? (--job-column names the column of the job ids)';
   return isPartial
     ? 'the statement lacks jobs that the run paid for, and may lack its charge as well: take one with all pages and endpoints'
     : undefined;

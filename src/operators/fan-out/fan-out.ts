@@ -227,7 +227,9 @@ export class FanOut<T, O> {
       error: (error: unknown) => this.fail(error),
       complete: () => {
         if (this.limit === 0 && this.takesRows)
-          this.fail(new MillraceError('usage', 'concurrency ended at 0: the rows left could never be taken'));
+          this.fail(
+            new MillraceError('usage', 'concurrency ended at 0: the remaining rows could never be taken'),
+          );
       },
     });
   }

@@ -107,7 +107,7 @@ function asyncFeed<T>(source: AsyncIterable<T>, { fill, fail }: FeedOwner): Feed
 
 function closedSource(): MillraceError {
   const message =
-    'pullJobs: the run was left before its end, which closed its source, so the rows behind cannot be taken; give an array, or call pullJobs again with the rows that are left';
+    'pullJobs: the run was left before its end, which closed its source, so the rows after it cannot be taken; give an array, or call pullJobs again with the rows that are left';
   return new MillraceError('source-closed', message);
 }
 

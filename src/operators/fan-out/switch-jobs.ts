@@ -54,6 +54,6 @@ export function switchJobs<T, O>(
 function cancellable<O>(events: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
   if (factsOf(events)?.cannotBeCancelled !== true) return events;
   const problem =
-    'gives a job of runSync or of a route, which cannot be cancelled on its way; give one of run, or take mergeJobs';
+    'gives a job of runSync or of a route, which cannot be cancelled while its POST is on the wire; give one of run, or use mergeJobs';
   throw new InvalidOptionError('project', problem);
 }

@@ -86,7 +86,7 @@ export const privateAddressCode = 'ERR_PRIVATE_ADDRESS';
 
 /** The error for a host that is refused before anything is sent. */
 export function privateAddressError(host: string): NodeJS.ErrnoException {
-  const message = `${host} lies in a private network where the service itself is not: nothing is fetched from there`;
+  const message = `${host} is in a private network, and the service is not: nothing is fetched from there`;
   return Object.assign(new Error(message), { code: privateAddressCode, syscall: 'connect' });
 }
 

@@ -210,10 +210,10 @@ describe('settleRows', () => {
     await expect(settle(run, 'a', { undo: true })).rejects.toThrow('was not settled');
     await settle(run, 'a', { notSent: true });
     await run.start();
-    await expect(settle(run, 'a', { undo: true })).rejects.toThrow('has gone on since');
+    await expect(settle(run, 'a', { undo: true })).rejects.toThrow('has continued since');
     const other = await heldRun();
     await settle(other, 'a', { paidUsd: 0.05 });
-    await expect(settle(other, 'a', { undo: true })).rejects.toThrow('stays written down');
+    await expect(settle(other, 'a', { undo: true })).rejects.toThrow('a recorded cost cannot be taken back');
   });
 
   describe('an attempt of a row that was bought again since', () => {
@@ -289,7 +289,7 @@ describe('settleRows', () => {
         cost: { reported: 0.0875, unknown: 0, possiblyDouble: 0 },
         rows: { toDo: 1 },
       });
-      await expect(settle(run, 'a', { undo: true })).rejects.toThrow('attempt 1 stays decided');
+      await expect(settle(run, 'a', { undo: true })).rejects.toThrow('attempt 1 cannot be taken back');
       expect((await run.start({ maxCostUsd: 0.18 })).exitCode).toBe(0);
       expect(purchases(run).sort()).toEqual(['a 2 reported', 'b 1 reported']);
     });

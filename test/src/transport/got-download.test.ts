@@ -195,7 +195,7 @@ describe('an address that a service names', () => {
   async function refused(url: string, options: GotDownloadOptions): Promise<void> {
     const fault = await faultOf(fetching(url), options);
     expect(fault).toMatchObject({ systemCode: 'ERR_PRIVATE_ADDRESS', sent: 'no' });
-    expect(fault.message).toContain('private network where the service itself is not');
+    expect(fault.message).toContain('private network, and the service is not');
   }
 
   it.each([

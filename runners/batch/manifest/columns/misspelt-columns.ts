@@ -61,5 +61,5 @@ function isPresent(
 
 function advice(column: string, meant: string): string {
   const is = column.startsWith('input.') ? 'is not a field of an edit' : 'is not sent';
-  return `${is}, and there is no column ${quoteValue(meant)} that it looks like; rename it, or say with --ignore ${shellWords(column)} that it is your own`;
+  return `${is}, but looks like ${quoteValue(meant)}, for which there is no column; rename it, or declare it as your own with --ignore ${shellWords(column)}`;
 }

@@ -92,7 +92,7 @@ function valueAt({ name, otherwise }: Place, row: NamedValues): unknown {
   if (value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === ''))
     return value;
   if (otherwise !== undefined) return otherwise;
-  return new CellProblem(`{{${name}}} is empty in this row; say what stands for it with {{${name}|text}}`);
+  return new CellProblem(`{{${name}}} is empty in this row; give a default with {{${name}|text}}`);
 }
 
 function find(name: string, row: NamedValues): { readonly value: unknown } | undefined {

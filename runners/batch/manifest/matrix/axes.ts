@@ -32,13 +32,13 @@ const mostProducts = 1_000_000;
 export function axesOf(settings: AxesSettings): readonly Axis[] {
   const { name, each = {}, repeat = 1 } = settings;
   const axes = Object.entries(each).map(([axis, values]) => axisOf(axis, values, settings));
-  if (axes.length > mostAxes) throw new ManifestError(name, `--each: at most ${mostAxes} axes are taken`);
+  if (axes.length > mostAxes) throw new ManifestError(name, `--each: at most ${mostAxes} axes are allowed`);
   if (repeat > 1) axes.push(repeatAxis(repeat));
   const products = axes.reduce((product, { values }) => product * values.length, 1);
   if (products > mostProducts)
     throw new ManifestError(
       name,
-      `--each: each row would become ${products} rows; at most ${mostProducts} are taken`,
+      `--each: each row would become ${products} rows; at most ${mostProducts} are allowed`,
     );
   return axes;
 }
@@ -93,7 +93,7 @@ function nameProblem(name: string, { map = {} }: AxesSettings): string | undefin
   const source = Object.hasOwn(map, name) ? map[name] : undefined;
   return source === undefined
     ? undefined
-    : `--map ${name}=${source} reads this field from ${quoteValue(source)}; call the axis so`;
+    : `--map ${name}=${source} reads this field from ${quoteValue(source)}; give the axis that name`;
 }
 
 function valueProblem(text: string): string | undefined {

@@ -101,7 +101,7 @@ export function checkHeader(
 }
 
 function nameProblem(name: string, first: number, at: number): string | undefined {
-  if (name.trim() === '') return 'the column has no name; name it, or take away the separator too many';
+  if (name.trim() === '') return 'the column has no name; name it, or remove the extra separator';
   if (name === '__proto__') return 'a column cannot be called "__proto__"; rename it';
   return first === at
     ? undefined

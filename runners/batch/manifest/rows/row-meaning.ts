@@ -101,7 +101,7 @@ export function rowId(value: unknown): { readonly id: string | undefined } | { r
   if (typeof value === 'number') return { id: String(value) };
   if (typeof value !== 'string') return { problem: `${quoteValue(value)} is neither text nor a number` };
   if (value.length > longest)
-    return { problem: `has ${value.length} characters; at most ${longest} are taken` };
+    return { problem: `has ${value.length} characters; at most ${longest} are allowed` };
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) return { problem: 'holds a control character' };
   if (hasHalfCharacter(value))
     return {
@@ -206,7 +206,7 @@ export function unusedAxes(
     const at = layout.names.indexOf(name);
     const isSent = ![...layout.own, ...foreign].some((column) => column.at === at);
     if (isSent || used.has(name) || name === repeatColumn) return [];
-    const message = `nothing that this row sends depends on it, so that each of its values would buy the same: write {{${name}}} in a --set of a field that the row has not itself, or use --repeat`;
+    const message = `nothing that this row sends depends on it, so each of its values would buy the same: write {{${name}}} in a --set of a field that the row does not have, or use --repeat`;
     return [{ column: `--each ${name}`, message }];
   });
 }

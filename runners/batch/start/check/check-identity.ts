@@ -71,6 +71,6 @@ function refused(
   host = now.baseUrl || now.lbBaseUrl,
 ): MillraceError {
   const is = now.local ? 'the emulator' : host || 'a real service';
-  const message = `The folder ${out} holds ${was}, and this start is against ${is}: nothing was sent. Choose another --out, or go on with what it was begun with.`;
+  const message = `The folder ${out} holds ${was}, and this start is against ${is}: nothing was sent. Choose another --out, or continue as it was begun.`;
   return new MillraceError('usage', message);
 }

@@ -42,7 +42,7 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   const { unpriced } = ahead.price;
   if (capsUsd.length > 0 && unpriced > 0)
     throw notStarted(
-      `${unpriced === 1 ? '1 row has' : `${unpriced} rows have`} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), reckon with one (--assume-price), or lift the cap (such as --max-cost none)`,
+      `${unpriced === 1 ? '1 row has' : `${unpriced} rows have`} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
     );
 }
 

@@ -72,7 +72,7 @@ export const ratePage = {
       takes: 'URL',
       value: (values) => values.host(),
       meaning:
-        'where the service calls back about async rows, which spares their status calls; a proxy of yours ends TLS there',
+        'where the service calls back about async rows, which saves their status calls; your proxy terminates TLS there',
       commands: notOfPlan,
       config: 'text',
     },

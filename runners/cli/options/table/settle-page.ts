@@ -34,7 +34,7 @@ export const settlePage = {
     statement: {
       takes: 'FILE',
       value: (values) => values.named('file'),
-      meaning: 'settle as reconcile proposes by a billing export (CSV), after a question',
+      meaning: 'settle as a billing export (CSV) suggests, after a question',
       commands: {
         settle: true,
         reconcile: { required: true, meaning: 'the export: a CSV with a line for each charge' },

@@ -70,7 +70,7 @@ describe('holdRun', () => {
     expect(named).toMatchObject({ code: 'held', owner: { pid: process.pid } });
     expect(named.message).toContain('on host mill, started 1970-01-01T00:00:00.000Z (run edits.csv)');
     await disk.unlink(ownerPath);
-    expect((await refusal(options)).message).toContain('has not said its name yet');
+    expect((await refusal(options)).message).toContain('whose name is not known yet');
   });
 
   it('holds the journal as well, and is not kept from it by a file that cannot be opened', async () => {

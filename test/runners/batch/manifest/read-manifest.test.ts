@@ -303,7 +303,7 @@ describe('readManifest refuses', () => {
     ],
     [{ input: {}, endpoint: 7 }, 'endpoint', '7 is not text'],
     [{ input: {}, id: 'a\u0007b' }, 'id', 'holds a control character'],
-    [{ input: {}, id: 'x'.repeat(1_001) }, 'id', 'has 1001 characters; at most 1000 are taken'],
+    [{ input: {}, id: 'x'.repeat(1_001) }, 'id', 'has 1001 characters; at most 1000 are allowed'],
     [{ input: {}, id: ['x'] }, 'id', '["x"] is neither text nor a number'],
     [
       { input: {}, jobId: 'j' },

@@ -44,7 +44,7 @@ describe('writeStarterManifest', () => {
       path,
       pictures: 3,
       skipped: [
-        { name: 'd.gif', why: 'is a gif picture; PNG, JPEG and WebP are taken' },
+        { name: 'd.gif', why: 'is a gif picture; PNG, JPEG and WebP are accepted' },
         { name: 'empty.png', why: 'is not a picture' },
         { name: 'link.png', why: 'is not a plain file' },
         { name: 'more', why: 'is a folder' },
@@ -106,7 +106,7 @@ describe('writeStarterManifest', () => {
     await put(['edits', png]);
     for (const none of ['edits', 'nowhere'])
       await expect(write({ folder: join(folder, none) })).rejects.toThrow(`${none}: there is no such folder`);
-    await expect(write({ manifest: join(folder, 'sub', 'x.csv') })).rejects.toThrow('has to lie in');
+    await expect(write({ manifest: join(folder, 'sub', 'x.csv') })).rejects.toThrow('must be in');
     await expect(write({ prompt: ' ' })).rejects.toThrow('the prompt is empty');
   });
 });

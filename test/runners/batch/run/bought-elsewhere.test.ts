@@ -185,7 +185,7 @@ describe('a manifest that another run has bought from', () => {
       const { exitCode, reason } = await start('two');
       expect([exitCode, reason]).toEqual([
         75,
-        expect.stringContaining(`The run in ${folder.path}/one goes on`),
+        expect.stringContaining(`The run in ${folder.path}/one is running`),
       ]);
       release();
       expect((await run).exitCode).toBe(0);

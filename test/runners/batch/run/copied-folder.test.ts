@@ -41,7 +41,7 @@ describe('a copy of a folder', () => {
     expect((await run.start(run.folder.out)).exitCode).toBe(0);
     const second = await run.start(run.copy);
     expect(second).toMatchObject({ exitCode: 74 });
-    expect(second.reason).toContain(`Go on in ${run.folder.out}`);
+    expect(second.reason).toContain(`Continue in ${run.folder.out}`);
     expect(run.bought()).toBe(8);
   });
 

@@ -134,7 +134,7 @@ describe('caps of the values of a column', () => {
     const end = await run.start({ maxCostByUsd });
     expect(end.exitCode).toBe(3);
     expect(end.reason).toBe(
-      'Rows are left at the caps of their values: customer "acme" at $0.20. Run again with a higher --max-cost-by to go on, or as it is once money of theirs is free again. 2 rows to go.',
+      'Rows are left at the caps of their values: customer "acme" at $0.20. Run again with a higher --max-cost-by to continue, or unchanged once some of their money is free again. 2 rows to go.',
     );
     expect(run.service.posts.toSorted()).toEqual(['a1', 'a2', 'b1', 'b2', 'n1']);
     expect(end.summary.rows).toEqual({ total: 7, completed: 5, failed: 0, toDo: 2 });

@@ -14,7 +14,7 @@ describe('ExpiringPictures', () => {
     pictures.see('near', 30 * hour);
     pictures.see('nearer', 10 * hour);
     expect(pictures.warning(hour)).toBe(
-      '2 pictures are paid for and not saved yet; the first URL dies at 1970-01-01T10:00:00.000Z, in 9 h: run again, or fetch with refetch.',
+      '2 pictures are paid for and not saved yet; the first URL expires at 1970-01-01T10:00:00.000Z, in 9 h: run again, or fetch with refetch.',
     );
     pictures.saved('nearer');
     expect(pictures.warning(hour)).toMatch(/^1 picture is paid for .* in 29 h/);
@@ -26,7 +26,7 @@ describe('ExpiringPictures', () => {
     const pictures = new ExpiringPictures(0);
     pictures.see('gone', -hour);
     expect(pictures.warning(0)).toBe(
-      '1 picture is paid for and not saved. The URLs of 1 are older than 7 days, and hardly to be had any more.',
+      '1 picture is paid for and not saved. The URLs of 1 are older than 7 days, and probably no longer valid.',
     );
     pictures.see('near', 10 * hour);
     expect(pictures.warning(0)).toMatch(/^1 picture .* in 10 h: .*\. The URLs of 1 are older/);

@@ -134,7 +134,7 @@ describe('failures.jsonl', () => {
       error: { code: 'download', paid: 'yes' },
       millrace: { jobId: 'job-a-1' },
     });
-    expect(failure?.error.message).toContain('paper.test lies in a private network');
+    expect(failure?.error.message).toContain('paper.test is in a private network');
     expect(failure?.error.message).not.toContain('tries');
     expect(run.costs()).toMatchObject([{ cost: '0.0875', source: 'reported' }]);
   });

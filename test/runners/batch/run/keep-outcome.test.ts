@@ -85,7 +85,7 @@ it('warns once of edits that are paid for and come without a picture, counts the
   const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
   expect(exitCode).toBe(0);
   expect(warnings).toEqual([
-    expect.stringMatching(/^Row "without" completed, and no picture is in its reply: .*results\.jsonl/),
+    expect.stringMatching(/^Row "without" completed, but its reply has no picture: .*results\.jsonl/),
     expect.stringMatching(
       /^2 edits completed in this start without a picture in their replies, and are paid: /,
     ),

@@ -74,8 +74,7 @@ describe('under a run that goes on', () => {
         // What the first start was just saving makes the new folder one that holds files.
         if (second?.exitCode === 2) expect(second.reason).toContain('it holds files: ');
         // The first start has ended by then.
-        else if (second?.exitCode === 74)
-          expect(second.reason).toContain('moved or removed while it went on');
+        else if (second?.exitCode === 74) expect(second.reason).toContain('moved or removed during the run');
         else expect(second).toMatchObject({ exitCode: 75 });
         expect([...service.executions.keys()]).toEqual(['r0', 'r1', 'r2', 'r3']);
       } finally {

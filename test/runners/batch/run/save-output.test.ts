@@ -140,7 +140,7 @@ describe('the run remembers what is saved', () => {
     expect(asked).toEqual(['a.pdf']);
     expect(more.exitCode).toBe(0);
     expect(warnings(more)).toEqual([
-      expect.stringMatching(/^1 completed row is taken up for files .*output\.one, output\.two/),
+      expect.stringMatching(/^1 completed row has files .*output\.one, output\.two/),
     ]);
     expect(result(run)).toMatchObject({ files: [{ path: 'files/a.mp4' }, { path: 'files/a~2.pdf' }] });
     expect(run.lines('results.jsonl')).toHaveLength(2);

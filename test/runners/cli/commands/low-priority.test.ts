@@ -69,7 +69,7 @@ it('has no effect on /runsync, and plan and run say so', async () => {
   expect((await work.call('plan', 'rows.jsonl', ...sync)).stderr).toContain(effectless);
   const plan = await work.call('plan', 'rows.jsonl', '--low-priority', '--json');
   expect(plan.stderr).toBe(
-    'note: --low-priority: rows that go to /run wait at the service behind all jobs that do not say so\n',
+    'note: --low-priority: rows that go to /run wait at the service behind all jobs without low priority\n',
   );
   expect(JSON.parse(plan.stdout)).toMatchObject({ lowPriority: true });
   expect(JSON.parse((await work.call('plan', 'rows.jsonl', '--json')).stdout)).not.toHaveProperty(

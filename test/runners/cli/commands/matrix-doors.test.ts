@@ -106,7 +106,7 @@ describe('axes of a manifest', () => {
     const other = await work.call('run', '--plan', 'e.plan', '--max-cost', '100');
     expect(other.code).toBe(2);
     expect(other.stderr).toContain(
-      'error: this is not what was planned: the same rows come in another order\n',
+      'error: this is not what was planned: the same rows are in another order\n',
     );
     expect(prompts()).toEqual([]);
     await put('axes.csv', 'axis,value\nstyle,oil\nstyle,ink\n');

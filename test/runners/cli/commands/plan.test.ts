@@ -87,7 +87,7 @@ describe('millrace plan', () => {
       const more = command === 'run' ? ['--local', '--skip-invalid'] : [];
       const refused = await millrace([command, ...args, ...more], { cwd });
       expect(refused.stderr).toContain(
-        'edits.csv: column 4 ("resolutoin") is not sent, and there is no column "resolution"',
+        'edits.csv: column 4 ("resolutoin") is not sent, but looks like "resolution"',
       );
       expect(refused.code).toBe(2);
     }
@@ -359,7 +359,7 @@ describe('millrace plan', () => {
       expect(code).toBe(0);
       expect(stdout).toContain(
         [
-          '  folder       rows.out: the run goes on, and this is the difference',
+          '  folder       rows.out: this continues the run, with the following differences',
           '  done         3 completed, 1 failed',
           '  to be sent   3 rows (1 failed before)',
           '  changed      1 row, kept as bought: b',

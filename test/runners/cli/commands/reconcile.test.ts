@@ -21,7 +21,7 @@ describe('millrace reconcile', () => {
   it('ends with 0 when the books are even', async () => {
     const { code, stdout, stderr } = await call('--statement', 'out/costs.csv');
     expect(stdout).toMatch(
-      /^The run booked .*\n12 purchases stand in both at the same price\.\nThe books are even\.\n$/,
+      /^The run booked .*\n12 purchases are in both at the same price\.\nThe books are even\.\n$/,
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });

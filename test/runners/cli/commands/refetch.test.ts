@@ -59,7 +59,7 @@ describe('millrace refetch', () => {
     const { code, stderr } = await run('--no-download', '--quiet');
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^warning: 2 pictures are paid for and not saved yet; the first URL dies at .*, in 23 h:/m,
+      /^warning: 2 pictures are paid for and not saved yet; the first URL expires at .*, in 23 h:/m,
     );
     expect(stderr).toContain('refetch');
     expect(work.emulator.bill()).toHaveLength(2);

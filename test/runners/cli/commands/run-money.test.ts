@@ -428,9 +428,9 @@ describe('the money of millrace run', () => {
       await run('grind.jsonl', '--max-cost', '5', '--limit', '1');
       await work.write('grind.out/failures.jsonl', ['{"id": "a", "endpoint": "grind", "input": {}}']);
       const { stderr } = await run('grind.out/failures.jsonl');
-      expect(stderr).toContain('its cap of $5.00 and what was decided there do not hold here');
+      expect(stderr).toContain('its cap of $5.00 and what was decided there do not apply here');
       expect(stderr).toMatch(
-        /To go on in grind\.out: millrace run grind\.jsonl --out grind\.out --base-url http\S+ --prices \S+prices\.json --max-cost 5 --retry failed/,
+        /To continue in grind\.out: millrace run grind\.jsonl --out grind\.out --base-url http\S+ --prices \S+prices\.json --max-cost 5 --retry failed/,
       );
     });
   });

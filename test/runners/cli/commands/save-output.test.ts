@@ -133,7 +133,7 @@ describe('millrace run --save-output', () => {
     await run('--save-output', 'output.video_url');
     const more = await run('--save-output', 'output.video_url', '--save-output', 'output.files[3].url');
     expect(more.code).toBe(0);
-    expect(more.stdout + more.stderr).toContain('2 completed rows are taken up for files');
+    expect(more.stdout + more.stderr).toContain('2 completed rows have files');
     expect((await readdir(join(work.folder, 'jobs.out', 'files'))).sort()).toEqual([
       ...['a.webm', 'a~2.zip', 'b.webm', 'b~2.zip'],
     ]);

@@ -21,7 +21,7 @@ describe('millrace settle', () => {
     const settled = await work.call('settle', 'rows.out', 'j0', '--job', bought!.id);
     expect(settled).toMatchObject({ code: 0 });
     expect(settled.stdout).toMatch(
-      `j0: job ${bought!.id} is asked for when the run goes on\nGo on: millrace run rows.jsonl --out rows.out`,
+      `j0: job ${bought!.id} is polled when the run continues\nGo on: millrace run rows.jsonl --out rows.out`,
     );
     expect((await work.call('run', 'rows.jsonl')).code).toBe(0);
     expect(await work.lines('rows.out/results.jsonl')).toMatchObject([{ id: 'j0', jobId: bought!.id }]);
@@ -129,7 +129,7 @@ describe('millrace settle', () => {
     const odd = await work.call('settle', 'rows.out', 'j0', '--paid', '875');
     expect(odd.code).toBe(2);
     expect(odd.stderr).toContain(
-      '--paid: $875.00 is much, the price of row "j0" is not known, and a cost that is written down cannot be taken back',
+      '--paid: $875.00 seems too high: the price of row "j0" is not known; a recorded cost cannot be taken back',
     );
     expect(odd.stderr).toContain('nothing is settled');
     expect(await work.json('rows.out/summary.json')).toMatchObject({ failures: { unknown: 1 } });
@@ -140,7 +140,7 @@ describe('millrace settle', () => {
     expect((await work.call('run', ...more)).code).toBe(6);
     const odder = await work.call('settle', 'more.out', 'j0', '--paid', '0.11');
     expect(odder).toMatchObject({ code: 2, stdout: '' });
-    expect(odder.stderr).toContain('$0.11 is much, row "j0" was to cost $0.01,');
+    expect(odder.stderr).toContain('$0.11 seems too high: row "j0" was expected to cost $0.01;');
     expect((await work.call('settle', 'more.out', 'j0', '--paid', '0.1')).code).toBe(0);
   });
 
@@ -178,7 +178,7 @@ describe('millrace settle', () => {
       '--base-url',
       'http://127.0.0.1:9',
     );
-    expect(elsewhere.stderr).toContain('was not asked for: the run is against');
+    expect(elsewhere.stderr).toContain('was not looked up: the run is against');
     const settled = await work.call('settle', 'rows.out', 'j0', '--job', 'no-such-job', '--yes');
     expect(settled).toMatchObject({
       code: 0,
@@ -194,10 +194,10 @@ describe('millrace settle', () => {
     const { code, stdout } = await work.call('settle', 'more.out', 'j0', 'j2', '--not-sent');
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      'j0: is sent when the run goes on\nj2: is sent when the run goes on\nGo on: millrace run ',
+      'j0: is sent when the run continues\nj2: is sent when the run continues\nGo on: millrace run ',
     );
     const one = await work.call('settle', 'more.out', 'j0', 'j2', '--job', 'x');
-    expect(one.stderr).toContain('--job: a job is that of one row');
+    expect(one.stderr).toContain('--job: a job belongs to one row');
   });
 
   it('settles no row by a charge that may be that of another one: both are named', async () => {
@@ -245,7 +245,7 @@ describe('millrace settle', () => {
       stdout: expect.stringMatching(/^j2: the statement lacks jobs .*: not settled\n$/),
     });
     await work.write('bill.csv', ['job_id,amount', ...page]);
-    expect((await work.call(...args)).stdout).toContain('j2: is sent when the run goes on');
+    expect((await work.call(...args)).stdout).toContain('j2: is sent when the run continues');
   });
 
   it('counts rows that were settled as paid among those that a charge may be of', async () => {
@@ -306,8 +306,8 @@ describe('millrace settle', () => {
     const later = new Date(Date.now() + 60_000).toISOString();
     await work.write('bill.csv', ['job,cost,time', `other,5,${later}`]);
     const { code, stdout } = await work.call('settle', 'slow.out', '--statement', 'bill.csv', '--yes');
-    expect(stdout).toMatch(/slow: it was accepted as job \S+, which the next start asks for: not settled\n/);
-    expect(stdout).toContain('j0: is sent when the run goes on');
+    expect(stdout).toMatch(/slow: it was accepted as job \S+, which the next start polls: not settled\n/);
+    expect(stdout).toContain('j0: is sent when the run continues');
     expect(code).toBe(1);
     const books = await work.call('reconcile', 'slow.out', '--statement', 'bill.csv');
     expect(books.stdout).toMatch(
@@ -326,7 +326,7 @@ describe('millrace settle', () => {
     const args = ['settle', 'more.out', '--statement', 'bill.csv'];
     const asked = await work.call(...args);
     expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
-    expect(asked.stdout).toBe('j0: is sent when the run goes on\nj1: is sent when the run goes on\n');
+    expect(asked.stdout).toBe('j0: is sent when the run continues\nj1: is sent when the run continues\n');
     const before = (await work.lines('more.out/journal.jsonl')).length;
     expect((await work.call(...args, '--yes')).code).toBe(0);
     expect((await work.lines('more.out/journal.jsonl')).length).toBe(before + 2);

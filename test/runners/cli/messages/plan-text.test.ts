@@ -21,7 +21,7 @@ describe('planText', () => {
       'edits.csv: 1,200 rows',
       '  kinds        edit 1,199, job 1',
       '  resolutions  1k 1,000, 4k 199',
-      '  repeats      2 rows that ask again for what stands before; each is bought',
+      '  repeats      2 rows that repeat the request of an earlier row; each is bought',
       '  many images  1 row with more than the recommended 1 to 3',
       '  sent         images, prompt',
       '  not sent     note, ab',

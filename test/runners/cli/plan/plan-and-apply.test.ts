@@ -48,7 +48,7 @@ describe('plan --save and run --plan', () => {
     expect(stderr).toContain('error: the manifest is not the one that was planned: 14 rows of it differ\n');
     expect(stderr).toContain('error: row 1 (id "j0") has changed\n');
     expect(stderr).toContain('error: … and 4 more rows\n');
-    expect(stderr).toContain('error: the price is $0.13; planned was $0.12\n');
+    expect(stderr).toContain('error: the price is $0.13; planned: $0.12\n');
     expect(stderr).toContain('nothing was sent');
     expect(code).toBe(2);
     expect(bought()).toBe(0);
@@ -74,9 +74,9 @@ describe('plan --save and run --plan', () => {
     await save();
     await work.write('prices.json', ['{"endpoints": {"echo": {"usdPerJob": 0.02}}}']);
     const { code, stderr } = await apply();
-    expect(stderr).toContain('this is not what was planned: the price of 12 rows is another');
+    expect(stderr).toContain('this is not what was planned: the price of 12 rows has changed');
     expect(stderr).toContain('row 1 (id "j0") costs $0.02, was $0.01');
-    expect(stderr).toContain('the price is $0.24; planned was $0.12');
+    expect(stderr).toContain('the price is $0.24; planned: $0.12');
     expect(code).toBe(2);
     expect(bought()).toBe(0);
   });

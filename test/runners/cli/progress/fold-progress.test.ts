@@ -201,7 +201,7 @@ describe('ProgressFold', () => {
 
   it('names a rate limit while it lasts', () => {
     const events = [[0, step('a', { type: 'waiting', why: 'rate-limited', forMs: 30_000 })]] as const;
-    expect(viewAfter(events, 4).cause).toBe('rate limited by the service, going on in 26 s');
+    expect(viewAfter(events, 4).cause).toBe('rate limited by the service, continuing in 26 s');
     expect(viewAfter(events, 30).cause).toBeUndefined();
   });
 

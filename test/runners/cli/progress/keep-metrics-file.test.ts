@@ -63,7 +63,7 @@ describe('keepMetricsFile', () => {
     await work.remove();
     pass(30_000);
     await file.close();
-    expect(warnings).toEqual([`${path()} could not be written (ENOENT): the metrics stand still`]);
+    expect(warnings).toEqual([`${path()} could not be written (ENOENT): the metrics are no longer updated`]);
     await expect(open()).rejects.toThrow('cannot be written (ENOENT): nothing was sent');
   });
 });

@@ -13,7 +13,7 @@ describe('nameCause', () => {
   });
 
   it.each([
-    ['rate-limited', 'rate limited by the service, going on in 7 s'],
+    ['rate-limited', 'rate limited by the service, continuing in 7 s'],
     ['backoff', 'backing off, next try in 7 s'],
     ['gate', 'requests are held back for 7 s'],
   ] as const)('names a wait that was ordered (%s) after two seconds', (why, words) => {

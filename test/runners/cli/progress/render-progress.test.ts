@@ -41,7 +41,7 @@ describe('renderProgress', () => {
   it('goes on in further lines at 40 columns', () => {
     expect(
       renderProgress(
-        { ...view, cause: 'rate limited by the service, going on in 26 s' },
+        { ...view, cause: 'rate limited by the service, continuing in 26 s' },
         { ...paper, columns: 40 },
       ),
     ).toEqual([
@@ -50,7 +50,7 @@ describe('renderProgress', () => {
       '8 in flight (5 queued, 3 working)',
       '42 rows/min · 16 min left',
       '$26.25 of $100.00 spent · concurrency 8',
-      'rate limited by the service, going on',
+      'rate limited by the service, continuing',
       'in 26 s',
     ]);
   });

@@ -97,7 +97,7 @@ describe('confirmSame', () => {
       problems: [
         '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). It asks about them, and it cannot ask here: stdin and stderr are not terminals',
       ],
-      hint: "go on there with --out '/job/first run', or buy them again with --yes; nothing was sent",
+      hint: "continue there with --out '/job/first run', or buy them again with --yes; nothing was sent",
     });
     const io = someone(terminal, 'n\n');
     await expect(confirmSame(ahead, asks, io)).rejects.toThrow('nothing was sent');
@@ -116,7 +116,7 @@ describe('confirmRedo', () => {
     const io = someone(terminal, 'y\n');
     expect(await confirmRedo(ahead, { yes: false }, io)).toBe('go');
     expect(String(io.stderr.read())).toContain(
-      '1 row rejects a picture that was bought again since ($0.04). Buy what they ask for all the same? [y/N]',
+      '1 row rejects a picture that was bought again since ($0.04). Buy them again all the same? [y/N]',
     );
     await expect(confirmRedo(ahead, { yes: false }, someone(terminal, 'n\n'))).rejects.toThrow(
       'nothing was sent',

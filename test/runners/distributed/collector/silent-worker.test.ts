@@ -48,7 +48,7 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   const status = await shared.call('status', folder.out, '--db', shared.url);
   expect(status.stdout + status.stderr).toMatch(/silent for \d+ s; its 2 rows go on in at most \d+ s/);
 
-  await run.prints('is taken for dead: its 2 rows have gone on');
+  await run.prints('is declared dead: its 2 rows have gone on');
   // The timeout of /runsync and 15 s, and some for a machine that is busy.
   expect(Date.now() - killedAt).toBeLessThan(40_000);
   const { code, stderr } = await run.ended;

@@ -36,13 +36,13 @@ describe('a silent worker', () => {
     const dead = [[worker(12_000)], [worker(14_000)], [worker(41_000)], [worker(44_000, { rows: 0 })]];
     expect(
       looks(...dead.map((states) => [...states, other]), [other], [worker(60_000, { rows: 0 }), other]),
-    ).toEqual([begun, 'worker 1 on host b is taken for dead: its 2 rows have gone on']);
+    ).toEqual([begun, 'worker 1 on host b is declared dead: its 2 rows have gone on']);
   });
 
   it('leaves its rows to another worker where none is there', () => {
     expect(looks([worker(12_000)], [worker(44_000, { rows: 0 })])).toEqual([
       begun,
-      'worker 1 on host b is taken for dead: its 2 rows wait for another worker',
+      'worker 1 on host b is declared dead: its 2 rows wait for another worker',
     ]);
   });
 
@@ -106,6 +106,6 @@ it('prints the command that starts a worker where rows wait and none is there', 
     scheduler.flush();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(messages).toEqual([`12 rows wait, and no worker is there. Start one: ${command}`]);
+  expect(messages).toEqual([`12 rows wait, but no worker is running. Start one: ${command}`]);
   await watching.end();
 });

@@ -9,7 +9,7 @@ const coded = (code: string, message = 'x', syscall = 'connect') =>
   Object.assign(new Error(message), { code, syscall });
 const refused = coded('ECONNREFUSED', 'connect 127.0.0.1:5432');
 const silent = 'cannot be reached: it does not answer.';
-const late = 'has not answered in time: it or this machine is busy, or the way to it is cut.';
+const late = 'has not answered in time: it or this machine is busy, or the connection is cut.';
 
 it.each([
   ['a port where nothing listens', refused, 'cannot be reached: nothing listens there.'],
@@ -31,11 +31,7 @@ it.each([
   ['a disk that fails', coded('58030'), silent],
   ['a statement that was cancelled', coded('57014'), 'that another user cancelled.'],
   ['a standby', coded('25006'), 'is read-only'],
-  [
-    'a transaction that was silent',
-    coded('25P03'),
-    'ended a transaction, as it heard nothing of it for too long',
-  ],
+  ['a transaction that was silent', coded('25P03'), 'ended a transaction that was idle for too long'],
   ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
 ])('takes %s for a database that comes back', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');
@@ -47,9 +43,13 @@ it.each([
 
 it.each([
   ['a wrong password', coded('28P01'), 'refuses the user or the password.'],
-  ['no database of that name', coded('3D000', 'database "jobs" does not exist'), 'Make it first (createdb).'],
+  [
+    'no database of that name',
+    coded('3D000', 'database "jobs" does not exist'),
+    'Create it first (createdb).',
+  ],
   ['a user without rights', coded('42501'), 'have CREATE on it.'],
-  ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not vouch'],
+  ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not confirm'],
   ['a wrong question', coded('42703', 'no such column'), 'cannot be used: no such column'],
   ['a file that is missing', coded('ENOENT', 'no such file', 'open'), 'cannot be used: no such file'],
   ['what is not an error', 'broken', 'cannot be used: broken'],

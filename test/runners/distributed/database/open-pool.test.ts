@@ -32,7 +32,7 @@ it('names what is wrong and what to do, without the password', async () => {
   expect(wrong).toContain('refuses the user or the password');
   expect(wrong).not.toContain('wrong-secret');
   const none = await printed(open(without(/:[^:@/]+@/, '@'), { PGPASSFILE: '/nowhere' }));
-  expect(none).toContain('wants a password, and none was given: set PGPASSWORD');
+  expect(none).toContain('needs a password, and none was given: set PGPASSWORD');
   expect(await printed(open(without(/[^/]*$/, 'nowhere')))).toContain('database "nowhere" does not exist');
   const tls = await printed(open(`${database.url}?sslmode=require`));
   expect(tls).toContain('offers no TLS, and PGSSLMODE asks for it');

@@ -96,7 +96,7 @@ it('is refused where nobody vouches for the certificate', async () => {
   for (const mode of ['require', 'verify-ca', 'verify-full'])
     await expect(connect({ PGSSLMODE: mode, ...root('other.crt') })).rejects.toMatchObject({
       code: 'database',
-      message: expect.stringContaining('has a certificate that PGSSLROOTCERT does not vouch for'),
+      message: expect.stringContaining('has a certificate that PGSSLROOTCERT does not confirm'),
     });
 });
 
@@ -136,7 +136,7 @@ it('and the password come to a worker by the usual environment', async () => {
     code: 2,
     stderr: expect.stringContaining('refuses the user or the password'),
   });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('does not vouch') });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('does not confirm') });
   const printed = `${wrong?.stderr}${unknown?.stderr}`;
   for (const secret of ['a-wrong-password', password]) expect(printed).not.toContain(secret);
 }, 60_000);

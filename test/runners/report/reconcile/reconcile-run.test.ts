@@ -55,7 +55,7 @@ describe('reconcile', () => {
     });
     expect(describeReconciliation(found)).toEqual([
       'The run booked $0.2175; the statement charges $0.2175 for it.',
-      '2 purchases stand in both at the same price.',
+      '2 purchases are in both at the same price.',
       'The books are even.',
     ]);
   });

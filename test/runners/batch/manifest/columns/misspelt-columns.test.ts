@@ -46,8 +46,8 @@ describe('a column that looks like a field that is absent', () => {
   ])('%s is refused in a CSV, with its place and what to do', async (column, field) => {
     const message = await refused(edits(column));
     expect(message).toContain(`column 4 ("${column}") is `);
-    expect(message).toContain(`there is no column "${field}"`);
-    expect(message).toContain(`--ignore ${column} `);
+    expect(message).toContain(`looks like "${field}", for which there is no column`);
+    expect(message).toContain(`--ignore ${column}`);
     expect(await readRows(edits(column), { ignore: [column] })).toHaveLength(1);
   });
 
@@ -61,7 +61,7 @@ describe('a column that looks like a field that is absent', () => {
   ])('%s: by what its rows can send', async (names, row, field) => {
     const text = `${names}\n${row}\n`;
     if (field === undefined) expect(await readItems(text)).toHaveLength(1);
-    else expect(await refused(text)).toContain(`there is no column "${field}"`);
+    else expect(await refused(text)).toContain(`looks like "${field}", for which there is no column`);
   });
 
   it('is refused where several are, all at once', async () => {

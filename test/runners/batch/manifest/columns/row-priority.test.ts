@@ -77,7 +77,7 @@ describe('the priority of a row', () => {
 
   it('is what a misspelt column may have been meant for', async () => {
     const text = 'id,input.n,Priorty\na,1,5';
-    await expect(readItems(text)).rejects.toThrow('there is no column "priority" that it looks like');
+    await expect(readItems(text)).rejects.toThrow('looks like "priority", for which there is no column');
     expect(await readRows(text, { ignore: ['Priorty'] })).toHaveLength(1);
   });
 

@@ -63,7 +63,7 @@ describe('--set with {{column}}', () => {
     ['{{sytle}} cat', '{{sytle}} names no column of this row; did you mean {{style}}?'],
     ['{{wood}} cat', '{{wood}} names no column of this row; there are id, images, style, empty, list'],
     ['{{sytle|plain}} cat', '{{sytle}} names no column of this row; did you mean {{style}}?'],
-    ['a {{empty}}', '{{empty}} is empty in this row; say what stands for it with {{empty|text}}'],
+    ['a {{empty}}', '{{empty}} is empty in this row; give a default with {{empty|text}}'],
     ['a {{list}}', '{{list}} is a list, which cannot stand within a text'],
     ['a {{style.of}}', '{{style.of}} names no column of this row; there are id, images, style, empty, list'],
   ])('refuses a row that cannot fill %s', async (template, message) => {

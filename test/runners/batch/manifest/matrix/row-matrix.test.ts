@@ -138,7 +138,7 @@ describe('--each and --repeat', () => {
     [{ 'a\u0000': ['a'] }, /is not a name of a column$/],
     [
       { x: numbers(2_000), y: numbers(2_000) },
-      /each row would become 4000000 rows; at most 1000000 are taken$/,
+      /each row would become 4000000 rows; at most 1000000 are allowed$/,
     ],
   ])('refuse the axes %#', async (each, message) => {
     await expect(readRows(two, { each, set: { prompt: 'x' } })).rejects.toThrow(message);
@@ -146,11 +146,11 @@ describe('--each and --repeat', () => {
 
   it('refuse an axis that is misspelt, or that a field is mapped from', async () => {
     await expect(readRows(two, { set: { prompt: 'x' }, each: { resolutoin: ['1k', '2k'] } })).rejects.toThrow(
-      /column 3 \("resolutoin"\) is not sent, and there is no column "resolution" that it looks like/,
+      /column 3 \("resolutoin"\) is not sent, but looks like "resolution", for which there is no column/,
     );
     const map = { resolution: 'size' };
     await expect(readRows(two, { set: { prompt: 'x' }, map, each: { resolution: ['1k'] } })).rejects.toThrow(
-      '--each resolution=…: --map resolution=size reads this field from "size"; call the axis so',
+      '--each resolution=…: --map resolution=size reads this field from "size"; give the axis that name',
     );
     const text = `id,images,size\nlake,${url},\n`;
     const rows = await readRows(text, { set: { prompt: 'x' }, map, each: { size: ['1k', '2k'] } });
@@ -172,8 +172,8 @@ describe('--each and --repeat', () => {
       ]),
     ).toEqual([
       [2, 'a', 'style', 'holds "oil", and --each style=… gives it too; empty the ce'],
-      [4, 'c.style-oil', '--each style', 'nothing that this row sends depends on it, so that each of'],
-      [4, 'c.style-ink', '--each style', 'nothing that this row sends depends on it, so that each of'],
+      [4, 'c.style-oil', '--each style', 'nothing that this row sends depends on it, so each of its '],
+      [4, 'c.style-ink', '--each style', 'nothing that this row sends depends on it, so each of its '],
     ]);
   });
 

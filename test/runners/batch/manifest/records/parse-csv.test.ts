@@ -132,14 +132,8 @@ describe('parseCsv', () => {
   });
 
   it.each([
-    [
-      'id,,prompt\n',
-      'line 1, column 2: the column has no name; name it, or take away the separator too many',
-    ],
-    [
-      'id,prompt, \n',
-      'line 1, column 3: the column has no name; name it, or take away the separator too many',
-    ],
+    ['id,,prompt\n', 'line 1, column 2: the column has no name; name it, or remove the extra separator'],
+    ['id,prompt, \n', 'line 1, column 3: the column has no name; name it, or remove the extra separator'],
     ['\nid,prompt,id\n', 'line 2, column 3: "id" is the name of column 1 too; rename one of them'],
     ['id,__proto__\n', 'line 1, column 2: a column cannot be called "__proto__"; rename it'],
   ])('refuses the header %j [fault 23]', async (text, message) => {
