@@ -18,6 +18,7 @@ export {
 export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
 export { shellWords } from './manifest/quote-value.js';
+export { parseJsonFile } from './manifest/parse-json.js';
 
 // Prices.
 export { assumePrice, createPriceBook, listPrices } from './ledger/price-book.js';

@@ -10,4 +10,4 @@ export { readManifest } from './manifest/read-manifest.js';
 export { PricedBytes } from './tasks/priced-bytes.js';
 export { readRows } from './tasks/read-rows.js';
 export { byPriority, prioritiesOf } from './manifest/columns/row-priority.js';
-export { missingText, RowSelection, SelectRows } from './manifest/rows/row-selection.js';
+export { apartText, missingText, RowSelection, SelectRows } from './manifest/rows/row-selection.js';

@@ -6,6 +6,7 @@ import {
   maxPurchaseUsd,
 } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { parseJsonFile } from '../manifest/parse-json.js';
 
 const usdSchema = () => z.number().nonnegative().max(100_000);
 const byResolutionSchema = () =>
@@ -94,13 +95,9 @@ function inMicroDollars(prices: Readonly<Record<string, number>>): Record<string
  * @throws {MillraceError} `price-file` with every problem and its place.
  */
 export function readPriceFile(text: string, name: string): PriceList {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new MillraceError('price-file', `${name} is not JSON: ${(cause as Error).message}.`, { cause });
-  }
-  const checked = priceFileSchema().safeParse(parsed);
+  const parsed = parseJsonFile(text);
+  if ('problem' in parsed) throw new MillraceError('price-file', `${name} ${parsed.problem}.`);
+  const checked = priceFileSchema().safeParse(parsed.value);
   if (!checked.success) throw new MillraceError('price-file', `${name}: ${z.prettifyError(checked.error)}`);
   return toPriceList(checked.data, name);
 }

@@ -58,25 +58,39 @@ export function namedEndpoints(endpoints: ConfiguredEndpoints): NonNullable<Mani
 
 /** The client timeouts of /runsync that are set, by endpoint id, in ms. */
 export function executionTimeouts(endpoints: ConfiguredEndpoints): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(endpoints).flatMap(([name, { id = name, execution_timeout_ms: ms }]) =>
-      ms === undefined ? [] : [[id, ms]],
-    ),
-  );
+  return Object.fromEntries(valuesById(endpoints, 'execution_timeout_ms'));
 }
 
 /** Adds the prices of the configuration to a price list. The list's own prices win. */
 export function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoints): PriceList {
-  const prices = Object.entries(endpoints).flatMap(([name, { id = name, price }]) =>
-    price === undefined ? [] : [[id, price] as const],
-  );
-  if (prices.length === 0) return list;
+  const prices = valuesById(endpoints, 'price');
+  if (prices.size === 0) return list;
   const configured = toPriceList({ endpoints: Object.fromEntries(prices) });
   return {
     ...list,
     name: `${list.name}, configuration`,
     endpoints: new Map([...configured.endpoints, ...list.endpoints]),
   };
+}
+
+/** A setting of the endpoints, by their ids. Throws `UsageError` if two names of one endpoint have different values. */
+function valuesById<K extends 'execution_timeout_ms' | 'price'>(
+  endpoints: ConfiguredEndpoints,
+  setting: K,
+): Map<string, NonNullable<ConfiguredEndpoint[K]>> {
+  const values = new Map<string, NonNullable<ConfiguredEndpoint[K]>>();
+  const names = new Map<string, string>();
+  for (const [name, { id = name, [setting]: value }] of Object.entries(endpoints)) {
+    if (value === undefined) continue;
+    const before = names.get(id);
+    if (before !== undefined && JSON.stringify(values.get(id)) !== JSON.stringify(value))
+      throw new UsageError([
+        `endpoints: ${before} and ${name} are one endpoint, ${id}, and have different values of ${setting}: leave one of them`,
+      ]);
+    values.set(id, value);
+    names.set(id, name);
+  }
+  return values;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { OptionRow } from './table/table-row.js';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
+import { parseJsonFile } from '../../batch/formats.js';
 import { configurableOptions, settingOf, type ListedOption } from './option-table.js';
 import { schemaOf } from './parse-options.js';
 import { refuse } from './single-value.js';
@@ -170,14 +171,13 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
   };
 }
 
+/** Of two settings of one name the parser would take the last, such as the higher of two caps. */
 function parse(text: string, path: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's error is not used: it quotes the file, which may contain a key.
-    throw new UsageError([`${path}: is not JSON`]);
-  }
+  const parsed = parseJsonFile(text);
+  // The parser's error quotes the file, which may hold a key.
+  if ('problem' in parsed)
+    throw new UsageError([`${path}: ${parsed.isNoJson ? 'is not JSON' : parsed.problem}`]);
+  const { value } = parsed;
   const secret =
     typeof value === 'object' && value !== null ? keyNames.find((name) => name in value) : undefined;
   if (secret === undefined) return value;

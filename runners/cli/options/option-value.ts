@@ -42,6 +42,7 @@ export const optionValue = {
         if (problem !== undefined) refuse(context, problem);
         return [cap.slice(0, Math.max(at, 0)), parsed.data === 'none' ? null : (parsed.data ?? null)];
       });
+      for (const name of twiceIn(caps)) refuse(context, `"${name}" is given twice; leave one of them`);
       return Object.fromEntries(caps);
     }),
   /** `NAME=VALUE,VALUE…`, with quotes around a value that contains a comma; the option may be repeated. */

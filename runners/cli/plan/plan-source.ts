@@ -15,6 +15,7 @@ import {
 } from '../../batch/formats.js';
 import {
   byPriority,
+  apartText,
   missingText,
   planManifest,
   PricedBytes,
@@ -84,8 +85,9 @@ export async function plannedPrices(
   return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
 }
 
-/** Throws `UsageError` for entries of `--only` that match no row. */
-export function refuseMissing(entries: readonly string[]): void {
+/** Throws `UsageError` for entries of `--only` that match no row, or that no row matches together. */
+export function refuseMissing(entries: readonly string[], areApart: boolean | undefined): void {
+  if (areApart) throw new UsageError([`--only: ${apartText}`]);
   if (entries.length === 0) return;
   const text = missingText(entries.slice(0, 20), (entry) => `"${plainText(entry, 60)}"`);
   throw new UsageError([`--only: ${text}${entries.length > 20 ? ', …' : ''}`]);
@@ -166,5 +168,5 @@ async function* selected(
     if (id !== undefined) select.see(item.valid ? item.row : { id });
     if (!item.valid || select.takes(item.row)) yield item;
   }
-  refuseMissing(select.missing());
+  refuseMissing(select.missing(), select.areApart);
 }

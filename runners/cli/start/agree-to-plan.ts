@@ -85,7 +85,7 @@ export function explainRefusal(
   { io, options, source, target }: StartedRun,
 ): void {
   refuseInvalid(plan, source, options, io);
-  refuseMissing(ahead.missing);
+  refuseMissing(ahead.missing, ahead.areApart);
   refuseSame(ahead.same, options, source.name);
   requireHosts(plan, target);
 }

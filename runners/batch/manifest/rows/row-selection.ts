@@ -74,10 +74,15 @@ export function missingText(entries: readonly string[], shown: (text: string) =>
   return [...(ids.length > 0 ? [`no row has the id ${ids.join(', ')}`] : []), ...pairs].join('; ');
 }
 
+/** Each entry is some row's, but they narrow each other down to no row: a start would do nothing, and end well. */
+export const apartText =
+  'each entry names a row, but no row is named by all of them together: it needs one of the ids, and in each named column one of the values';
+
 /** The part of a manifest that `only` and `limit` select. Use one instance for each pass. */
 export class SelectRows {
   private readonly only: RowSelection | undefined;
   private readonly notSeen: Set<string>;
+  private isAnySeen = false;
   private left: number;
 
   constructor({ limit, only }: { readonly limit: number; readonly only: RowSelection | undefined }) {
@@ -93,9 +98,10 @@ export class SelectRows {
     return true;
   }
 
-  /** Call this with every row, so that `missing` can name the entries that match no row. */
+  /** Call this with every row, so that `missing` can name the entries that match no row, and `areApart` holds. */
   see(row: SelectedBy): void {
-    if (this.notSeen.size === 0 || this.only === undefined) return;
+    if (this.only === undefined || (this.notSeen.size === 0 && this.isAnySeen)) return;
+    this.isAnySeen ||= this.only.has(row);
     for (const entry of this.only.entriesOf(row)) this.notSeen.delete(entry);
   }
 
@@ -106,5 +112,10 @@ export class SelectRows {
   /** Entries of `only` that match no row. */
   missing(): string[] {
     return [...this.notSeen];
+  }
+
+  /** Each entry of `only` matches a row, and no row matches all of them. */
+  get areApart(): boolean {
+    return this.only !== undefined && this.notSeen.size === 0 && !this.isAnySeen;
   }
 }

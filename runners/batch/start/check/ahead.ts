@@ -80,6 +80,8 @@ export interface Ahead {
   readonly axes?: AxesChange;
   /** Ids in `only` that no row has. */
   readonly missing: readonly string[];
+  /** Each entry of `only` is that of a row, and no row has all of them. */
+  readonly areApart?: true;
   /** Paths in outputs whose files are saved. Absent if there are none. */
   readonly saves?: readonly string[];
   /** One sentence for each column of `costBy` in which no row has a value. */

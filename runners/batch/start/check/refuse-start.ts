@@ -7,7 +7,7 @@ import { quoteValue } from '../../manifest/quote-value.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
-import { missingText } from '../../manifest/rows/row-selection.js';
+import { apartText, missingText } from '../../manifest/rows/row-selection.js';
 import { readFile } from '../../disk/read-file.js';
 import type { Disk } from '../../disk/disk.js';
 import { journalPath, type Recovered } from '../../journal/journal.js';
@@ -22,6 +22,7 @@ import { readSummary } from '../../sinks/summary-file.js';
 export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead): void {
   if (plan.invalid > 0 && !options.skipInvalid) throw invalidRows(options, plan);
   if (ahead.missing.length > 0) throw notStarted(missingText(ahead.missing, (text) => JSON.stringify(text)));
+  if (ahead.areApart) throw notStarted(apartText);
   if (options.same === 'refuse' && ahead.same.rows > 0)
     throw new ManifestError(
       options.manifest.settings.name,

@@ -122,6 +122,7 @@ export class StartSurvey {
       endpoints: [...this.endpoints],
       ...(this.values && { by: this.values.ahead() }),
       missing: this.select.missing(),
+      ...(this.select.areApart && { areApart: true as const }),
       ...(outdated.rows > 0 && { outdated }),
       ...(saves.length > 0 && { saves }),
       ...this.unknownColumns(),

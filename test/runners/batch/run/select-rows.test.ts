@@ -16,4 +16,19 @@ describe('SelectRows', () => {
     expect(select.missing()).toEqual(['nobody']);
     expect(select.isFull).toBe(false);
   });
+
+  it('knows entries that are each that of a row, and together of none', () => {
+    const rows = [
+      { id: 'a', columns: { customer: 'x' } },
+      { id: 'b', columns: { customer: 'y' } },
+    ];
+    const apart = (...only: string[]) => {
+      const select = new SelectRows({ limit: 9, only: new RowSelection(only) });
+      for (const row of rows) select.see(row);
+      return select.areApart;
+    };
+    expect(apart('customer=x', 'b')).toBe(true);
+    expect(apart('customer=x', 'a', 'b')).toBe(false);
+    expect(apart('customer=x', 'nobody')).toBe(false);
+  });
 });

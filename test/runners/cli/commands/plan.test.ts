@@ -269,6 +269,26 @@ describe('millrace plan', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: --only: no row has the id "nobody"\n' });
   });
 
+  it('refuses a choice that is empty since its parts exclude each other: nothing to do would be exit 0', async () => {
+    await write('edits.csv', ['id,images,prompt,who', `a,${image},p,x`, `b,${image},q,y`]);
+    const args = ['edits.csv', '--endpoint', 'e', '--only', 'who=x,b'];
+    const env = { MILLRACE_API_KEY: 'k', MILLRACE_BASE_URL: 'http://127.0.0.1:9' };
+    for (const command of ['plan', 'run'])
+      expect(await millrace([command, ...args], { cwd, env })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('no row is named by all of them together'),
+      });
+  });
+
+  it('refuses two caps of one column, of which the last would hold', async () => {
+    await write('edits.csv', ['id,images,prompt,who', `a,${image},p,x`]);
+    const caps = ['--max-cost-by', 'who=0.1', '--max-cost-by', 'who=5'];
+    expect(await millrace(['plan', 'edits.csv', '--endpoint', 'e', ...caps], { cwd })).toMatchObject({
+      code: 2,
+      stderr: 'error: --max-cost-by: "who" is given twice; leave one of them\n',
+    });
+  });
+
   it('reads a manifest from stdin', async () => {
     const { code, stdout } = await millrace(['plan', '-', '--format', 'csv', '--endpoint', 'e', '--json'], {
       cwd,

@@ -117,6 +117,22 @@ describe('loadConfig', () => {
     expect(JSON.stringify(refused)).not.toContain('canary');
   });
 
+  it.each([
+    ['{"max_cost": 5, "max_cost": 500}', 'has the key "max_cost" twice (character 17); leave one of them'],
+    [
+      '{"endpoints": {"a": {"price": 5}, "a": {"price": 0.01}}}',
+      'has the key "a" twice in endpoints (character 35); leave one of them',
+    ],
+  ])('refuses %s, of which the last would be taken without a word', async (text, why) => {
+    await writeFile(project(), text);
+    await expect(load()).rejects.toThrow(`${project()}: ${why}`);
+  });
+
+  it('reads a file that an editor has put a byte order mark before', async () => {
+    await writeFile(project(), '\uFEFF{"max_cost": 5}');
+    expect((await load()).raw).toMatchObject({ maxCost: '5' });
+  });
+
   it('quotes nothing of a file that is no JSON', async () => {
     await writeFile(project(), '{"api_key": canary-key');
     const refused = await load().catch((error: unknown) => error as Error);

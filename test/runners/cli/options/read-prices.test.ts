@@ -18,6 +18,17 @@ describe('readPrices', () => {
   it('has the published prices without one', async () =>
     expect((await readPrices(undefined, work.folder)).table().book.name).toBe('published'));
 
+  it('takes no price of one endpoint that another of its names contradicts', async () => {
+    const named = (price: number) => ({
+      a: { id: 'grind', price: { usdPerJob: 0.5 } },
+      grind: { price: { usdPerJob: price } },
+    });
+    expect((await readPrices(undefined, work.folder, named(0.5))).priceOf(job)).toBe(500_000);
+    await expect(readPrices(undefined, work.folder, named(0.05))).rejects.toThrow(
+      'endpoints: a and grind are one endpoint, grind, and have different values of price: leave one of them',
+    );
+  });
+
   it('says what is wrong with the file', async () => {
     await work.write('bad.json', ['{"endpoints": {"grind": {"cents": 1}}}']);
     await expect(readPrices('none.json', work.folder)).rejects.toThrow(
