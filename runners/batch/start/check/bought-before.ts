@@ -22,7 +22,7 @@ type Bought = Pick<Journal, 'recovered' | 'records'>;
 /**
  * Finds rows to send whose request is the same as that of an earlier row of the run that was or may have been paid for
  * and is no longer in the manifest, or asks for something else there: the request got another id, through other axes,
- * another name, or numbers that were given anew.
+ * another name, or numbers that were given anew. So does a version of a row that was redone since.
  *
  * @param asked the rows that a full pass over the manifest has found
  */
@@ -31,7 +31,7 @@ export async function boughtBefore(
   asked: Pick<AskedRows, 'has'>,
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  return tallied(sent, await boughtOf(journal, sent, (index) => !asked.has(index)));
+  return tallied(sent, await boughtOf(journal, sent, (index, content) => !asked.has(index, content)));
 }
 
 /**
@@ -114,13 +114,15 @@ export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undef
 async function boughtOf(
   journal: Bought,
   { toSend }: Sent,
-  isOf: (index: number) => boolean,
+  isOf: (index: number, content: number) => boolean,
   { asSent } = { asSent: false },
 ): Promise<ReadonlySet<string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
-  for (const [index, { status, content }] of rows.contents())
-    if (isOf(index) && content !== 0 && mayBePaid(status)) bits.add(content);
+  for (const [index, { status, content, replaced }] of rows.contents()) {
+    if (content !== 0 && mayBePaid(status) && isOf(index, content)) bits.add(content);
+    for (const one of replaced) if (isOf(index, one)) bits.add(one);
+  }
   /** By the hash of a request that may have been bought: the row that asks for it, and its request as it is sent if `asSent`. */
   const like = new Map<string, { readonly hash: string; readonly sent: string }>();
   if (bits.size > 0)
@@ -134,7 +136,7 @@ async function boughtOf(
   const bought = new Set<string>();
   if (like.size === 0) return bought;
   for await (const record of journal.records())
-    if (record.k === 'intent' && isOf(rows.indexOf(record.id))) {
+    if (record.k === 'intent' && isOf(rows.indexOf(record.id), contentBits(record.hash))) {
       const row = like.get(record.hash);
       if (row !== undefined && (!asSent || row.sent === requestHash(record))) bought.add(row.hash);
     }
