@@ -85,8 +85,7 @@ export function whyBlind({
   isForeign,
   isPartial,
 }: Pick<Reconciliation['held'][number], 'isBeyond' | 'isForeign' | 'isPartial'>): string | undefined {
-  if (isBeyond)
-    return 'the statement ends before its request was sent: a newer one may have its charge';
+  if (isBeyond) return 'the statement ends before its request was sent: a newer one may have its charge';
   if (isForeign)
     return 'the statement has none of the jobs that the run paid for, so it proves nothing: is it of this account? (--job-column names the column of the job ids)';
   return isPartial

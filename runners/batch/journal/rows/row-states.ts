@@ -20,6 +20,17 @@ export interface RowState {
   isReplaced(hash: string): boolean;
 }
 
+/** With what a row was sent. */
+export interface RowContent {
+  readonly status: RowStatus;
+  /** The first 32 bits of the content hash with which it was last sent; 0 if it was never sent. */
+  readonly content: number;
+  /** The same of versions that were bought before it was redone. */
+  readonly replaced: readonly number[];
+}
+
+const none: readonly number[] = [];
+
 /** The states of a million rows in under 60 MB: rows are found by a 64-bit hash of the id, and no id is kept. */
 export class RowStates {
   private readonly hash = new IdHash();
@@ -58,13 +69,27 @@ export class RowStates {
     };
   }
 
-  /** Each row by its index, with the first 32 bits of the content hash with which it was last sent; 0 if it was never sent. */
-  *contents(): Generator<readonly [index: number, { readonly status: RowStatus; readonly content: number }]> {
+  /** Each row by its index. */
+  *contents(): Generator<readonly [index: number, RowContent]> {
     for (let index = 0; index < this.size; index++)
       yield [
         index,
-        { status: statusOf(this.table.status.get(index)), content: this.table.content.get(index) },
+        {
+          status: statusOf(this.table.status.get(index)),
+          content: this.table.content.get(index),
+          replaced: this.replacedOf(index),
+        },
       ];
+  }
+
+  /** The first 32 bits of the content hashes with which the row was bought before it was redone. */
+  replacedOf(index: number): readonly number[] {
+    return this.table.replaced.get(index) ?? none;
+  }
+
+  /** Whether any row was redone. */
+  get hasReplaced(): boolean {
+    return this.table.replaced.size > 0;
   }
 
   /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
@@ -91,19 +116,25 @@ export function contentBits(hash: string): number {
 }
 
 /**
- * Rows of the journal that the manifest still has, with the id and the content that were sent. Requests of all other rows may
- * be in the manifest under other ids, for example after rows were renamed or renumbered.
+ * Rows of the journal that the manifest still has, with the id and the content that were sent. Requests of all other rows, and
+ * earlier versions of rows that were redone, may be in the manifest under other ids, for example after rows were renamed or
+ * renumbered.
  */
 export class AskedRows {
   readonly #asked = new RowSet();
+  /** Of rows that were redone, the first 32 bits of the content hash that is asked for. */
+  readonly #versions = new Map<number, number>();
   #count = 0;
 
-  constructor(private readonly rows: Pick<RowStates, 'indexOf' | 'size'> | undefined) {}
+  constructor(
+    private readonly rows: Pick<RowStates, 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'> | undefined,
+  ) {}
 
-  add(id: string): void {
+  add(id: string, hash: string): void {
     const index = this.rows?.indexOf(id) ?? -1;
-    if (index < 0 || this.has(index)) return;
+    if (index < 0 || this.#asked.has(index)) return;
     this.#asked.add(index);
+    if (this.rows?.replacedOf(index) !== none) this.#versions.set(index, contentBits(hash));
     this.#count++;
   }
 
@@ -112,12 +143,16 @@ export class AskedRows {
     this.#count += rows;
   }
 
-  /** @param index the row's index in the journal. Call this only after all rows of the manifest were read. */
-  has(index: number): boolean {
-    return this.#asked.has(index);
+  /**
+   * @param index the row's index in the journal
+   * @param content the first 32 bits of a content hash. Call this only after all rows of the manifest were read.
+   */
+  has(index: number, content: number): boolean {
+    return this.#asked.has(index) && (this.#versions.get(index) ?? content) === content;
   }
 
+  /** All that the run has bought is asked for. */
   get areAll(): boolean {
-    return this.#count >= (this.rows?.size ?? 0);
+    return this.#count >= (this.rows?.size ?? 0) && this.rows?.hasReplaced !== true;
   }
 }

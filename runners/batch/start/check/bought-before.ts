@@ -21,7 +21,8 @@ type Bought = Pick<Journal, 'recovered' | 'records'>;
 
 /**
  * Finds rows to send whose request a row of this run has bought, or may have, under another id. That row is no longer in the
- * manifest, or has another request there: other axes, new names or new numbers gave the request another id.
+ * manifest, or has another request there: other axes, new names or new numbers gave the request another id. It may also
+ * be a version that the row had before it was redone.
  *
  * @param asked the rows that a full pass over the manifest has found
  */
@@ -30,7 +31,7 @@ export async function boughtBefore(
   asked: Pick<AskedRows, 'has'>,
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  return tallied(sent, await boughtOf(journal, sent, (index) => !asked.has(index)));
+  return tallied(sent, await boughtOf(journal, sent, (index, content) => !asked.has(index, content)));
 }
 
 /**
@@ -113,13 +114,15 @@ export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undef
 async function boughtOf(
   journal: Bought,
   { toSend }: Sent,
-  isOf: (index: number) => boolean,
+  isOf: (index: number, content: number) => boolean,
   { asSent } = { asSent: false },
 ): Promise<ReadonlySet<string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
-  for (const [index, { status, content }] of rows.contents())
-    if (isOf(index) && content !== 0 && mayBePaid(status)) bits.add(content);
+  for (const [index, { status, content, replaced }] of rows.contents()) {
+    if (content !== 0 && mayBePaid(status) && isOf(index, content)) bits.add(content);
+    for (const one of replaced) if (isOf(index, one)) bits.add(one);
+  }
   /** By the hash of a request that may have been bought: the row that asks for it, and, with `asSent`, its request as it is sent. */
   const like = new Map<string, { readonly hash: string; readonly sent: string }>();
   if (bits.size > 0)
@@ -133,7 +136,7 @@ async function boughtOf(
   const bought = new Set<string>();
   if (like.size === 0) return bought;
   for await (const record of journal.records())
-    if (record.k === 'intent' && isOf(rows.indexOf(record.id))) {
+    if (record.k === 'intent' && isOf(rows.indexOf(record.id), contentBits(record.hash))) {
       const row = like.get(record.hash);
       if (row !== undefined && (!asSent || row.sent === requestHash(record))) bought.add(row.hash);
     }

@@ -29,7 +29,7 @@ import { requestHash } from '../../manifest/request-hash.js';
 
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
-  readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size'>;
+  readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'>;
   readonly mustHold?: ManifestRules['mustHold'];
   readonly totals?: Totals;
   readonly capUsd?: number | null;
@@ -143,7 +143,7 @@ export class StartSurvey {
     if (this.options.only !== undefined) this.select.see(row);
     const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
-    if (state?.sameContent(row.hash) === true) this.asked.add(row.id);
+    if (state?.sameContent(row.hash) === true) this.asked.add(row.id, row.hash);
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);

@@ -27,6 +27,14 @@ const changes: Readonly<Record<string, (lines: Line[], random: Random, fresh: ()
   'rename all rows': (lines) => lines.map((line) => ({ ...line, id: `p${line.id}` })),
   'ask for something else': (lines, random) =>
     changed(lines, random, ({ prompt }) => ({ prompt: `${prompt}!` })),
+  'ask for what was asked before': (lines, random) =>
+    changed(lines, random, ({ prompt }) => ({ prompt: prompt.replace(/!$/, '') })),
+  'ask for what was asked before under another id': (lines, random, fresh) => {
+    const line = lines[place(lines, random)];
+    return line?.prompt.endsWith('!') === true
+      ? [...lines, { ...line, id: fresh().id, prompt: line.prompt.slice(0, -1) }]
+      : lines;
+  },
   'repeat a row under another id': (lines, random, fresh) => [
     ...lines,
     { ...(lines[place(lines, random)] ?? fresh()), id: fresh().id },
@@ -93,6 +101,7 @@ async function started(run: PaperRun, random: Random): Promise<PaperEnd> {
     ...{ mode: pick(['sync', 'async'], random), concurrency: pick([1, 3], random), stop },
     ...(random() < 0.2 && { limit: 1 }),
     ...(random() < 0.3 && { retry: ['failed'] }),
+    ...(random() < 0.3 && { changed: 'redo' }),
     confirm: (_, ahead) => Promise.resolve(ahead.bought === undefined),
   });
   return run.follow(runBatch(options), (event) => {

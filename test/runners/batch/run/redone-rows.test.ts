@@ -138,4 +138,22 @@ describe('rows that were redone', () => {
     expect(ids(run, 'results.jsonl')).toEqual(['a', 'b', 'c', 'd']);
     expect(new Set(run.lines('results.jsonl').map(({ request }) => JSON.stringify(request))).size).toBe(4);
   });
+
+  it('are named where another row asks for a version that was redone since, and no other version is', async () => {
+    const run = paperRun();
+    const asks = (id: string, prompt: string) => edit(id, { prompt });
+    run.manifest([asks('a', 'first')]);
+    await run.start();
+    run.manifest([asks('a', 'second')]);
+    expect((await run.start({ changed: 'redo' })).exitCode).toBe(0);
+    const again = async (...rows: object[]) => {
+      run.manifest(rows);
+      const { events } = await run.start({ confirm: () => Promise.resolve(false) });
+      return events.flatMap((event) => (event.type === 'checked' ? [event.ahead.bought?.first] : []))[0];
+    };
+    expect(await again(asks('a', 'second'), asks('b', 'first'))).toMatchObject([{ id: 'b', line: 2 }]);
+    expect(await again(asks('b', 'second'), asks('a', 'first'))).toMatchObject([{ id: 'b', line: 1 }]);
+    expect(await again(asks('a', 'second'), asks('b', 'third'))).toBeUndefined();
+    expect(run.service.posts).toEqual(['first', 'second']);
+  });
 });
