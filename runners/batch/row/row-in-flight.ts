@@ -60,6 +60,7 @@ export class RowInFlight {
     return this.progress$.value;
   }
 
+  /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
     this.progress$.next({ ...this.progress, ...part });
   }
