@@ -57,19 +57,27 @@ const mostBytes = 16 << 10;
 export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
   if (size === 0 || size > mostBytes) return undefined;
-  return schema.parse(JSON.parse((await readFile(disk, path, size)).toString()));
+  // Behind its line may be the end of a longer note that it has replaced.
+  const [line = ''] = (await readFile(disk, path, size)).toString().split('\n', 1);
+  return schema.parse(JSON.parse(line));
 }
 
-/** Writes such a file. If it cannot be written, a start that is refused cannot name the owner. */
-export async function writeNote(disk: Disk, path: string, note: object): Promise<void> {
+/**
+ * Writes such a file over the one before, which stays where the disk is full. Returns whether it was written; if not, a
+ * start that is refused cannot name the owner.
+ */
+export async function writeNote(disk: Disk, path: string, note: object): Promise<boolean> {
   const file = await disk.open(path, 'a+').catch(() => undefined);
+  if (file === undefined) return false;
   try {
-    await file?.truncate(0);
-    await file?.write(Buffer.from(`${JSON.stringify(note)}\n`), 0);
+    const bytes = Buffer.from(`${JSON.stringify(note)}\n`);
+    await file.write(bytes, 0);
+    await file.truncate(bytes.length);
+    return true;
   } catch {
-    // An error is ignored.
+    return false;
   } finally {
-    await file?.close();
+    await file.close();
   }
 }
 

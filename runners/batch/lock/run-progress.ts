@@ -73,18 +73,24 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
+<<<<<<< HEAD
    * @throws {LockError} `held` if another run is about to send the same rows
+=======
+   * @returns what is not protected because the note cannot be written, as on a full disk; where no folder can be, `holdPlace` says so
+   * @throws {LockError} `held` if another running process is about to send the same rows
+>>>>>>> h-a2
    */
-  async note(from: ManifestOf): Promise<void> {
+  async note(from: ManifestOf): Promise<string | undefined> {
     const { disk, owner } = this.options;
     const here = await journalIn(disk, this.folder).catch(() => undefined);
-    if (here?.isWhole !== true) return;
+    if (here?.isWhole !== true) return undefined;
     const path = await this.#take(here.id);
-    if (path === undefined) return;
+    if (path === undefined) return undefined;
     const folder = await disk.realPath(this.folder);
     const tail = await tailOf(disk, this.folder, here.size);
-    await this.#noteManifest(path, from, folder);
-    await writeNote(disk, path, { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs });
+    const isNoted = await this.#noteManifest(path, from, folder);
+    const note = { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs };
+    return (await writeNote(disk, path, note)) && isNoted ? undefined : unnoted(folder, path);
   }
 
   /** Releases the lock; the note stays. */
@@ -94,20 +100,31 @@ export class RunProgress {
     this.#path = undefined;
   }
 
+<<<<<<< HEAD
   /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
     if (this.#isNoted) return;
+=======
+  /** Starts do this one after another: if two would send the same row, the second one finds the first. */
+  async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<boolean> {
+    if (this.#isNoted) return true;
+>>>>>>> h-a2
     this.#isNoted = true;
     const { disk, owner, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;
-    const note = async (): Promise<void> => {
+    const note = async (): Promise<boolean> => {
       isAlone = true;
+<<<<<<< HEAD
       await refuseSending(from, folder, this.options);
       await noteRun(disk, state, { ...from, folder, at: owner.started });
+=======
+      await this.#refuseSending(from, folder);
+      return noteRun(disk, state, { ...from, folder, at: owner.started });
+>>>>>>> h-a2
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
-    await withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
+    return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
       if (isAlone) throw fault;
       // If the lock cannot be taken, or another start hangs, the note is written without it: then two starts at the same moment
       // may miss each other.
@@ -178,6 +195,13 @@ function bytesOf(disk: Disk, folder: string, from: number, to: number): Promise<
 
 function hash(text: string): string {
   return createHash('sha256').update(text, 'latin1').digest('hex').slice(0, 32);
+}
+
+function unnoted(folder: string, path: string): string {
+  return (
+    `What the run in ${folder} buys cannot be noted in ${dirname(dirname(path))}, which is full or may not be written: a start with another --out, or with a copy of the ` +
+    'folder, would buy the same rows again and not be told. Make room there, or set XDG_STATE_HOME to a folder that can be written.'
+  );
 }
 
 function copied(folder: string, note: z.infer<typeof progressSchema>, path: string): LockError {

@@ -103,22 +103,24 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
   return isSame('baseUrl') && isSame('lbBaseUrl');
 }
 
-/** Writes the note about a run. If it cannot be written, a start with another folder is not warned. */
+/** Writes the notes about a run. Returns whether all were written; if not, a start with another folder is not warned. */
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
   { sample = [], sending = [], ...note }: ManifestOf & { readonly folder: string; readonly at: string },
-): Promise<void> {
+): Promise<boolean> {
   const name = `${nameOf(note.folder)}.json`;
   const paths = [
     `${nameOf(dirname(note.manifest))}/${name}`,
     ...sample.map((hash) => `${hash}/${hostPart(note)}${name}`),
     ...sending.map((hash) => `${hash}/${sendingPart(note)}${name}`),
   ];
+  let areWritten = true;
   for (const path of paths.map((each) => notesAt(stateFolder, each))) {
     await disk.mkdir(dirname(path)).catch(() => undefined);
-    await writeNote(disk, path, note);
+    if (!(await writeNote(disk, path, note))) areWritten = false;
   }
+  return areWritten;
 }
 
 /** The prefix of notes about rows: it names their host, so that few notes have to be read. */

@@ -90,8 +90,12 @@ export async function holdJournal(
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
-  const noteProgress: HeldJournal['noteProgress'] = async ({ sample, sending } = {}) =>
-    progress?.note({ ...from, sample, sending });
+  let warned: string | undefined;
+  const noteProgress: HeldJournal['noteProgress'] = async ({ sample, sending } = {}) => {
+    const message = await progress?.note({ ...from, sample, sending });
+    if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
+    warned = message;
+  };
   closers.splice(-1, 0, () => noteProgress());
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   return Object.assign(journal, { identity, noteProgress });

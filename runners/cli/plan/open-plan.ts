@@ -28,14 +28,14 @@ export async function openPlan(
   if (typeof file !== 'string') return loadConfig(given, manifest, io);
   const { readPlan } = await import('./saved-plan.js');
   const plan = await readPlan(resolve(io.cwd, file), file);
-  const { options, out } = plan.head;
+  const { options, out, prices } = plan.head;
   const configured = await loadConfig(given, manifest ?? plan.head.manifest.path ?? undefined, io);
   const changed = changedOptions(withHosts(configured.raw, io.env), options);
   if (changed.length > 0)
     throw new UsageError(changed, `nothing was sent; leave them out, or plan anew with --save ${file}`);
   const from = new Map([...configured.from].filter(([name]) => !(name in options)));
-  const folder = out === undefined ? {} : { out };
-  return { raw: { ...folder, ...configured.raw, ...options }, from, plan };
+  const kept = { ...(out !== undefined && { out }), ...(prices !== undefined && { prices }) };
+  return { raw: { ...kept, ...configured.raw, ...options }, from, plan };
 }
 
 /** The manifest that a command names, or else the plan's. Throws `UsageError` if there is none. */

@@ -31,6 +31,7 @@ export async function planAndSave(
     ...({ millrace: 'plan', version: 1, madeAt: new Date().toISOString() } as const),
     manifest: { name, path: path ?? null, format },
     ...(options.out !== undefined && { out: resolve(io.cwd, options.out) }),
+    ...(options.prices !== undefined && { prices: resolve(io.cwd, options.prices) }),
     options: plannedOptions(withHosts(raw, io.env)),
   };
   const settings = await plannedSettings(source, options);

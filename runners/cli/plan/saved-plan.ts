@@ -24,6 +24,8 @@ export function planHeadSchema() {
     }),
     /** The absolute path of the run's folder, if the plan named one: rows that the run has bought are not planned again. */
     out: z.string().optional(),
+    /** The price file, absolute, if there was one: a start by the plan reckons with it, and finds where it has changed since. */
+    prices: z.string().optional(),
     /** The options in force that decide what is sent, where and at what price. */
     options: z.record(z.string(), z.json()),
   });
@@ -106,12 +108,16 @@ async function* rowsOf(path: string, name: string): PlannedRows {
 }
 
 async function* linesOf(path: string, name: string): AsyncGenerator<string> {
-  const file = await nodeDisk.open(path, 'r').catch((error: unknown) => {
+  const unreadable = (error: unknown): never => {
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw refused(name, code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
-  });
+  };
+  const file = await nodeDisk.open(path, 'r').catch(unreadable);
   try {
     for await (const { bytes } of readLines(file)) yield bytes.toString('utf8');
+  } catch (error) {
+    // A folder can be opened, and not read.
+    unreadable(error);
   } finally {
     await file.close();
   }

@@ -1,6 +1,9 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Disk } from '../../../../runners/batch/disk/disk.js';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import { startOtherServer } from '../../../support/other-server.js';
 import { runFolder } from '../../../support/run-folder.js';
 
@@ -99,4 +102,33 @@ describe('a copy of a folder', () => {
     expect(existsSync(run.folder.out)).toBe(false);
     expect(run.bought()).toBe(8);
   });
+
+  it('is refused as well where the first one has gone on with a state folder on a full disk, which it says', async () => {
+    await using run = await copied();
+    const state = join(run.folder.path, 'state');
+    const hold = (disk: Disk) => (out: string) => holdRun(out, { disk, stateFolders: [state] });
+    const onState = (disk: Disk) => ({ hold: hold(disk), limit: 1 });
+    await run.start(run.folder.out, onState(nodeDisk));
+    run.takeCopy();
+    const { exitCode, events } = await run.start(run.folder.out, onState(fullAt(state)));
+    expect(exitCode).toBe(0);
+    expect(events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toEqual([
+      expect.stringMatching(/^What the run in .* buys cannot be noted in .*state, which is full/),
+    ]);
+    const bought = run.bought();
+    expect(await run.start(run.copy, onState(nodeDisk))).toMatchObject({ exitCode: 74 });
+    expect(run.bought()).toBe(bought);
+  });
 });
+
+/** The real disk, with no room for what stands in a folder. */
+function fullAt(folder: string): Disk {
+  const full = () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+  return {
+    ...nodeDisk,
+    open: async (path, flags, mode) => {
+      const file = await nodeDisk.open(path, flags, mode);
+      return path.startsWith(folder) ? { ...file, write: full } : file;
+    },
+  };
+}

@@ -70,6 +70,18 @@ describe('plan --save and run --plan', () => {
     expect(code).toBe(2);
   });
 
+  it('reckons with the price file of the plan, and finds where it has changed', async () => {
+    await save();
+    const of = (usdPerJob: number) => JSON.stringify({ endpoints: { echo: { usdPerJob } } });
+    await work.write('prices.json', [of(0.02)]);
+    const dearer = await work.call('run', '--plan', 'rows.plan');
+    expect(dearer.stderr).toContain('error: row 1 (id "j0") costs $0.02, was $0.01\n');
+    expect(dearer.code).toBe(2);
+    await work.write('prices.json', [of(0.01)]);
+    expect((await work.call('run', '--plan', 'rows.plan')).code).toBe(0);
+    expect(bought()).toBe(12);
+  });
+
   it('refuses other prices', async () => {
     await save();
     await work.write('prices.json', ['{"endpoints": {"echo": {"usdPerJob": 0.02}}}']);

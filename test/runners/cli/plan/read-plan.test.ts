@@ -52,7 +52,8 @@ describe('readPlan', () => {
     await work.remove();
   });
 
-  it('refuses a file that is not there', async () => {
+  it('refuses a file that is not there, and a folder', async () => {
     await expect(readPlan('/nowhere/p', 'p')).rejects.toThrow('--plan: "p" does not exist: nothing was sent');
+    await expect(readPlan('/', 'p')).rejects.toThrow('--plan: "p" cannot be read (EISDIR): nothing was sent');
   });
 });
