@@ -209,7 +209,7 @@ function suspectCharges(
   });
 }
 
-/** Prices change: a somewhat different charge may match, and any charge when no price was known. */
+/** Prices change: a somewhat different charge may match, and any charge, but no refund, when no price was known. */
 function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
-  return cost === 0 || (amount > cost / 2 && amount < cost * 2);
+  return (cost === 0 && amount > 0) || (amount > cost / 2 && amount < cost * 2);
 }
