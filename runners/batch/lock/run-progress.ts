@@ -73,12 +73,9 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
-<<<<<<< HEAD
+   * @returns what is not protected if the note cannot be written, for example on a full disk; `holdPlace` reports that no folder
+   *   can be written
    * @throws {LockError} `held` if another run is about to send the same rows
-=======
-   * @returns what is not protected because the note cannot be written, as on a full disk; where no folder can be, `holdPlace` says so
-   * @throws {LockError} `held` if another running process is about to send the same rows
->>>>>>> h-a2
    */
   async note(from: ManifestOf): Promise<string | undefined> {
     const { disk, owner } = this.options;
@@ -100,28 +97,17 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-<<<<<<< HEAD
   /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
-  async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<void> {
-    if (this.#isNoted) return;
-=======
-  /** Starts do this one after another: if two would send the same row, the second one finds the first. */
   async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
->>>>>>> h-a2
     this.#isNoted = true;
     const { disk, owner, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;
     const note = async (): Promise<boolean> => {
       isAlone = true;
-<<<<<<< HEAD
       await refuseSending(from, folder, this.options);
-      await noteRun(disk, state, { ...from, folder, at: owner.started });
-=======
-      await this.#refuseSending(from, folder);
       return noteRun(disk, state, { ...from, folder, at: owner.started });
->>>>>>> h-a2
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {

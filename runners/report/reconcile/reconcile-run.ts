@@ -213,9 +213,9 @@ function suspectCharges(
 }
 
 /**
- * Whether a charge may match the price. Prices change, so a somewhat different charge may match, and any charge if no price was
- * known.
+ * Whether a charge may match the price. Prices change, so a somewhat different charge may match, and any charge, but no
+ * refund, if no price was known.
  */
 function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
-  return cost === 0 || (amount > cost / 2 && amount < cost * 2);
+  return (cost === 0 && amount > 0) || (amount > cost / 2 && amount < cost * 2);
 }

@@ -200,6 +200,8 @@ describe('reconcile', () => {
     expect(found.held.map(({ charges }) => charges.map(({ jobId }) => jobId))).toEqual([['dearer']]);
     const unpriced = await held(['job,cost', 'far,0.5'], [head, `d,4,1,,e,,0,unknown,${at}`]);
     expect(unpriced.held.map(({ charges }) => charges.length)).toEqual([1]);
+    const refund = await held(['job,cost', 'paid,0.5', ',-0.5'], [head, `d,4,1,,e,,0,unknown,${at}`]);
+    expect(refund.held.map(({ charges }) => charges.map(({ jobId }) => jobId))).toEqual([['paid']]);
   });
 
   it('concludes nothing from a statement that ends before the request left', async () => {
