@@ -27,7 +27,7 @@ export function outcomeOf(
     const completed: Completed<unknown> = {
       status: 'completed',
       jobId: id,
-      output,
+      output: output ?? errorInstead(job),
       costUsd: reportedCostUsd(output),
     };
     if (delayTime !== undefined) completed.delayTimeMs = delayTime;
@@ -47,6 +47,11 @@ export function outcomeOf(
     ...(delayTime !== undefined && { delayTimeMs: delayTime }),
     ...(executionTime !== undefined && { executionTimeMs: executionTime }),
   };
+}
+
+/** The error of a job that completed without an output, in place of the output: it is paid, and the error is nowhere else. */
+function errorInstead({ output, error }: JobReply | FailedReply): unknown {
+  return error === undefined || error === null || error === '' ? output : { error };
 }
 
 /** Method and path, such as `POST /v2/echo/run`: never the host or a header. */

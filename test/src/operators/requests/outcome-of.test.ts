@@ -32,6 +32,14 @@ describe('outcomeOf', () => {
     });
   });
 
+  it('keeps the error of a job that completed without an output: it is paid', () => {
+    const of = (more: object) => outcomeOf({ id: 'j', status: 'COMPLETED', ...more }, asked);
+    expect(of({ error: 'boom' })).toMatchObject({ status: 'completed', output: { error: 'boom' } });
+    expect(of({ output: null, error: 'boom' })).toMatchObject({ output: { error: 'boom' } });
+    expect(of({ output: 'x', error: 'boom' })).toMatchObject({ output: 'x' });
+    expect(of({ output: null, error: null })).toMatchObject({ output: null });
+  });
+
   it.each([
     ['FAILED', 'job-failed'],
     ['CANCELLED', 'job-cancelled'],
