@@ -30,9 +30,11 @@ export function chainJob<A, B>(
 
 /** The second job of a chain, created once for each outcome of the first, for all subscribers. */
 class Chain<A, B> {
-  private readonly made = new WeakMap<Completed<A>, Observable<JobEvent<B>>>();
-  /** By the id of the first job: an outcome that was copied on its way here is that of the same purchase. */
-  private readonly madeAfter = new Map<string, Observable<JobEvent<B>>>();
+  /**
+   * By the id of the first job, because an outcome that was copied on its way here is that of the same purchase; by the outcome
+   * itself for a route, which has no id.
+   */
+  private readonly made = new Map<string | Completed<A>, Observable<JobEvent<B>>>();
   /** The latest second job. */
   second: JobFacts<B> | undefined;
   isCancelled = false;
@@ -52,12 +54,11 @@ class Chain<A, B> {
   }
 
   private next(outcome: Completed<A>): Observable<JobEvent<B>> | undefined {
-    const known = this.made.get(outcome) ?? this.madeAfter.get(outcome.jobId);
+    const key = outcome.jobId === '' ? outcome : outcome.jobId;
+    const known = this.made.get(key);
     if (known !== undefined || this.isCancelled) return known;
     const second = this.project(outcome.output, outcome);
-    this.made.set(outcome, second);
-    // A route has no id.
-    if (outcome.jobId !== '') this.madeAfter.set(outcome.jobId, second);
+    this.made.set(key, second);
     this.second = factsOf(second);
     return second;
   }
