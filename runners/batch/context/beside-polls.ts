@@ -112,8 +112,7 @@ export class BesidePolls {
   worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
-      if (other.away === undefined && other.endpoint !== endpoint && !reach.isFailing(other.endpoint))
-        return true;
+      if (other.away === undefined && isAnsweredBeside(other.endpoint, endpoint, reach)) return true;
     return false;
   }
 
@@ -179,6 +178,15 @@ export class BesidePolls {
 
 /** For tasks that need no slot of a row. */
 const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
+
+/** Whether a row of another endpoint gets answers, while one of this endpoint does not. */
+export function isAnsweredBeside(
+  other: string,
+  endpoint: string,
+  reach: Pick<ServiceReach, 'isFailing'>,
+): boolean {
+  return other !== endpoint && !reach.isFailing(other);
+}
 
 /** The id of the row's endpoint. All routes share one host, and the empty string. */
 export function endpointOf({ kind, endpoint }: Pick<RowFacts, 'kind' | 'endpoint'>): string {

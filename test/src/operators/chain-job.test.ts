@@ -1,4 +1,4 @@
-import { map } from 'rxjs';
+import { identity, map, type MonoTypeOperatorFunction } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
@@ -53,27 +53,14 @@ describe('chainJob', () => {
     });
   });
 
-  it('makes the second job once, whoever subscribes how often', () => {
+  it.each<[string, MonoTypeOperatorFunction<JobEvent<string>>]>([
+    ['whoever subscribes how often', identity],
+    ['also where each subscriber is given a copy of the outcome', map((event) => structuredClone(event))],
+  ])('makes the second job once, %s', (_, given) => {
     inVirtualTime(({ cold, flush, expectObservable }) => {
       let made = 0;
       const piped = jobOver(cold<JobEvent<string>>('s-d|', values)).pipe(
-        chainJob(() => {
-          made += 1;
-          return cold<JobEvent<string>>('-D|', values);
-        }),
-      );
-      expectObservable(piped).toBe('s--D|', values);
-      expectObservable(piped, '--------^').toBe('--------s--D|', values);
-      flush();
-      expect(made).toBe(1);
-    });
-  });
-
-  it('makes the second job once also where each subscriber is given a copy of the outcome', () => {
-    inVirtualTime(({ cold, flush, expectObservable }) => {
-      let made = 0;
-      const piped = jobOver(cold<JobEvent<string>>('s-d|', values)).pipe(
-        map((event): JobEvent<string> => structuredClone(event)),
+        given,
         chainJob(() => {
           made += 1;
           return cold<JobEvent<string>>('-D|', values);
