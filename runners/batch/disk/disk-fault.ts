@@ -10,7 +10,9 @@ export class DiskFault extends MillraceError {
     readonly errno: string | undefined,
     cause: unknown,
   ) {
-    super('disk', `${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super('disk', `${path}: ${reasonOf(errno) ?? (cause instanceof Error ? cause.message : String(cause))}`, {
+      cause,
+    });
   }
 }
 
@@ -72,6 +74,12 @@ export function isOfRoom(code: string | undefined): boolean {
 /** A system error in words; `undefined` for rare ones. */
 export function reasonOf(code: string | undefined): string | undefined {
   return code === undefined ? undefined : reasons[nameOf(code)]?.[0];
+}
+
+/** The system's code of an error that comes from the disk. */
+export function diskCodeOf(error: unknown): string | undefined {
+  if (error instanceof DiskFault) return error.errno;
+  return isOfTheDisk(error) ? error.code : undefined;
 }
 
 /** The remedy, to be followed by "and run the same command again". */

@@ -156,7 +156,7 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   if (isRead(facts)) return true;
   const look = room?.look();
   if (look !== undefined) yield* lastOf(look);
-  if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage));
+  if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage, 'ENOSPC'));
   // The drift includes prices that were reported to earlier starts.
   const { maxPriceDriftPercent: limit } = options;
   const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);

@@ -3,9 +3,9 @@ import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
 import { exitCodes, type RunEnd } from './worst-end.js';
 import { JournalError } from '../journal/journal-error.js';
-import { isOfTheDisk } from '../disk/disk-fault.js';
+import { diskCodeOf, isOfTheDisk } from '../disk/disk-fault.js';
 import type { RunLog } from '../log/open-log.js';
-import type { Stops } from './stops.js';
+import type { StopCause, Stops } from './stops.js';
 
 /** The end of a run that was ended, or prevented from starting, by an error. */
 export function exitOf(error: unknown): RunEnd {
@@ -13,7 +13,7 @@ export function exitOf(error: unknown): RunEnd {
   const isSystems = !isMillraceError(error) && isOfTheDisk(error);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : isSystems ? 74 : undefined;
   // Messages of millrace about its own files already say what to do; messages of the system do not.
-  if (isSystems || (isMillraceError(error) && error.code === 'disk')) return stopCauses.diskFailed(reason);
+  if (isSystems || (isMillraceError(error) && error.code === 'disk')) return diskFailure(error);
   if (exitCode !== undefined) return { exitCode, reason };
   return {
     exitCode: 70,
@@ -54,5 +54,9 @@ export function containFault<T>(faulty: Faulty, id: string): MonoTypeOperatorFun
 
 /** Stops the run because the disk failed; everything that is durable in the journal is safe. */
 export function noteDiskFault({ stops }: { readonly stops: Stops }, error: unknown): void {
-  stops.stop(stopCauses.diskFailed(error instanceof Error ? error.message : String(error)));
+  stops.stop(diskFailure(error));
+}
+
+function diskFailure(error: unknown): StopCause {
+  return stopCauses.diskFailed(error instanceof Error ? error.message : String(error), diskCodeOf(error));
 }

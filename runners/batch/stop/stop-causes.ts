@@ -4,6 +4,7 @@ import {
   toUsd,
   type MicroDollars,
 } from '../../../src/contract/micro-dollars.js';
+import { remedyOf } from '../disk/disk-fault.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
@@ -91,8 +92,9 @@ export const stopCauses = {
     return { exitCode: 6, reason, leaves: ['open'] };
   },
 
-  diskFailed(message: string): StopCause {
-    const reason = `Stopped because the disk failed: ${message.replace(/\.$/, '')}. What has been done is kept. Put it right and run the same command again.`;
+  /** @param code the system's error code, if there is one */
+  diskFailed(message: string, code?: string): StopCause {
+    const reason = `Stopped because the disk failed: ${message.replace(/\.$/, '')}. What has been done is kept. ${remedyOf(code)} and run the same command again.`;
     return { exitCode: 74, reason, leaves: ['open', 'accepted', 'replied'] };
   },
 
