@@ -1,13 +1,4 @@
-import {
-  AsyncSubject,
-  filter,
-  firstValueFrom,
-  merge,
-  Observable,
-  Subject,
-  timer,
-  type SchedulerLike,
-} from 'rxjs';
+import { AsyncSubject, Observable, Subject, type SchedulerLike } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
 import type { NamedPost } from '../../batch/context/callback-port.js';
@@ -24,6 +15,7 @@ import type { NewRecord } from '../table/records.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
 import { SeatLost } from '../table/seats.js';
+import { GroupTiming, type RowsInGroup } from './group-timing.js';
 import {
   GroupInWaiting,
   type Drawn,
@@ -53,18 +45,6 @@ export interface TableJournalOptions {
   readonly onLate: (late: NamedPost) => void;
 }
 
-/** Records that arrive together are written together … */
-const gatherMs = 2;
-/**
- * … and a group waits this long for more, unless half of the worker's rows have something to write: fewer commits are better
- * for all workers. If the last group had something from nearly all rows, they are in step, and the group waits for all of them
- * …
- */
-const patienceMs = { alone: 12, shared: 25, inStep: 40 };
-const nearlyAll = 3 / 4;
-/** … and if commits take longer, the group waits as long as the last commit took, up to this. */
-const mostPatienceMs = 250;
-
 /**
  * The journal of a worker, in a table that all workers of a run write to. One transaction writes all waiting records and gives
  * the worker new rows; records that arrive meanwhile go with the next one. Nothing has to be recovered, because each row comes
@@ -72,11 +52,7 @@ const mostPatienceMs = 250;
  */
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
-  /** Whether no other worker works on the run. */
-  private isAlone = false;
-  /** Whether other workers do, and the last group had something from nearly all rows. */
-  private isInStep = false;
-  private commitMs = 0;
+  private readonly timing: GroupTiming;
   private groups = 0;
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
@@ -86,6 +62,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   constructor(private readonly options: TableJournalOptions) {
     this.waiting = new GroupInWaiting(options);
+    this.timing = new GroupTiming(options.scheduler);
   }
 
   /** How many rows the worker has. */
@@ -190,26 +167,14 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   private async drain(): Promise<void> {
     while (this.failure === undefined && this.waiting.isDue(this.rows)) {
-      await this.gathered();
+      await this.timing.gathered(this.arrived, this.rowsInGroup);
       await this.commit();
     }
     // No await is allowed before this: a record queued from here on starts a new drain.
     this.running = undefined;
   }
 
-  private async gathered(): Promise<void> {
-    const { scheduler } = this.options;
-    await firstValueFrom(timer(gatherMs, scheduler));
-    if (this.isEnough) return;
-    const least = this.isInStep ? patienceMs.inStep : patienceMs.shared;
-    const shared = Math.min(Math.max(least, this.commitMs), mostPatienceMs);
-    const enough = this.arrived.pipe(filter(() => this.isEnough));
-    await firstValueFrom(merge(timer(this.isAlone ? patienceMs.alone : shared, scheduler), enough));
-  }
-
-  private get isEnough(): boolean {
-    return this.waiting.rows >= (this.isInStep ? 1 : 1 / 2) * this.rows;
-  }
+  private readonly rowsInGroup = (): RowsInGroup => ({ rows: this.rows, waiting: this.waiting.rows });
 
   /** Writes the given records, or those that wait once the table is locked. */
   private async commit(batch?: readonly WaitingRecord[]): Promise<void> {
@@ -220,8 +185,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     try {
       const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
       const committed = await options.commit({ number: ++this.groups, draw, answer });
-      this.commitMs = options.scheduler.now() - begunAt;
-      this.isAlone = committed.isAlone;
+      this.timing.committed(options.scheduler.now() - begunAt, committed.isAlone);
       if (drawn !== undefined) this.committed(drawn, committed);
     } catch (error) {
       if (drawn !== undefined) waiting.putBack(drawn);
@@ -230,9 +194,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private draw(batch: readonly WaitingRecord[] | undefined): Drawn {
-    const { rows, waiting, isAlone } = this;
-    this.isInStep = !isAlone && rows > 0 && waiting.rows >= nearlyAll * rows;
-    return waiting.draw(rows, batch);
+    this.timing.drawn(this.rowsInGroup());
+    return this.waiting.draw(this.rows, batch);
   }
 
   /**
