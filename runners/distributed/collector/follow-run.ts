@@ -5,7 +5,7 @@ import type { Run } from '../../batch/context/run.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
-import { headOfRecord, readRecordsAfter, type StoredRecord } from '../table/records.js';
+import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import { vacuumRows } from '../table/rows.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
@@ -58,10 +58,7 @@ export async function followRun(following: Following): Promise<void> {
   const copier = new RecordCopier(run, remote.bought, save);
   const prices = new HigherPrices(following);
   const standstill = new Standstill(following);
-  const seam = new RecordSeam({
-    ...{ stops: run.stops, keepNote },
-    headOf: (seq) => remote.ask(() => headOfRecord(remote.database.pool, remote.run, seq)),
-  });
+  const seam = new RecordSeam({ stops: run.stops, keepNote });
   let refusedSince: number | undefined;
   let { collected, among } = note();
   let notedAt = scheduler.now();
@@ -72,8 +69,7 @@ export async function followRun(following: Following): Promise<void> {
     obey(run, state);
     noteFull(following, state);
     refusedSince = stopIfRefused(following, state, refusedSince);
-    await seam.check(state.seq, { collected, among });
-    const page = await nextPage(remote, collected);
+    const page = withoutOpenEnd(await seam.behind(await readFrom(remote, collected), { collected, among }));
     seam.copied(page);
     if (page.length > 0) among = run.journal.records;
     await copier.copy(page);
@@ -94,9 +90,13 @@ export async function followRun(following: Following): Promise<void> {
   for (const row of copier.unsaved()) save(row);
 }
 
+/** The record of this number, and a page behind it. */
+function readFrom({ ask, database, run }: RemoteRun, collected: number): Promise<readonly StoredRecord[]> {
+  return ask(() => readRecordsAfter(database.pool, run, Math.max(collected - 1, 0), pageRecords + 1));
+}
+
 /** An outcome whose row is sent again is copied together with the next record, which says so. */
-async function nextPage({ ask, database, run }: RemoteRun, after: number): Promise<StoredRecord[]> {
-  const page = await ask(() => readRecordsAfter(database.pool, run, after, pageRecords));
+function withoutOpenEnd(page: readonly StoredRecord[]): readonly StoredRecord[] {
   const last = page.at(-1);
   return last?.record.k === 'outcome' && !last.isLast ? page.slice(0, -1) : page;
 }

@@ -1,45 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { Stops } from '../../batch/stop/stops.js';
+import type { StoredRecord } from '../table/records.js';
 import type { Copied } from './copy-behind.js';
 import type { NoteKeeper } from './run-note.js';
-import type { RecordHead, StoredRecord } from '../table/records.js';
 
 interface Parts extends Pick<NoteKeeper, 'keepNote'> {
   readonly stops: Stops;
-  readonly headOf: (seq: number) => Promise<RecordHead | undefined>;
 }
 
 /**
- * The last record that was copied from the database. A database that was put back to an earlier state meanwhile, as a
- * standby that lacks its last commits, has others from some number on: what follows would be copied behind a gap.
+ * The last record that was copied from the database. If the database is put back to an earlier state meanwhile, as by a
+ * standby that lacks its last commits, it has other records from some number on: what follows would be copied behind a gap.
  */
 export class RecordSeam {
-  private last: Pick<StoredRecord, 'seq' | 'item' | 'record'> | undefined;
-  /** The number of the database's last record when it was compared. */
-  private comparedAt = -1;
+  private last: StoredRecord | undefined;
 
   constructor(private readonly parts: Parts) {}
 
+  /** Call this with the records that are copied. */
   copied(page: readonly StoredRecord[]): void {
     this.last = page.at(-1) ?? this.last;
   }
 
   /**
-   * Compares it, where the database has something new. A run whose database was put back stops, and copies nothing more.
+   * Compares the last copied record with the one that the database has now. If they differ, the run stops, and copies nothing
+   * more. Both must come from one query: the database may be put back between two.
    *
-   * @param seq the number of the database's last record
-   * @param position up to which record the folder has all of them: the next start is held against it
+   * @param read the records from the last copied one on
+   * @param position up to which record the folder has all of them: the next start compares the database with it
+   * @returns the records behind it
    * @throws {MillraceError} `journal-io`
    */
-  async check(seq: number, position: Copied): Promise<void> {
-    if (seq < position.collected) return this.stop(position);
-    if (this.last === undefined || seq === this.comparedAt) return;
-    const { item, record, seq: at } = this.last;
-    const found = await this.parts.headOf(at);
-    const head = JSON.stringify({ k: record.k, at: record.at }).slice(0, -1);
-    if (found?.item !== item || !found.head.startsWith(head)) return this.stop(position);
-    this.comparedAt = seq;
+  async behind(read: readonly StoredRecord[], position: Copied): Promise<readonly StoredRecord[]> {
+    if (position.collected === 0) return read;
+    const [seam, ...behind] = read;
+    const isThere = seam?.seq === position.collected && isDeepStrictEqual(seam, this.last ?? seam);
+    return isThere ? behind : this.stop(position);
   }
 
   private async stop(position: Copied): Promise<never> {

@@ -85,24 +85,6 @@ export async function recordsOfItems(
   return rows.map(storedRecord);
 }
 
-/** The row of a record, and how its text begins, which names its kind and time. */
-export interface RecordHead {
-  readonly item: string;
-  readonly head: string;
-}
-
-export async function headOfRecord(
-  on: Pick<Pool, 'query'>,
-  run: number,
-  seq: number,
-): Promise<RecordHead | undefined> {
-  const { rows } = await on.query<RecordHead>(
-    'select item, left(record, 60) as head from millrace.records where run = $1 and seq = $2',
-    [run, seq],
-  );
-  return rows[0];
-}
-
 type Stored = Omit<StoredRecord, 'record'> & { readonly record: string };
 
 function storedRecord({ record, ...stored }: Stored): StoredRecord {

@@ -218,13 +218,6 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         .map(stored),
   ],
   [
-    'select item, left(record, 60) as head',
-    ({ records }, [run, seq]) =>
-      records
-        .filter((row) => row['run'] === run && row['seq'] === seq)
-        .map(({ item, record }) => ({ item, head: (record as string).slice(0, 60) })),
-  ],
-  [
     'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 and item',
     ({ records }, [run, after, items]) =>
       records

@@ -12,12 +12,13 @@ afterEach(() => run.close());
 const results = () => run.folder.text('results.jsonl').split('\n').length - 1;
 
 it.each([
-  ['and has fewer records', `delete from millrace.records; update millrace.ledgers set seq = 0`],
+  // The ledger first: who has it locked writes no records meanwhile.
+  ['and has fewer records', `update millrace.ledgers set seq = 0; delete from millrace.records`],
   ['and has others since', `update millrace.records set record = replace(record, '"at":1', '"at":2')`],
 ])(
   'stops where the database is put back %s: nothing is copied behind a gap [fault 19b]',
   async (_, putBack) => {
-    const rows = Array.from({ length: 60 }, (__, n) => ({
+    const rows = Array.from({ length: 400 }, (__, n) => ({
       ...{ id: `r${n}`, endpoint: 'echo' },
       input: { n, sleepMs: 100 },
     }));
@@ -33,12 +34,14 @@ it.each([
       74,
       expect.stringContaining('was put back to an earlier state'),
     ]);
-    const bought = run.emulator.bill().length;
-    expect(bought).toBeLessThan(60);
     const again = await run.collect({ concurrency: 2 });
-    expect([again.exitCode, run.emulator.bill().length]).toEqual([74, bought]);
+    expect(again.exitCode).toBe(74);
+    // The worker may have sent the rows that it had at the stop.
+    const bought = run.emulator.bill().length;
+    expect(bought).toBeLessThan(rows.length);
     const repaired = await run.collect({ concurrency: 2, repair: true });
-    expect(repaired.summary.rows.toDo).toBe(0);
+    expect([repaired.summary.rows.toDo, repaired.reason]).toEqual([0, expect.stringContaining('in doubt')]);
+    expect(run.emulator.bill()).toHaveLength(bought);
     const inputs = run.emulator.bill().map(({ input }) => JSON.stringify(input));
     expect(new Set(inputs).size).toBe(inputs.length);
   },
