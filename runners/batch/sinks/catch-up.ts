@@ -33,7 +33,8 @@ export async function catchUp(
   journal: Pick<Journal, 'records' | 'find' | 'recovered'>,
   after: number,
 ): Promise<CaughtUp> {
-  const survey = await surveyTail(journal, after);
+  const survey = new Survey(after === 0);
+  for await (const record of journal.records(after)) survey.take(record);
   const { reopened, voided, records } = survey;
   if (survey.takesResults) await files.watchResults();
   const removes = after > 0 && reopened.size + voided.size > 0;
@@ -44,50 +45,57 @@ export async function catchUp(
   return { records: after + records, removed: removes || removed };
 }
 
-interface Survey {
+/** What the records hold that the files do not contain yet. */
+class Survey {
   /** By row: the number of the record, counted from the first of these, by which it is reopened last. */
-  readonly reopened: NumbersByText;
+  readonly reopened = new NumbersByText();
   /** By row that is reopened: the number of the record by which it completes last, if it does so after that. */
-  readonly completedAgain: NumbersByText;
-  /** Whether rows that had completed are reopened. */
-  takesResults: boolean;
+  readonly completedAgain = new NumbersByText();
   /** How often each purchase stops being held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
-  readonly voided: RowStates;
-  records: number;
-  hasOutcomes: boolean;
-}
+  readonly voided = new RowStates();
+  /** Rows with a purchase that was sent before these records, and a later one: the journal finds only the later one. */
+  readonly sentTwice = new Set<string>();
+  /** Whether rows that had completed are reopened. */
+  takesResults = false;
+  hasOutcomes = false;
+  records = 0;
+  private readonly sent = new NumbersByText();
+  private readonly sentBefore = new NumbersByText();
 
-async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Promise<Survey> {
-  const survey: Survey = {
-    reopened: new NumbersByText(),
-    completedAgain: new NumbersByText(),
-    takesResults: false,
-    voided: new RowStates(),
-    records: 0,
-    hasOutcomes: false,
-  };
-  for await (const record of journal.records(after)) {
-    survey.records++;
-    takeRecord(survey, record);
-  }
-  return survey;
-}
+  /** @param isWhole whether these are all records of the journal */
+  constructor(private readonly isWhole: boolean) {}
 
-function takeRecord(survey: Survey, record: JournalRecord): void {
-  const { reopened, completedAgain, voided, records } = survey;
-  if (record.k === 'outcome') {
-    survey.hasOutcomes = true;
-    const isAgain = record.status === 'completed' && reopened.get(record.id) !== undefined;
-    if (isAgain) completedAgain.set(record.id, records);
+  take(record: JournalRecord): void {
+    this.records++;
+    if (record.k === 'intent') this.takeIntent(record.id);
+    else if (record.k === 'reply' || record.k === 'outcome') this.takeEnd(record);
+    else if (record.k === 'reopen') this.takeReopen(record);
+    else if (record.k === 'freed') {
+      this.hasOutcomes = true;
+      count(this.voided, jobKey(record.id, record.attempt, record.jobId), 1);
+    }
   }
-  if (record.k === 'freed') {
-    survey.hasOutcomes = true;
-    count(voided, jobKey(record.id, record.attempt, record.jobId), 1);
+
+  private takeIntent(id: string): void {
+    if (this.isWhole) return;
+    this.sent.set(id, this.records);
+    if (this.sentBefore.get(id) !== undefined) this.sentTwice.add(id);
   }
-  if (record.k !== 'reopen') return;
-  reopened.set(record.id, records);
-  if (record.voids !== undefined) count(voided, purchaseKey(record.id, record.voids), 1);
-  if (record.why === 'redo' || record.why === 'refetch') survey.takesResults = true;
+
+  private takeEnd(record: ReplyRecord | OutcomeRecord): void {
+    const { id } = record;
+    if (!this.isWhole && this.sent.get(id) === undefined) this.sentBefore.set(id, this.records);
+    if (record.k === 'reply') return;
+    this.hasOutcomes = true;
+    const isAgain = record.status === 'completed' && this.reopened.get(id) !== undefined;
+    if (isAgain) this.completedAgain.set(id, this.records);
+  }
+
+  private takeReopen({ id, why, voids }: RecordOf<'reopen'>): void {
+    this.reopened.set(id, this.records);
+    if (voids !== undefined) count(this.voided, purchaseKey(id, voids), 1);
+    if (why === 'redo' || why === 'refetch') this.takesResults = true;
+  }
 }
 
 function count(states: RowStates, key: string, by: 1 | -1): void {
@@ -121,6 +129,7 @@ async function appendTail(
   survey: Survey,
 ): Promise<void> {
   const threads = new Threads(journal, survey);
+  if (survey.sentTwice.size > 0) await threads.recall(after);
   let batch = new LineBatch(files.valueColumns);
   for await (const record of journal.records(after)) {
     await threads.take(record, batch);
@@ -137,9 +146,21 @@ class Threads {
   private number = 0;
 
   constructor(
-    private readonly journal: Pick<Journal, 'find'>,
-    private readonly ahead: Pick<Survey, 'reopened' | 'completedAgain' | 'voided'>,
+    private readonly journal: Pick<Journal, 'records' | 'find'>,
+    private readonly ahead: Pick<Survey, 'reopened' | 'completedAgain' | 'voided' | 'sentTwice'>,
   ) {}
+
+  /** Looks up the purchases of `sentTwice` that the first `count` records end with. */
+  async recall(count: number): Promise<void> {
+    let number = 0;
+    for await (const record of this.journal.records()) {
+      if (number++ === count) return;
+      if (!('id' in record) || !this.ahead.sentTwice.has(record.id)) continue;
+      if (record.k === 'intent') this.open.set(record.id, { intent: record });
+      const thread = this.open.get(record.id);
+      if (record.k === 'reply' && thread !== undefined) thread.reply = record;
+    }
+  }
 
   async take(record: JournalRecord, batch: LineBatch): Promise<void> {
     this.number++;

@@ -375,8 +375,11 @@ async function redoneAtRandom(chance: () => number): Promise<void> {
       await append(journal, ...some);
       records += some.length;
     };
-    const projections = await Projections.open({ disk, folder, journal, covered });
-    expect(new Set(ids(files(disk)['results.jsonl'])).size).toBe(lines(files(disk)['results.jsonl']).length);
+    const sheets = { results: ['n'], failures: ['n'] };
+    const projections = await Projections.open({ disk, folder, journal, covered, sheets });
+    const there = versions(files(disk)['results.jsonl']);
+    expect(new Set(ids(files(disk)['results.jsonl'])).size).toBe(there.length);
+    expect(sheetVersions(disk)).toEqual(there);
     const isSeen = (): void => {
       const last = new Map(lines(files(disk)['results.jsonl']).map(({ id, attempts }) => [id, attempts]));
       for (const [id, { best }] of rows) expect(last.get(id) ?? 0, id).toBe(best);
@@ -420,7 +423,14 @@ async function redoneAtRandom(chance: () => number): Promise<void> {
   }
   await caughtUp(disk, covered);
   const gone = files(disk);
+  expect(sheetVersions(disk)).toEqual(versions(gone['results.jsonl']));
   for (const name of names) if (disk.peek(`${folder}/${name}`)) await disk.unlink(`${folder}/${name}`);
   await caughtUp(disk);
   expect(files(disk)).toEqual(gone);
+}
+
+function sheetVersions(disk: ForgetfulDisk): string[] {
+  const [head = '', ...rows] = (disk.peek(`${folder}/results.csv`)?.toString() ?? '').trimEnd().split('\n');
+  const at = head.split(',').indexOf('attempts');
+  return rows.map((row) => `${row.split(',')[0]} ${row.split(',')[at]}`);
 }
