@@ -42,7 +42,11 @@ export class LineBatch {
    * @param more.isVoid Whether the purchase is no longer held; then it gets no line.
    * @param more.before See `CompletedRow`.
    */
-  add(row: EndedRow, isCurrent: boolean, more: { isVoid?: boolean; before?: ResultLine | undefined } = {}): void {
+  add(
+    row: EndedRow,
+    isCurrent: boolean,
+    more: { isVoid?: boolean; before?: ResultLine | undefined } = {},
+  ): void {
     const { intent, outcome } = row;
     this.count++;
     const values = this.columns.length > 0 ? this.valuesOf(intent ?? outcome) : undefined;

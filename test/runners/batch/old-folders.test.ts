@@ -56,18 +56,15 @@ describe('a folder that 0.1.0 wrote', () => {
     expect(run.text('report.html')).toContain('<html');
   });
 
-  it.each(['finished', 'held'])(
-    'buys nothing more where all is done: %s',
-    async (name) => {
-      await using run = await openOldRun(name);
-      const before = filesOf(run);
-      const end = await run.run({ changed: 'redo' });
-      expect(run.sent()).toEqual([]);
-      expect([0, 6]).toContain(end.exitCode);
-      expect(filesOf(run)).toEqual(withNewColumns(before));
-      expect(end.summary.rows).toMatchObject(counts[name as 'finished']);
-    },
-  );
+  it.each(['finished', 'held'])('buys nothing more where all is done: %s', async (name) => {
+    await using run = await openOldRun(name);
+    const before = filesOf(run);
+    const end = await run.run({ changed: 'redo' });
+    expect(run.sent()).toEqual([]);
+    expect([0, 6]).toContain(end.exitCode);
+    expect(filesOf(run)).toEqual(withNewColumns(before));
+    expect(end.summary.rows).toMatchObject(counts[name as 'finished']);
+  });
 
   it.each(['redone', 'snapshot'])(
     'buys nothing more where all is done, and has the paid result of a redo that failed in its results again: %s',
