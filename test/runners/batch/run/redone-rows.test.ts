@@ -169,7 +169,7 @@ describe('the result of a row that is redone', () => {
       .lines(file)
       .map(({ id, attempts, millrace }) => {
         const facts = millrace as { attempts: number } | undefined;
-        return `${String(id)} ${String(attempts ?? facts?.attempts)}`;
+        return `${String(id)} ${(attempts as number | undefined) ?? facts?.attempts}`;
       })
       .sort();
   const names = ['results.jsonl', 'failures.jsonl', 'earlier.jsonl', 'costs.csv'] as const;

@@ -211,7 +211,7 @@ describe('Projections', () => {
     const covered = await caughtUp(disk);
     const again = await openJournal(disk, folder);
     const file = { field: 'output.doc', path: 'files/a.pdf' };
-    await append(again, reopen('a', 'refetch'), { ...outcome('a', 'completed'), files: [file] } as never);
+    await append(again, reopen('a', 'refetch'), { ...outcome('a', 'completed'), files: [file] });
     await again.close();
     await caughtUp(disk, covered);
     expect(lines(files(disk)['results.jsonl'])).toMatchObject([{ id: 'c' }, { id: 'a', files: [file] }]);
