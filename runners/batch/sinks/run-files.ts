@@ -26,6 +26,9 @@ export interface PictureLine {
   readonly expiresAt: string | undefined;
 }
 
+/** About the length of a line of results.jsonl. */
+const oneLineBytes = 4 << 10;
+
 /** The files that follow from the journal. Only one call at a time, unless a method says otherwise. */
 export class RunFiles {
   private earlier: LineFile | undefined;
@@ -247,7 +250,7 @@ export class RunFiles {
     if (at === undefined) return '';
     this.watched?.set(id, undefined);
     this.replaced++;
-    for await (const line of this.results.lines(at)) {
+    for await (const line of this.results.lines(at, { chunkBytes: oneLineBytes })) {
       const text = line.toString();
       const was = valueOfJson(text) as { attempts?: unknown } | null | undefined;
       return was?.attempts === attempts ? '' : `${text}\n`;
