@@ -30,7 +30,7 @@ export interface CaughtUp {
  */
 export async function catchUp(
   files: RunFiles,
-  journal: Pick<Journal, 'records' | 'find' | 'recovered'>,
+  journal: Pick<Journal, 'records' | 'find'>,
   after: number,
 ): Promise<CaughtUp> {
   const survey = new Survey(after === 0);

@@ -252,8 +252,9 @@ export class RunFiles {
     this.replaced++;
     for await (const line of this.results.lines(at, { chunkBytes: oneLineBytes })) {
       const text = line.toString();
-      const was = valueOfJson(text) as { attempts?: unknown } | null | undefined;
-      return was?.attempts === attempts ? '' : `${text}\n`;
+      // Another program may have changed the file.
+      const was = valueOfJson(text) as { id?: unknown; attempts?: unknown } | null | undefined;
+      return was?.id !== id || was.attempts === attempts ? '' : `${text}\n`;
     }
     return '';
   }
