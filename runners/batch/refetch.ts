@@ -200,6 +200,7 @@ export async function* missingPictures({
     for (const path of paths)
       isMissing ||= path === undefined || (await disk.stat(`${out}/${path}`))?.kind !== 'file';
     const row = isMissing ? await journal.find(id) : undefined;
-    if (row?.reply !== undefined) yield row;
+    // Of a row that is bought again, the journal finds the later purchase.
+    if (row?.reply !== undefined && row.status === 'completed') yield row;
   }
 }

@@ -43,7 +43,7 @@ function classesOf({ rows }: Survey): RowClass[] {
     if (cause === 0 && isAgain) again++;
   });
   return [
-    { status: 'completed', label: 'Completed', count: rows.completed - again, cause: 0 },
+    { status: 'completed', label: 'Completed', count: rows.completed + rows.toGo - again, cause: 0 },
     { status: 'completed', label: 'Bought again', count: again, cause: 0, again: true },
     ...rows.causes.map((group, index) => ({
       status: group.code,

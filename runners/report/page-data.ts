@@ -107,6 +107,8 @@ export interface PageRow {
   readonly files?: readonly PageFile[];
   /** An output without a picture, as text. */
   readonly output?: string;
+  /** It is to be done again: this is its result until a new one is there. */
+  readonly toGo?: true;
   /** Earlier pictures that were replaced since, the newest first. */
   readonly earlier?: readonly EarlierPicture[];
   /** Micro-dollars; `null` if not known. */

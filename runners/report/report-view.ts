@@ -114,7 +114,7 @@ const leastShare = 0.015;
 function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
   const byCode = new Map<FailureCode, number>();
   for (const { code, count } of rows.causes) byCode.set(code, (byCode.get(code) ?? 0) + count);
-  const all = rows.places.length + toDo;
+  const all = rows.places.length - rows.toGo + toDo;
   const parts = [
     { label: 'completed', tone: 'completed' as const, count: rows.completed, filter: 'completed' },
     ...[...byCode].map(([code, count]) => ({
@@ -165,9 +165,10 @@ function timesOf(name: string, sorted: ArrayLike<number>): ReportView['times'][n
   };
 }
 
-function reviewWords({ rows: { completed, pictures } }: Survey): string {
-  if (completed === 0) return '';
-  return countOf(completed, pictures === completed ? 'picture' : 'result');
+function reviewWords({ rows: { completed, toGo, pictures } }: Survey): string {
+  const results = completed + toGo;
+  if (results === 0) return '';
+  return countOf(results, pictures === results ? 'picture' : 'result');
 }
 
 /** The charts that have something to draw. */

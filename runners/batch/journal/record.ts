@@ -139,7 +139,7 @@ export type JournalRecord =
           /** The files that were saved, if others of the row could not be saved. */
         } & SavedOutputs)
     ))
-  /** Reopens a row that had ended: its line is removed from failures.jsonl (or from results.jsonl if it is redone). */
+  /** Reopens a row that had ended: its line is removed from failures.jsonl, or from results.jsonl once a new result is there. */
   | {
       k: 'reopen';
       at: number;

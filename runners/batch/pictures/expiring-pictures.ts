@@ -59,13 +59,15 @@ export async function findExpiring({
   now,
 }: Place): Promise<ExpiringPictures> {
   const expiring = new ExpiringPictures(now);
-  const { rows } = journal.recovered.totals;
+  const { rows: states, totals } = journal.recovered;
+  const { rows } = totals;
   if ((rows.get('download') ?? 0) + (rows.get('replied') ?? 0) > 0) {
     for await (const { id, reply } of journal.rowsIn(['download', 'replied']))
       if (reply?.imageUrl !== undefined) expiring.see(id, reply.at + imageUrlLifetimeMs);
   }
   if (download) return expiring;
   for await (const { id, path, expiresAt } of projections.pictures())
-    if (path === undefined && expiresAt !== undefined) expiring.see(id, Date.parse(expiresAt));
+    if (path === undefined && expiresAt !== undefined && states.get(id)?.status === 'completed')
+      expiring.see(id, Date.parse(expiresAt));
   return expiring;
 }

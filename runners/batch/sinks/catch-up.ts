@@ -7,10 +7,11 @@ import type {
   RecordOf,
   ReplyRecord,
 } from '../journal/record.js';
+import { NumbersByText } from '../journal/rows/hash-index.js';
 import { RowStates } from '../journal/rows/row-states.js';
 import { jobKey, purchaseKey, type HeldPurchase } from './cost-line.js';
-import { lineId } from './line-text.js';
 import { LineBatch } from './line-batch.js';
+import { resultLine, type ResultLine } from './result-line.js';
 import type { RunFiles } from './run-files.js';
 
 export interface CaughtUp {
@@ -21,8 +22,9 @@ export interface CaughtUp {
 }
 
 /**
- * Brings the files up to date with the journal: removes the lines of reopened rows, and appends those of rows that have ended.
- * Lines that are already in the files are compared, not written again.
+ * Brings the files up to date with the journal: removes the lines of reopened rows from failures.jsonl, and appends those of rows
+ * that have ended. A line of results.jsonl leaves only once a later result of its row is there. Lines that are already in the
+ * files are compared, not written again.
  *
  * @param after How many records of the journal the files contain.
  */
@@ -31,44 +33,69 @@ export async function catchUp(
   journal: Pick<Journal, 'records' | 'find'>,
   after: number,
 ): Promise<CaughtUp> {
-  const survey = await surveyTail(journal, after);
-  const { reopened, redone, voided, records } = survey;
+  const survey = new Survey(after === 0);
+  for await (const record of journal.records(after)) survey.take(record);
+  const { reopened, voided, records } = survey;
+  if (survey.takesResults) await files.watchResults();
   const removes = after > 0 && reopened.size + voided.size > 0;
-  if (removes) {
-    const isTaken = (id: string): boolean => reopened.get(id) !== undefined;
-    await files.remove(isTaken, (id) => redone.get(id) !== undefined, lineId);
-    if (voided.size > 0) await files.removeHeld((purchase) => isVoid(voided, purchase));
-  }
+  if (removes) await files.removeFailures((id) => reopened.get(id) !== undefined);
+  if (removes && voided.size > 0) await files.removeHeld((purchase) => isVoid(voided, purchase));
   if (survey.hasOutcomes) await appendTail(files, journal, after, survey);
-  return { records: after + records, removed: removes };
+  const removed = await files.removeReplaced();
+  return { records: after + records, removed: removes || removed };
 }
 
-interface Survey {
-  /** How often each row is reopened; the count is in `attempts`. */
-  readonly reopened: RowStates;
-  readonly redone: RowStates;
+/** What the records hold that the files do not contain yet. */
+class Survey {
+  /** By row: the number of the record, counted from the first of these, by which it is reopened last. */
+  readonly reopened = new NumbersByText();
+  /** By row that is reopened: the number of the record by which it completes last, if it does so after that. */
+  readonly completedAgain = new NumbersByText();
   /** How often each purchase stops being held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
-  readonly voided: RowStates;
-  readonly records: number;
-  readonly hasOutcomes: boolean;
-}
+  readonly voided = new RowStates();
+  /** Rows with a purchase that was sent before these records, and a later one: the journal finds only the later one. */
+  readonly sentTwice = new Set<string>();
+  /** Whether rows that had completed are reopened. */
+  takesResults = false;
+  hasOutcomes = false;
+  records = 0;
+  private readonly sent = new NumbersByText();
+  private readonly sentBefore = new NumbersByText();
 
-async function surveyTail(journal: Pick<Journal, 'records'>, after: number): Promise<Survey> {
-  const reopened = new RowStates();
-  const redone = new RowStates();
-  const voided = new RowStates();
-  let records = 0;
-  let hasOutcomes = false;
-  for await (const record of journal.records(after)) {
-    records++;
-    if (record.k === 'outcome' || record.k === 'freed') hasOutcomes = true;
-    if (record.k === 'freed') count(voided, jobKey(record.id, record.attempt, record.jobId), 1);
-    if (record.k !== 'reopen') continue;
-    count(reopened, record.id, 1);
-    if (record.voids !== undefined) count(voided, purchaseKey(record.id, record.voids), 1);
-    if (record.why === 'redo') redone.set(record.id, { status: 'open' });
+  /** @param isWhole whether these are all records of the journal */
+  constructor(private readonly isWhole: boolean) {}
+
+  take(record: JournalRecord): void {
+    this.records++;
+    if (record.k === 'intent') this.takeIntent(record.id);
+    else if (record.k === 'reply' || record.k === 'outcome') this.takeEnd(record);
+    else if (record.k === 'reopen') this.takeReopen(record);
+    else if (record.k === 'freed') {
+      this.hasOutcomes = true;
+      count(this.voided, jobKey(record.id, record.attempt, record.jobId), 1);
+    }
   }
-  return { reopened, redone, voided, records, hasOutcomes };
+
+  private takeIntent(id: string): void {
+    if (this.isWhole) return;
+    this.sent.set(id, this.records);
+    if (this.sentBefore.get(id) !== undefined) this.sentTwice.add(id);
+  }
+
+  private takeEnd(record: ReplyRecord | OutcomeRecord): void {
+    const { id } = record;
+    if (!this.isWhole && this.sent.get(id) === undefined) this.sentBefore.set(id, this.records);
+    if (record.k === 'reply') return;
+    this.hasOutcomes = true;
+    const isAgain = record.status === 'completed' && this.reopened.get(id) !== undefined;
+    if (isAgain) this.completedAgain.set(id, this.records);
+  }
+
+  private takeReopen({ id, why, voids }: RecordOf<'reopen'>): void {
+    this.reopened.set(id, this.records);
+    if (voids !== undefined) count(this.voided, purchaseKey(id, voids), 1);
+    if (why === 'redo' || why === 'refetch') this.takesResults = true;
+  }
 }
 
 function count(states: RowStates, key: string, by: 1 | -1): void {
@@ -91,7 +118,8 @@ function isVoid(voided: RowStates, { ofAttempt, ofJob }: HeldPurchase): boolean 
 interface Thread {
   intent?: IntentRecord | undefined;
   reply?: ReplyRecord | undefined;
-  outcome?: OutcomeRecord;
+  /** Its result so far, if a later one follows. */
+  before?: ResultLine | undefined;
 }
 
 async function appendTail(
@@ -101,6 +129,7 @@ async function appendTail(
   survey: Survey,
 ): Promise<void> {
   const threads = new Threads(journal, survey);
+  if (survey.sentTwice.size > 0) await threads.recall(after);
   let batch = new LineBatch(files.valueColumns);
   for await (const record of journal.records(after)) {
     await threads.take(record, batch);
@@ -113,36 +142,59 @@ async function appendTail(
 
 class Threads {
   private readonly open = new Map<string, Thread>();
+  /** The number of the record, as in `Survey`. */
+  private number = 0;
 
   constructor(
-    private readonly journal: Pick<Journal, 'find'>,
-    private readonly ahead: Pick<Survey, 'reopened' | 'voided'>,
+    private readonly journal: Pick<Journal, 'records' | 'find'>,
+    private readonly ahead: Pick<Survey, 'reopened' | 'completedAgain' | 'voided' | 'sentTwice'>,
   ) {}
 
+  /** Looks up the purchases of `sentTwice` that the first `count` records end with. */
+  async recall(count: number): Promise<void> {
+    let number = 0;
+    for await (const record of this.journal.records()) {
+      if (number++ === count) return;
+      if (!('id' in record) || !this.ahead.sentTwice.has(record.id)) continue;
+      if (record.k === 'intent') this.open.set(record.id, { intent: record });
+      const thread = this.open.get(record.id);
+      if (record.k === 'reply' && thread !== undefined) thread.reply = record;
+    }
+  }
+
   async take(record: JournalRecord, batch: LineBatch): Promise<void> {
-    if (record.k === 'intent') this.open.set(record.id, { intent: record });
+    this.number++;
+    if (record.k === 'intent') this.begin(record);
     else if (record.k === 'reply') (await this.of(record.id)).reply = record;
     else if (record.k === 'outcome') await this.end(record, batch);
-    else if (record.k === 'reopen') this.reopen(record, batch);
+    else if (record.k === 'reopen' && record.voids !== undefined)
+      count(this.ahead.voided, purchaseKey(record.id, record.voids), -1);
     else if (record.k === 'freed') this.free(record, batch);
   }
 
-  private async end(outcome: OutcomeRecord, batch: LineBatch): Promise<void> {
-    const thread = await this.of(outcome.id);
-    const { id, source, purchase } = outcome;
-    const isCurrent = times(this.ahead.reopened, id) === 0;
-    const isHeldNoMore =
-      source === 'unknown' && purchase !== undefined && isVoid(this.ahead.voided, namedIn(id, purchase));
-    batch.add({ ...thread, outcome }, isCurrent, isHeldNoMore);
-    if (isCurrent) this.open.delete(outcome.id);
-    else thread.outcome = outcome;
+  private begin(intent: IntentRecord): void {
+    this.open.set(intent.id, { intent, before: this.open.get(intent.id)?.before });
   }
 
-  private reopen({ id, why, voids }: RecordOf<'reopen'>, batch: LineBatch): void {
-    const { outcome, ...thread } = this.open.get(id) ?? {};
-    if (why === 'redo' && outcome !== undefined) batch.addEarlier({ ...thread, outcome });
-    count(this.ahead.reopened, id, -1);
-    if (voids !== undefined) count(this.ahead.voided, purchaseKey(id, voids), -1);
+  private async end(outcome: OutcomeRecord, batch: LineBatch): Promise<void> {
+    const { id, source, purchase, status } = outcome;
+    const thread = await this.of(id);
+    const row = { intent: thread.intent, reply: thread.reply, outcome };
+    const isVoided =
+      source === 'unknown' && purchase !== undefined && isVoid(this.ahead.voided, namedIn(id, purchase));
+    const isReopened = this.isAhead(this.ahead.reopened, id);
+    if (status === 'completed') {
+      const isReplaced = this.isAhead(this.ahead.completedAgain, id);
+      // A purchase that completes anew has got its files since: the same result, and no earlier one.
+      const before = thread.before?.attempts === thread.intent?.attempt ? undefined : thread.before;
+      batch.add(row, !isReplaced, { isVoid: isVoided, before });
+      thread.before = isReplaced ? resultLine(row) : undefined;
+    } else batch.add(row, !isReopened, { isVoid: isVoided });
+    if (!isReopened) this.open.delete(id);
+  }
+
+  private isAhead(numbers: NumbersByText, id: string): boolean {
+    return (numbers.get(id) ?? 0) > this.number;
   }
 
   private free(record: RecordOf<'freed'>, batch: LineBatch): void {

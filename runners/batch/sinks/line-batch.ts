@@ -2,15 +2,25 @@ import type { RecordOf } from '../journal/record.js';
 import { columnValue } from '../manifest/columns/column-value.js';
 import { originOf, type RowRecord } from '../row/record-head.js';
 import { costLine, freedLine } from './cost-line.js';
-import { type EndedRow, lineJson } from './line-text.js';
+import type { EndedRow } from './line-text.js';
 import { failureLine, type FailureLine } from './failure-line.js';
 import { resultLine, type ResultLine } from './result-line.js';
 
+/** A row that has completed. An earlier result of it leaves results.jsonl. */
+export interface CompletedRow {
+  readonly id: string;
+  /** Number of POSTs over all starts; `undefined` if it is not known. */
+  readonly attempts: number | undefined;
+  /** Absent if a later result of the row follows, or if the journal has lost what the line is made of. */
+  readonly line: ResultLine | undefined;
+  /** The row's earlier result that this one replaces, if it has no line in the file. */
+  readonly before: ResultLine | undefined;
+}
+
 /** The lines of rows that ended, to be appended together. */
 export class LineBatch {
-  readonly results: ResultLine[] = [];
+  readonly completed: CompletedRow[] = [];
   readonly failures: FailureLine[] = [];
-  earlier = '';
   costs = '';
   /** Number of the last journal outcome that the batch contains. */
   record = 0;
@@ -29,17 +39,25 @@ export class LineBatch {
 
   /**
    * @param isCurrent Whether this outcome still stands; otherwise only the purchase gets a line.
-   * @param isVoid Whether the purchase is no longer held; then it gets no line.
+   * @param more.isVoid Whether the purchase is no longer held; then it gets no line.
+   * @param more.before See `CompletedRow`.
    */
-  add(row: EndedRow, isCurrent: boolean, isVoid = false): void {
+  add(
+    row: EndedRow,
+    isCurrent: boolean,
+    more: { isVoid?: boolean; before?: ResultLine | undefined } = {},
+  ): void {
+    const { intent, outcome } = row;
     this.count++;
-    const values = this.columns.length > 0 ? this.valuesOf(row.intent ?? row.outcome) : undefined;
-    if (!isVoid) this.costs += costLine(row.outcome, values) ?? '';
-    if (!isCurrent) return;
-    const result = resultLine(row);
-    const failure = result === undefined ? failureLine(row) : undefined;
-    if (result) this.results.push(result);
-    if (failure) this.failures.push(failure);
+    const values = this.columns.length > 0 ? this.valuesOf(intent ?? outcome) : undefined;
+    if (more.isVoid !== true) this.costs += costLine(outcome, values) ?? '';
+    if (outcome.status === 'completed') {
+      const line = isCurrent ? resultLine(row) : undefined;
+      this.completed.push({ id: outcome.id, attempts: intent?.attempt, line, before: more.before });
+    } else if (isCurrent) {
+      const failure = failureLine(row);
+      if (failure) this.failures.push(failure);
+    }
   }
 
   /**
@@ -54,13 +72,5 @@ export class LineBatch {
   private valuesOf(record: RowRecord): string[] {
     const origin = originOf(record);
     return this.columns.map((column) => (origin === undefined ? '' : columnValue(origin, column)));
-  }
-
-  /** Adds a completed row that was redone since. */
-  addEarlier(row: EndedRow): void {
-    const result = resultLine(row);
-    if (result === undefined) return;
-    this.count++;
-    this.earlier += `${lineJson(result)}\n`;
   }
 }

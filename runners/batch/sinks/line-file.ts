@@ -2,7 +2,14 @@ import { crc32 } from 'node:zlib';
 import { folderOf, type Disk } from '../disk/disk.js';
 import { openAppendFile, type AppendFile } from '../disk/append-file.js';
 import { DiskFault, onDisk } from '../disk/disk-fault.js';
-import { fileChunks, readUpTo, withFile, readLineBlocks, readLines } from '../disk/read-file.js';
+import {
+  fileChunks,
+  readUpTo,
+  withFile,
+  readLineBlocks,
+  readLines,
+  type ReadLinesOptions,
+} from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 
 /** How far a file has been written: a later start continues from there. */
@@ -112,11 +119,15 @@ export class LineFile {
     });
   }
 
-  /** The lines written so far, from a byte offset on. */
-  async *lines(from = 0): AsyncGenerator<Buffer> {
+  /**
+   * The lines written so far, from a byte offset on.
+   *
+   * @param more.chunkBytes Bytes per read, for a reader of few lines.
+   */
+  async *lines(from = 0, more: Pick<ReadLinesOptions, 'chunkBytes'> = {}): AsyncGenerator<Buffer> {
     const file = await this.disk.open(this.path, 'r');
     try {
-      for await (const { bytes } of readLines(file, { from, to: this.written.bytes })) yield bytes;
+      for await (const { bytes } of readLines(file, { ...more, from, to: this.written.bytes })) yield bytes;
     } finally {
       await file.close();
     }

@@ -50,11 +50,24 @@ export class Projections {
     const files = await RunFiles.open(disk, folder, covered?.files ?? {}, { sheets, valueColumns });
     const projections = new Projections(journal, files, covered?.records ?? 0);
     const isNewSheet = covered !== undefined && sheets !== undefined && !hasSheets(covered);
-    await closedOnError(projections, () => projections.catchUp(isNewSheet));
+    await closedOnError(projections, async () => {
+      if (covered?.replacesResults === true) await projections.watchResults();
+      await projections.catchUp(isNewSheet);
+    });
     return projections;
   }
 
-  /** Brings the files up to date with records that were appended to the journal without `write`: removes reopened rows. */
+  /** Rows are awaited whose earlier results are in results.jsonl. */
+  private async watchResults(): Promise<void> {
+    const { rows, records } = this.journal.recovered;
+    const areAllThere = this.records === records;
+    await this.files.watchResults((id) => areAllThere && rows.get(id)?.status === 'completed');
+  }
+
+  /**
+   * Brings the files up to date with records that were appended to the journal without `write`: removes the failures of reopened
+   * rows.
+   */
   async catchUp(forceSheets = false): Promise<void> {
     const { records, removed } = await catchUp(this.files, this.journal, this.records);
     this.records = records;
@@ -89,8 +102,10 @@ export class Projections {
   private covered(): Promise<FilesCovered> {
     const { repairs, tally } = this.journal.recovered;
     const costBy = tally.columns;
+    const { replacesResults } = this.files;
     return Promise.resolve({
       records: this.records,
+      ...(replacesResults !== undefined && { replacesResults }),
       ...(repairs > 0 && { repairs }),
       ...(costBy.length > 0 && { costBy }),
       files: this.files.extents(),
@@ -121,9 +136,9 @@ export class Projections {
     return this.files.pictures();
   }
 
-  /** Completes the files; spreadsheets with new columns are rewritten. */
+  /** Completes the files: removes replaced results; spreadsheets with new columns are rewritten. */
   async finish(): Promise<void> {
-    await this.whileIdle(() => this.files.settle(false));
+    await this.whileIdle(async () => this.files.settle(await this.files.removeReplaced()));
   }
 
   close(): Promise<void> {
@@ -159,6 +174,8 @@ async function trusted({
   const { recovered } = journal;
   if (covered === undefined || covered.records > recovered.records) return undefined;
   if ((covered.repairs ?? 0) !== recovered.repairs) return undefined;
+  // The version that wrote them moved the results of rows to be redone to earlier.jsonl at once.
+  if (covered.files['earlier.jsonl'] !== undefined && covered.replacesResults === undefined) return undefined;
   // costs.csv has other columns: all files are compared from the beginning.
   if (String(covered.costBy ?? []) !== String(recovered.tally.columns)) return undefined;
   const isClean = covered.records === recovered.records;

@@ -2,7 +2,9 @@ import type { Disk } from '../disk/disk.js';
 import { costHeader, heldPurchase, type HeldPurchase } from './cost-line.js';
 import { joinQuoted, lineJson, lineId } from './line-text.js';
 import { failureColumns, failureSheetRow } from './failure-line.js';
-import type { LineBatch } from './line-batch.js';
+import { NumbersByText } from '../journal/rows/hash-index.js';
+import { valueOfJson } from '../disk/read-file.js';
+import type { CompletedRow, LineBatch } from './line-batch.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 import { type ResultLine, resultColumns, resultSheetRow } from './result-line.js';
 import { Spreadsheet, type FileExtents, type SheetExtent, type SheetRow } from './spreadsheet.js';
@@ -24,9 +26,16 @@ export interface PictureLine {
   readonly expiresAt: string | undefined;
 }
 
+/** About the length of a line of results.jsonl. */
+const oneLineBytes = 4 << 10;
+
 /** The files that follow from the journal. Only one call at a time, unless a method says otherwise. */
 export class RunFiles {
   private earlier: LineFile | undefined;
+  /** By row: where its latest line begins in results.jsonl. Present only while lines there may be replaced. */
+  private watched: NumbersByText | undefined;
+  /** The number of lines in results.jsonl that a later one of their row replaces. */
+  private replaced = 0;
 
   private constructor(
     private readonly disk: Disk,
@@ -94,28 +103,72 @@ export class RunFiles {
     };
   }
 
+  /**
+   * Whether lines in results.jsonl may be replaced by later ones. `undefined` if none ever were, as in the files of a version that
+   * removed them at once.
+   */
+  get replacesResults(): boolean | undefined {
+    return this.earlier === undefined && this.watched === undefined ? undefined : this.watched !== undefined;
+  }
+
   async append(batch: LineBatch): Promise<void> {
-    const { results, failures, costs, earlier } = batch;
-    if (results.length > 0) await this.results.append(jsonLines(results));
-    if (failures.length > 0) await this.failures.append(jsonLines(failures));
+    const { completed, failures, costs } = batch;
+    const results = completed.flatMap(({ line }) => line ?? []);
+    const from = this.results.extent.bytes;
+    const lines = results.map((line) => `${lineJson(line)}\n`);
+    if (results.length > 0) await this.results.append(lines.join(''));
+    if (failures.length > 0)
+      await this.failures.append(failures.map((line) => `${lineJson(line)}\n`).join(''));
     if (costs !== '') await this.costs.append(costs);
+    const earlier = await this.replacedBy(completed, lines, from);
     if (earlier !== '') await (await this.openEarlier()).append(earlier);
     await this.sheets?.results.append(results.map(resultSheetRow));
     await this.sheets?.failures.append(failures.map(failureSheetRow));
   }
 
-  /** Removes lines from results.jsonl and failures.jsonl. Results for which `isRedone` is true go to earlier.jsonl. */
-  async remove(
-    isTaken: (id: string) => boolean,
-    isRedone: (id: string) => boolean,
-    idOf: (line: Buffer) => string,
-  ): Promise<void> {
-    await this.failures.filter((line) => !isTaken(idOf(line)));
-    await this.results.filter(async (line) => {
-      const id = idOf(line);
-      if (isRedone(id)) await (await this.openEarlier()).append(`${line.toString()}\n`);
-      return !isTaken(id);
+  /**
+   * From now on, knows the latest line of each row in results.jsonl: the line that a new result of the row replaces goes to
+   * earlier.jsonl, and leaves results.jsonl with `removeReplaced`.
+   *
+   * @param isDone Whether no new result of a row is awaited: if so for all rows, nothing has to be known. @defaultValue some is
+   */
+  async watchResults(isDone?: (id: string) => boolean): Promise<void> {
+    if (this.watched !== undefined) return;
+    const watched = new NumbersByText();
+    let at = 0;
+    let isAwaited = isDone === undefined;
+    for await (const line of this.results.lines()) {
+      const id = lineId(line);
+      if (watched.get(id) !== undefined) this.replaced++;
+      watched.set(id, at);
+      at += line.length + 1;
+      isAwaited ||= isDone?.(id) === false;
+    }
+    if (isAwaited || this.replaced > 0) this.watched = watched;
+  }
+
+  /** Removes lines from results.jsonl that later ones of their rows replace. Returns whether there were any. */
+  async removeReplaced(): Promise<boolean> {
+    const { watched } = this;
+    if (watched === undefined || this.replaced === 0) return false;
+    const kept = new NumbersByText();
+    let [from, to] = [0, 0];
+    await this.results.filter((line) => {
+      const id = lineId(line);
+      const isLatest = watched.get(id) === from;
+      from += line.length + 1;
+      if (isLatest) kept.set(id, to);
+      if (isLatest) to += line.length + 1;
+      return isLatest;
     });
+    this.watched = kept;
+    this.replaced = 0;
+    return true;
+  }
+
+  /** Removes lines from failures.jsonl. */
+  removeFailures(isTaken: (id: string) => boolean): Promise<void> {
+    return this.failures.filter((line) => !isTaken(lineId(line)));
   }
 
   /** Removes purchases that are no longer held as unknown from costs.csv. */
@@ -169,13 +222,46 @@ export class RunFiles {
     return files.filter((file) => file !== undefined);
   }
 
+  /**
+   * The lines for earlier.jsonl: what these rows had completed with before.
+   *
+   * @param lines The lines that were appended for them.
+   * @param from Where these begin in results.jsonl.
+   */
+  private async replacedBy(
+    completed: readonly CompletedRow[],
+    lines: readonly string[],
+    from: number,
+  ): Promise<string> {
+    let [earlier, next, at] = ['', 0, from];
+    for (const row of completed) {
+      const taken = await this.takeOut(row);
+      earlier += row.before === undefined ? taken : `${taken}${lineJson(row.before)}\n`;
+      if (row.line === undefined) continue;
+      this.watched?.set(row.id, at);
+      at += Buffer.byteLength(lines[next++] ?? '');
+    }
+    return earlier;
+  }
+
+  /** The line of the row's result before this one, for earlier.jsonl; empty if there is none, or if it is the same purchase. */
+  private async takeOut({ id, attempts }: CompletedRow): Promise<string> {
+    const at = this.watched?.get(id);
+    if (at === undefined) return '';
+    this.watched?.set(id, undefined);
+    this.replaced++;
+    for await (const line of this.results.lines(at, { chunkBytes: oneLineBytes })) {
+      const text = line.toString();
+      // Another program may have changed the file.
+      const was = valueOfJson(text) as { id?: unknown; attempts?: unknown } | null | undefined;
+      return was?.id !== id || was.attempts === attempts ? '' : `${text}\n`;
+    }
+    return '';
+  }
+
   private async openEarlier(): Promise<LineFile> {
     return (this.earlier ??= await LineFile.open(this.disk, `${this.folder}/earlier.jsonl`));
   }
-}
-
-function jsonLines(lines: readonly object[]): string {
-  return lines.map((line) => `${lineJson(line)}\n`).join('');
 }
 
 async function* sheetRows<T>(file: LineFile, rowOf: (line: T) => SheetRow): AsyncGenerator<SheetRow> {

@@ -18,6 +18,11 @@ export interface FilesCovered {
   readonly records: number;
   /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
   readonly repairs?: number;
+  /**
+   * Whether results.jsonl may have lines that are replaced by a new result of their row. Absent if it never had any, and in what
+   * older versions wrote.
+   */
+  readonly replacesResults?: boolean;
   /** Columns that costs.csv has in addition to the fixed ones. @defaultValue none */
   readonly costBy?: readonly string[];
   readonly files: FileExtents;

@@ -26,7 +26,7 @@ interface TakingUp {
 
 /**
  * Reopens failed rows and rows to be redone, in the journal, before any of them is sent. The next `catchUp` removes their lines
- * from the files. Invalid rows that are no longer in the manifest are reopened too.
+ * from failures.jsonl. Invalid rows that are no longer in the manifest are reopened too.
  */
 export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
   const { ahead, invalid } = checked;
@@ -100,7 +100,7 @@ async function forgetInvalid(
 
 /**
  * Reopens the rows to be sent again in a separate pass over the manifest, so that a million ids need not be kept. A row to be
- * redone is removed from the results only if it fits under the caps, as the check has counted. Returns how many do not fit.
+ * redone is reopened only if it fits under the caps, as the check has counted. Returns how many do not fit.
  */
 async function reopenSent(
   { options, journal }: TakingUp,

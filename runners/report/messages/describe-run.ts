@@ -4,7 +4,7 @@ import { countOf, formatCount, formatSpan, formatSum } from './format-amounts.js
 /** What happened, in a few short sentences. */
 export function describeRun(survey: Survey, isRunning = false): string {
   const { rows, heldRows, undownloaded, toDo, isRehearsal } = survey;
-  const ended = rows.places.length;
+  const ended = rows.places.length - rows.toGo;
   const all = ended + toDo;
   const failed = ended - rows.completed - heldRows - undownloaded;
   const spent = spentWords(survey);

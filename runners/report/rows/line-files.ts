@@ -96,7 +96,7 @@ export class LineFiles {
 
 /** Whether the page cannot create the row from its line. */
 function isMade({ place, bytes }: PlacedLine): boolean {
-  return place.again || bytes.length > longestLine || bytes.length === 0;
+  return place.again || place.toGo || bytes.length > longestLine || bytes.length === 0;
 }
 
 const [newline, carriageReturn, backtick, dollar] = [0x0a, 0x0d, 0x60, 0x24];

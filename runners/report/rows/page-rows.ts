@@ -117,6 +117,7 @@ async function pageRow(
     row: place.row,
     references: await Promise.all(references),
     ...(picture === undefined ? {} : { picture }),
+    ...(place.toGo && { toGo: true as const }),
     ...(before.length === 0 ? {} : { earlier: before }),
   };
 }

@@ -12,6 +12,8 @@ export interface RowPlace {
   readonly cause: number;
   /** Whether there are earlier pictures. */
   readonly again: boolean;
+  /** Whether the row is to be done again: this is its result until then. */
+  readonly toGo: boolean;
   /** Whether a picture of it is in the run's folder. */
   readonly isSaved: boolean;
   /** Whether its references may be files of this machine. */
@@ -22,7 +24,7 @@ export interface RowPlace {
   readonly at: number;
 }
 
-const bits = { failure: 1, again: 2, saved: 4, files: 8 } as const;
+const bits = { failure: 1, again: 2, saved: 4, files: 8, toGo: 16 } as const;
 
 /** The places of all ended rows, created on request: a million take 39 MB. */
 export class RowPlaces {
@@ -41,7 +43,7 @@ export class RowPlaces {
     return this.rows.length;
   }
 
-  add({ row, file, offset, length, cause, again, isSaved, namesFiles, images, at }: RowPlace): void {
+  add({ row, file, offset, length, cause, again, toGo, isSaved, namesFiles, images, at }: RowPlace): void {
     this.rows.push(row);
     this.offsets.push(offset);
     this.lengths.push(length);
@@ -49,6 +51,7 @@ export class RowPlaces {
     this.flags.push(
       (file === 'failures.jsonl' ? bits.failure : 0) |
         (again ? bits.again : 0) |
+        (toGo ? bits.toGo : 0) |
         (isSaved ? bits.saved : 0) |
         (namesFiles ? bits.files : 0),
     );
@@ -74,6 +77,7 @@ export class RowPlaces {
       length: this.lengths.at(place),
       cause: this.causeAt(place),
       again: (flags & bits.again) !== 0,
+      toGo: (flags & bits.toGo) !== 0,
       isSaved: (flags & bits.saved) !== 0,
       namesFiles: (flags & bits.files) !== 0,
       images: { at: this.imagesAt.at(place), length: this.imagesLengths.at(place) },

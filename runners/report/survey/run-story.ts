@@ -9,6 +9,11 @@ export interface RunStory {
   readonly starts: readonly RunStart[];
   /** The ends of starts; fewer than starts during a run or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
+  /**
+   * Rows that had completed and were taken up again, and whether a new result of them is still awaited. Until it is there, their
+   * line in results.jsonl is the one before; during a run both are.
+   */
+  readonly takenUp: ReadonlyMap<string, { readonly isAwaited: boolean }>;
 }
 
 export interface RunStart extends StartFacts {
@@ -23,19 +28,47 @@ export interface RunStart extends StartFacts {
  */
 const startOrStop = Buffer.from('k":"st');
 const intent = Buffer.from('k":"intent"');
+const reopen = Buffer.from('k":"reopen"');
+const outcome = Buffer.from('k":"outcome"');
 
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
+  const takenUp = new Map<string, TakenUp>();
   let sentWith: string[] | undefined;
-  const texts = (): Buffer[] => (sentWith === undefined ? [startOrStop, intent] : [startOrStop]);
+  const texts = (): Buffer[] => [
+    ...[startOrStop, reopen],
+    ...(takenUp.size > 0 ? [outcome] : []),
+    ...(sentWith === undefined ? [intent] : []),
+  ];
   for await (const value of objectsWith(disk, join(folder, 'journal.jsonl'), texts)) {
     if (value['k'] === 'start') starts.push(startOf(value));
     if (value['k'] === 'intent') sentWith ??= optionsOfIntent(value);
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
+    noteTakenUp(takenUp, value);
   }
-  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops };
+  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, takenUp };
+}
+
+/** The numbers of the records with which a row was taken up and completed last, because records come in no particular order. */
+class TakenUp {
+  reopened = 0;
+  completed = 0;
+
+  get isAwaited(): boolean {
+    return this.completed < this.reopened;
+  }
+}
+
+function noteTakenUp(rows: Map<string, TakenUp>, { k, id, n, why, status }: JsonObject): void {
+  if (typeof id !== 'string') return;
+  const row = rows.get(id) ?? new TakenUp();
+  if (k === 'reopen' && (why === 'redo' || why === 'refetch')) {
+    row.reopened = Math.max(row.reopened, numberOr(n, 0));
+    rows.set(id, row);
+  }
+  if (k === 'outcome' && status === 'completed') row.completed = Math.max(row.completed, numberOr(n, 0));
 }
 
 /** The run's first start. The journal begins with it, or with the cap that it sets. */

@@ -10,6 +10,8 @@ import { safeImagePath } from '../rows/picture-facts.js';
 import { imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
+import type { RunStory } from './run-story.js';
+import type { Place } from '../read/read-places.js';
 
 export interface RowSurvey {
   /** The rows in the order of the manifest. */
@@ -17,6 +19,8 @@ export interface RowSurvey {
   /** The most frequent first. */
   readonly causes: readonly FailureGroup[];
   readonly completed: number;
+  /** Rows whose result is shown until a new one of them is there: they are not counted as completed. */
+  readonly toGo: number;
   /** Completed rows that have a picture. */
   readonly pictures: number;
   /** In ms, of completed rows, in ascending order. */
@@ -46,8 +50,9 @@ type ManifestAt = (at: number) => string | undefined;
 
 /** Facts about some rows from other files. */
 export interface KnownRows {
-  /** Ids with earlier pictures. */
-  readonly boughtAgain: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
+  /** The positions of earlier results by row, oldest first; the latest result of a row that has failed since is added. */
+  readonly earlier: Map<string, Place[]>;
+  readonly takenUp: RunStory['takenUp'];
   /** Row numbers by id, if they differ from the number in the line. */
   readonly originalRows: ReadonlyMap<string, number>;
   /** The manifest of a row that ended at this time, if it is not the run's first. */
@@ -58,7 +63,8 @@ export interface KnownRows {
 export async function surveyRows(disk: Disk, folder: string, known: KnownRows): Promise<RowSurvey> {
   const tally = new RowTally(known);
   const skipped = (): void => tally.skip();
-  await scanJsonl(disk, join(folder, 'results.jsonl'), new ObjectScanner(resultPaths), {
+  const results = join(folder, 'results.jsonl');
+  await scanJsonl(disk, results, new ObjectScanner(resultPaths), {
     take: (line, offset, length) => tally.addResult(line, offset, length),
     skipped,
   });
@@ -66,6 +72,11 @@ export async function surveyRows(disk: Disk, folder: string, known: KnownRows): 
     take: (line, offset, length) => tally.addFailure(line, offset, length),
     skipped,
   });
+  if (tally.hasMore)
+    await scanJsonl(disk, results, new ObjectScanner(resultPaths), {
+      take: (line, offset, length) => tally.addLatest(line, offset, length),
+      skipped: () => undefined,
+    });
   return tally.survey();
 }
 
@@ -94,7 +105,10 @@ class RowTally {
   readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
   readonly #times = new IsoTimes();
+  /** The latest result of each row that may have several. */
+  readonly #latest = new Map<string, Place>();
   #completed = 0;
+  #toGo = 0;
   #pictures = 0;
   #skipped = 0;
 
@@ -106,22 +120,41 @@ class RowTally {
     this.#skipped++;
   }
 
+  /** Whether results were left for `addLatest`. */
+  get hasMore(): boolean {
+    return this.#latest.size > 0;
+  }
+
+  /** Adds a row with its result. If it may have several, the latest one is only known at the end, and counts if the row has no failure. */
   addResult(line: ObjectScanner, offset: number, length: number): void {
-    this.#completed++;
+    const { earlier, takenUp } = this.#known;
+    const id = earlier.size + takenUp.size > 0 ? (line.text(result.id) ?? '') : '';
+    if (earlier.has(id) || takenUp.has(id)) this.#latest.set(id, { file: 'results.jsonl', offset, length });
+    else this.#add(line, offset, length);
+  }
+
+  addLatest(line: ObjectScanner, offset: number, length: number): void {
+    if (this.#latest.get(line.text(result.id) ?? '')?.offset === offset) this.#add(line, offset, length);
+  }
+
+  #add(line: ObjectScanner, offset: number, length: number): void {
     if (line.isObject(result.image)) this.#pictures++;
     pushNumber(this.#delays, line.number(result.delayTime));
     pushNumber(this.#executions, line.number(result.executionTime));
     const at = line.time(result.settledAt, this.#times) || 0;
     this.#notePrice(line);
-    const { boughtAgain, originalRows } = this.#known;
-    const id = boughtAgain.size + originalRows.size > 0 ? (line.text(result.id) ?? '') : '';
-    const again = boughtAgain.has(id);
+    const { earlier, originalRows, takenUp } = this.#known;
+    const id = earlier.size + originalRows.size + takenUp.size > 0 ? (line.text(result.id) ?? '') : '';
+    const again = earlier.has(id);
+    const toGo = takenUp.get(id)?.isAwaited === true;
+    if (toGo) this.#toGo++;
+    else this.#completed++;
     const row = originalRows.get(id) ?? line.number(result.row) ?? 0;
     const isSaved = safeImagePath(line.text(result.path)) !== undefined;
     const namesFiles = mayNameFiles(line.raw(result.images));
     const images = line.extentOf(result.images);
     const file = 'results.jsonl';
-    this.#places.add({ row, file, offset, length, cause: 0, again, isSaved, namesFiles, images, at });
+    this.#places.add({ row, file, offset, length, cause: 0, again, toGo, isSaved, namesFiles, images, at });
   }
 
   addFailure(value: JsonObject, offset: number, length: number): void {
@@ -131,8 +164,18 @@ class RowTally {
     const row = this.#rowOf(value, facts['row']);
     const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
     const images = { at: 0, length: 0 };
-    const found = { cause, again: false, isSaved: false, namesFiles, images, at };
+    const again = this.#hasEarlier(textOr(value['id']));
+    const found = { cause, again, toGo: false, isSaved: false, namesFiles, images, at };
     this.#places.add({ row, file: 'failures.jsonl', offset, length, ...found });
+  }
+
+  /** Whether a failed row has earlier results, among which its latest one is now. */
+  #hasEarlier(id: string): boolean {
+    const { earlier } = this.#known;
+    const latest = this.#latest.get(id);
+    this.#latest.delete(id);
+    if (latest !== undefined) earlier.set(id, [...(earlier.get(id) ?? []), latest]);
+    return earlier.has(id);
   }
 
   /** Sorts the rows into the order of the manifest and the causes by their count, and updates the cause of each row. */
@@ -143,6 +186,7 @@ class RowTally {
       places: this.#places.arrange(placeOf),
       causes: order.map(([, cause]) => cause),
       completed: this.#completed,
+      toGo: this.#toGo,
       pictures: this.#pictures,
       delays: this.#delays.sorted(),
       executions: this.#executions.sorted(),

@@ -53,7 +53,8 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const [story, money] = [await readStory(disk, folder), await sumMoney(disk, folder)];
   const earlier = await indexEarlier(disk, folder);
   const known = {
-    boughtAgain: earlier,
+    earlier,
+    takenUp: story.takenUp,
     originalRows: await originalRows(disk, folder, story),
     manifestAt: laterManifestAt(story.starts),
   };
@@ -77,7 +78,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     heldRows: countOfCode(rows, 'unknown'),
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
-    toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length }),
+    toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length - rows.toGo }),
     caps: reachedCaps(summary),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
@@ -160,7 +161,7 @@ function numbersIn(value: unknown): [string, number][] {
 export const earlierFile = 'earlier.jsonl';
 
 /** The positions of earlier results by row, oldest first. */
-async function indexEarlier(disk: Disk, folder: string): Promise<ReadonlyMap<string, readonly Place[]>> {
+async function indexEarlier(disk: Disk, folder: string): Promise<Map<string, Place[]>> {
   const index = new Map<string, Place[]>();
   await scanJsonl(disk, join(folder, earlierFile), new ObjectScanner([['id']]), {
     take(line, offset, length) {

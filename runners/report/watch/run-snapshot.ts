@@ -40,7 +40,8 @@ export class RunSnapshot {
    */
   static async take(disk: Disk, folder: string, isRunning = false, rows?: number): Promise<RunSnapshot> {
     const survey = await surveyRun(disk, folder);
-    const toDo = rows === undefined ? survey.toDo : Math.max(0, rows - survey.rows.places.length);
+    const toDo =
+      rows === undefined ? survey.toDo : Math.max(0, rows - survey.rows.places.length + survey.rows.toGo);
     return new RunSnapshot(disk, { ...survey, toDo }, isRunning);
   }
 

@@ -82,7 +82,7 @@ export function viewFlight(moment: RunMoment): FlightView {
 }
 
 function titleOf({ rows, toDo, name, heldRows, undownloaded }: Survey, goes: boolean): string {
-  const ended = rows.places.length;
+  const ended = rows.places.length - rows.toGo;
   const failed = ended - rows.completed - heldRows - undownloaded;
   const counts = `${ended}/${ended + toDo}${failed > 0 ? `, ${failed} failed` : ''}`;
   return ended + toDo === 0 ? name : `${counts}${goes ? '' : ', not running'} · ${name}`;

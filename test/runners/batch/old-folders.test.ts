@@ -56,16 +56,29 @@ describe('a folder that 0.1.0 wrote', () => {
     expect(run.text('report.html')).toContain('<html');
   });
 
-  it.each(['finished', 'redone', 'snapshot', 'held'])(
-    'buys nothing more where all is done: %s',
+  it.each(['finished', 'held'])('buys nothing more where all is done: %s', async (name) => {
+    await using run = await openOldRun(name);
+    const before = filesOf(run);
+    const end = await run.run({ changed: 'redo' });
+    expect(run.sent()).toEqual([]);
+    expect([0, 6]).toContain(end.exitCode);
+    expect(filesOf(run)).toEqual(withNewColumns(before));
+    expect(end.summary.rows).toMatchObject(counts[name as 'finished']);
+  });
+
+  it.each(['redone', 'snapshot'])(
+    'buys nothing more where all is done, and has the paid result of a redo that failed in its results again: %s',
     async (name) => {
       await using run = await openOldRun(name);
-      const before = filesOf(run);
+      const [results = '', failures, costs, earlier = '', ...sheets] = filesOf(run);
+      const back = earlier.split('\n').find((line) => line.includes('"jobId":"sync-job-45"')) ?? '';
       const end = await run.run({ changed: 'redo' });
       expect(run.sent()).toEqual([]);
-      expect([0, 6]).toContain(end.exitCode);
-      expect(filesOf(run)).toEqual(withNewColumns(before));
-      expect(end.summary.rows).toMatchObject(counts[name as 'finished']);
+      expect(end.summary.rows).toMatchObject(counts[name as 'redone']);
+      const now = [`${results}${back}\n`, failures, costs, earlier.replace(`${back}\n`, ''), ...sheets];
+      expect(filesOf(run)).toEqual(now);
+      await run.run({ changed: 'redo' });
+      expect(filesOf(run)).toEqual(now);
     },
   );
 

@@ -1,5 +1,5 @@
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
-import { Column } from './column.js';
+import { Column, WideColumn } from './column.js';
 
 const firstSlots = 1 << 10;
 /** At most this share of the slots is taken, to keep searches short. */
@@ -157,5 +157,28 @@ export class JobHashes {
     if (endpoint !== this.#endpoint) this.#endpointHash.ofText(endpoint);
     this.#endpoint = endpoint;
     return { high: (high ^ this.#endpointHash.high) >>> 0, low: (low ^ this.#endpointHash.low) >>> 0 };
+  }
+}
+
+/** Whole numbers from 0 to 2^40 - 2 by text, in about 20 bytes each: no text is kept. */
+export class NumbersByText {
+  readonly #index = new HashIndex();
+  /** The number plus 1; 0 for none. */
+  readonly #numbers = new WideColumn();
+  readonly #hash = new IdHash();
+
+  /** How many texts were set. */
+  get size(): number {
+    return this.#index.length;
+  }
+
+  get(text: string): number | undefined {
+    const place = this.size === 0 ? -1 : this.#index.find(this.#hash.ofText(text));
+    const found = place < 0 ? 0 : this.#numbers.get(place);
+    return found === 0 ? undefined : found - 1;
+  }
+
+  set(text: string, number: number | undefined): void {
+    this.#numbers.set(this.#index.add(this.#hash.ofText(text)), number === undefined ? 0 : number + 1);
   }
 }

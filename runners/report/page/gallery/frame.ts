@@ -97,7 +97,8 @@ export class Frame {
     }
     this.#showVerdict(review?.verdict);
     const decided = review?.verdict === undefined ? '' : `, ${review.verdict}`;
-    this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${decided}`);
+    const toGo = row.toGo === true ? ', to go' : '';
+    this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${toGo}${decided}`);
     this.#stars.hidden = review?.stars === undefined;
     this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
     this.#stars.setAttribute('aria-label', `${review?.stars ?? 0} stars`);
@@ -112,6 +113,7 @@ function drawEdge(row: PageRow, stars: HTMLElement, isRehearsal: boolean): HTMLE
     { class: 'edge' },
     h('span', { class: 'number' }, row.row),
     h('span', { class: 'id', title: row.id }, row.id),
+    row.toGo === true && h('span', { class: 'again', title: 'shown until the new result is there' }, 'to go'),
     versions > 0 && h('span', { class: 'again', title: 'bought again' }, `×${versions + 1}`),
     stars,
     !isRehearsal &&

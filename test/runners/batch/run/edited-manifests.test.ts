@@ -69,6 +69,7 @@ async function played(seed: number): Promise<string[]> {
   let lines: Line[] = Array.from({ length: 2 + Math.floor(random() * 4) }, fresh);
   const story: string[] = [];
   const asked = new Map<string, number>();
+  const completed = new Set<unknown>();
   for (let start = 0; start < 4; start++) {
     const names =
       start === 0
@@ -87,10 +88,23 @@ async function played(seed: number): Promise<string[]> {
     const broken = [
       ...boughtTooOften(run, asked),
       ...(end.exitCode === 0 ? othersAnswers(run, end, shown) : []),
+      ...lostResults(run, completed),
     ];
     if (broken.length > 0) return [...story, ...broken];
   }
   return [];
+}
+
+/** A row that has completed has a result from then on, also while it is bought again. */
+function lostResults(run: PaperRun, completed: Set<unknown>): string[] {
+  const there = run.lines('results.jsonl').map(({ id }) => id);
+  const lost = [...completed].filter((id) => !there.includes(id));
+  for (const id of there) completed.add(id);
+  const twice = there.length - new Set(there).size;
+  return [
+    ...lost.map((id) => `the result of "${String(id)}" is gone`),
+    ...(twice > 0 ? [`${twice} rows have two results`] : []),
+  ];
 }
 
 /** A start, which may be cut short, by somebody who agrees to buy nothing again. */

@@ -1,7 +1,9 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import { refetch } from '../../../../runners/batch/refetch.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import { settleRows } from '../../../../runners/batch/settle-row.js';
 import { edit } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
@@ -156,4 +158,109 @@ describe('rows that were redone', () => {
     expect(await again(asks('a', 'second'), asks('b', 'third'))).toBeUndefined();
     expect(run.service.posts).toEqual(['first', 'second']);
   });
+});
+
+describe('the result of a row that is redone', () => {
+  const warmer = redo.map((row, at) => ({ ...row, prompt: `${'bcd'[at]}-warmer` }));
+  const paths = (run: PaperRun, file: string) =>
+    new Map(run.lines(file).map(({ id, image }) => [id, (image as { path: string }).path]));
+  const attempts = (run: PaperRun, file: string) =>
+    run
+      .lines(file)
+      .map(({ id, attempts, millrace }) => {
+        const facts = millrace as { attempts: number } | undefined;
+        return `${String(id)} ${(attempts as number | undefined) ?? facts?.attempts}`;
+      })
+      .sort();
+  const names = ['results.jsonl', 'failures.jsonl', 'earlier.jsonl', 'costs.csv'] as const;
+
+  /** What the files hold is the same when they are written from the journal alone. */
+  async function followsFromJournal(run: PaperRun): Promise<void> {
+    const before = names.map((name) => run.text(name));
+    for (const name of names) if (run.text(name) !== '') await run.disk.unlink(`/job/out/${name}`);
+    await settleRows('/job/out', [], { disk: run.disk, scheduler: run.scheduler, hold: run.options().hold! });
+    expect(names.map((name) => run.text(name))).toEqual(before);
+  }
+
+  it.each([
+    ['failed', 'fail', ['failed']],
+    ['may have been bought', 'lose-answer', ['unknown']],
+  ] as const)('stays where the redo %s, until a later one completes', async (_, behaviour, retry) => {
+    const run = await bought();
+    const old = run.lines('results.jsonl');
+    run.manifest(warmer);
+    run.service.behave = () => behaviour;
+    const { summary } = await run.start({ changed: 'redo' });
+    expect(summary.rows).toMatchObject({ completed: 1, failed: 3, toDo: 0 });
+    expect(run.lines('results.jsonl')).toEqual(old);
+    expect(attempts(run, 'failures.jsonl')).toEqual(['b 2', 'c 2', 'd 2']);
+    expect(run.text('earlier.jsonl')).toBe('');
+    await followsFromJournal(run);
+    run.service.behave = (row) => (row.startsWith('c') ? 'fail' : 'complete');
+    await run.start({ retry: [...retry] });
+    expect(attempts(run, 'results.jsonl')).toEqual(['a 1', 'b 3', 'c 1', 'd 3']);
+    expect(attempts(run, 'failures.jsonl')).toEqual(['c 3']);
+    expect(attempts(run, 'earlier.jsonl')).toEqual(['b 1', 'd 1']);
+    await followsFromJournal(run);
+    const [now, before] = [paths(run, 'results.jsonl'), paths(run, 'earlier.jsonl')];
+    for (const path of [...now.values(), ...before.values()])
+      expect(run.disk.peek(`/job/out/${path}`)?.length).toBeGreaterThan(0);
+    expect(run.costs()).toHaveLength(4 + 3 + 3);
+  });
+
+  it('stays where the run is stopped before the row is sent, and refetch takes it for no result of the redo', async () => {
+    const run = await bought();
+    run.manifest(warmer);
+    run.service.behave = (row) => (row.startsWith('b') ? 'fail' : 'complete');
+    const { exitCode, summary } = await run.start({ changed: 'redo', halt: { count: 1 }, concurrency: 1 });
+    expect({ exitCode, rows: summary.rows }).toEqual({
+      exitCode: 5,
+      rows: { total: 4, completed: 1, failed: 1, toDo: 2 },
+    });
+    expect(attempts(run, 'results.jsonl')).toEqual(['a 1', 'b 1', 'c 1', 'd 1']);
+    await run.disk.unlink(`/job/out/${paths(run, 'results.jsonl').get('d')!}`);
+    const { disk, scheduler } = run;
+    const hold = run.options().hold!;
+    const more = refetch('/job/out', {
+      disk,
+      scheduler,
+      hold,
+      saveFrom: run.service.download,
+      random: () => 0.5,
+    });
+    expect((await run.follow(more)).summary.rows).toEqual(summary.rows);
+    await followsFromJournal(run);
+    run.service.behave = () => 'complete';
+    await run.start({ changed: 'redo', retry: ['failed'] });
+    expect(attempts(run, 'results.jsonl')).toEqual(['a 1', 'b 3', 'c 2', 'd 2']);
+    expect(attempts(run, 'earlier.jsonl')).toEqual(['b 1', 'c 1', 'd 1']);
+    await followsFromJournal(run);
+  });
+
+  it('is one purchase where a journal from before the redo is repaired by the files', async () => {
+    const run = await bought();
+    const before = new Map(run.disk.paths().map((path) => [path, run.disk.peek(path)!]));
+    run.manifest(warmer);
+    run.service.behave = (row) => (row.startsWith('b') ? 'fail' : 'complete');
+    await run.start({ changed: 'redo', concurrency: 1 });
+    const files = names.map((name) => attemptsOrCosts(run, name));
+    const { cost } = JSON.parse(run.text('summary.json')) as PaperEnd['summary'];
+    for (const name of ['journal.jsonl', 'summary.json']) {
+      const path = `/job/out/${name}`;
+      run.disk.plant(path, before.get(path)!);
+    }
+    expect((await run.start()).exitCode).toBe(74);
+    const repaired = await run.start({ repair: true });
+    expect(names.map((name) => attemptsOrCosts(run, name))).toEqual(files);
+    expect(repaired.summary.cost).toMatchObject({ reported: cost.reported, unknown: 0 });
+    expect(run.service.posts).toHaveLength(7);
+  });
+
+  function attemptsOrCosts(run: PaperRun, name: (typeof names)[number]): string[] {
+    if (name !== 'costs.csv') return attempts(run, name);
+    return run
+      .costs()
+      .map(({ id, attempt, cost }) => `${id} ${attempt} ${cost}`)
+      .sort();
+  }
 });

@@ -132,6 +132,25 @@ describe('the files of an output that were asked for', () => {
 });
 
 describe('the run remembers what is saved', () => {
+  it('and a row whose further file cannot be had keeps its result, until it is there with all of them', async () => {
+    const run = jobs({ a: { one: at('a.mp4'), two: at('gone.mp4') } });
+    await run.start({ saveOutput: ['output.one'], saveFrom: hostOf() });
+    const before = run.lines('results.jsonl');
+    const more = await run.start({ saveOutput: ['output.one', 'output.two'], saveFrom: hostOf() });
+    expect(more.summary.rows).toMatchObject({ completed: 0, failed: 1 });
+    expect(run.lines('results.jsonl')).toEqual(before);
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'download' } }]);
+    files['gone.mp4'] = files['a.mp4'] as Buffer;
+    const last = await run.start({ saveFrom: hostOf() });
+    files['gone.mp4'] = 403;
+    expect(last.exitCode).toBe(0);
+    expect(run.lines('results.jsonl')).toMatchObject([
+      { id: 'a', files: [{ path: 'files/a.mp4' }, { path: 'files/a~2.mp4' }] },
+    ]);
+    expect([run.text('failures.jsonl'), run.text('earlier.jsonl')]).toEqual(['', '']);
+    expect(run.service.posts).toEqual(['a']);
+  });
+
   it('and a start that asks for more downloads it of rows that had completed, and says so', async () => {
     const run = jobs({ a: { one: at('a.mp4'), two: at('a.pdf') }, b: { one: at('a.mp4') } });
     await run.start({ saveOutput: ['output.one'], saveFrom: hostOf() });

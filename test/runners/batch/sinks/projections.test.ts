@@ -53,12 +53,9 @@ function outcome(id: string, status: 'completed' | 'failed', attempt = 1): Journ
     error: { code: 'job-failed', message: 'no', retryable: true, paid: 'no' },
   };
 }
-const reopen = (id: string, why: 'retry' | 'redo'): JournalRecord => ({
-  k: 'reopen',
-  at,
-  id,
-  why,
-  to: 'buy',
+const reopen = (id: string, why: 'retry' | 'redo' | 'refetch'): JournalRecord => ({
+  ...{ k: 'reopen', at, id, why },
+  to: why === 'refetch' ? 'download' : 'buy',
 });
 
 async function append(journal: Journal, ...records: JournalRecord[]): Promise<void> {
@@ -68,11 +65,14 @@ async function append(journal: Journal, ...records: JournalRecord[]): Promise<vo
 function files(disk: ForgetfulDisk): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, disk.peek(`${folder}/${name}`)?.toString() ?? '']));
 }
-const ids = (text = ''): string[] =>
+const lines = (text = ''): { id: string; attempts: number }[] =>
   text
     .split('\n')
     .filter(Boolean)
-    .map((line) => (JSON.parse(line) as { id: string }).id);
+    .map((line) => JSON.parse(line) as { id: string; attempts: number });
+const ids = (text?: string): string[] => lines(text).map(({ id }) => id);
+/** Ids with the number of their purchase. */
+const versions = (text?: string): string[] => lines(text).map(({ id, attempts }) => `${id} ${attempts}`);
 
 /** The files as they follow from the journal, brought there by a fresh start with what `mark` says. */
 async function caughtUp(disk: ForgetfulDisk, covered?: FilesCovered) {
@@ -138,9 +138,9 @@ describe('Projections', () => {
     await journal.close();
     await caughtUp(disk);
     const now = files(disk);
-    expect(ids(now['results.jsonl'])).toEqual(['c', 'b']);
+    expect(versions(now['results.jsonl'])).toEqual(['a 1', 'c 1', 'b 2']);
     expect(ids(now['failures.jsonl'])).toEqual(['a']);
-    expect(ids(now['earlier.jsonl'])).toEqual(['a']);
+    expect(now['earlier.jsonl']).toBe('');
     expect(now['costs.csv']?.split('\n')).toHaveLength(7);
   });
 
@@ -180,10 +180,48 @@ describe('Projections', () => {
     await again.close();
     await caughtUp(disk, covered);
     const gone = files(disk);
-    for (const name of names) await disk.unlink(`${folder}/${name}`);
+    for (const name of names) if (gone[name] !== '') await disk.unlink(`${folder}/${name}`);
     await caughtUp(disk);
     expect(files(disk)).toEqual(gone);
   });
+
+  it('keep the result of a row that is redone until the next one is there, and then the one before in earlier.jsonl', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life, reopen('a', 'redo'), intent('a', 2));
+    const projections = await Projections.open({ disk, folder, journal });
+    expect(versions(files(disk)['results.jsonl'])).toEqual(['a 1', 'c 1']);
+    const end = outcome('a', 'completed', 2);
+    await append(journal, reply('a'), end);
+    const row = { intent: intent('a', 2) as never, reply: reply('a') as never, outcome: end };
+    await projections.write(row, life.length + 4);
+    expect(versions(files(disk)['results.jsonl'])).toEqual(['a 1', 'c 1', 'a 2']);
+    expect(versions(files(disk)['earlier.jsonl'])).toEqual(['a 1']);
+    await projections.finish();
+    expect(versions(files(disk)['results.jsonl'])).toEqual(['c 1', 'a 2']);
+    expect(versions(files(disk)['earlier.jsonl'])).toEqual(['a 1']);
+    await projections.close();
+  });
+
+  it('have the line of a result whose files were fetched anew once, in its last form', async () => {
+    const disk = new ForgetfulDisk();
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life);
+    await journal.close();
+    const covered = await caughtUp(disk);
+    const again = await openJournal(disk, folder);
+    const file = { field: 'output.doc', path: 'files/a.pdf' };
+    await append(again, reopen('a', 'refetch'), { ...outcome('a', 'completed'), files: [file] });
+    await again.close();
+    await caughtUp(disk, covered);
+    expect(lines(files(disk)['results.jsonl'])).toMatchObject([{ id: 'c' }, { id: 'a', files: [file] }]);
+    expect(files(disk)['earlier.jsonl']).toBe('');
+  });
+
+  it.each(Array.from({ length: 60 }, (_, seed) => [seed]))(
+    'are the same as from the journal alone, however rows are redone, fail, and starts die (schedule %i)',
+    (seed) => redoneAtRandom(createRandom(seed)),
+  );
 
   it('name no purchase twice: what was held leaves costs.csv once its job is asked for again', async () => {
     const disk = new ForgetfulDisk();
@@ -323,3 +361,76 @@ describe('Projections', () => {
     await expect(projections.sync()).rejects.toMatchObject({ code: 'disk' });
   });
 });
+
+/** Rows are bought, redone and fetched anew in several starts, which end or die anywhere. */
+async function redoneAtRandom(chance: () => number): Promise<void> {
+  let disk = new ForgetfulDisk();
+  let covered: FilesCovered | undefined;
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(chance() * of.length)] as T;
+  const rows = new Map(['a', 'b', 'c', 'd'].map((id) => [id, { status: 'open', attempts: 0, best: 0 }]));
+  for (let start = 0; start < 6; start++) {
+    const journal = await openJournal(disk, folder);
+    let { records } = journal.recovered;
+    const write = async (...some: JournalRecord[]): Promise<void> => {
+      await append(journal, ...some);
+      records += some.length;
+    };
+    const sheets = { results: ['n'], failures: ['n'] };
+    const projections = await Projections.open({ disk, folder, journal, covered, sheets });
+    const there = versions(files(disk)['results.jsonl']);
+    expect(new Set(ids(files(disk)['results.jsonl'])).size).toBe(there.length);
+    expect(sheetVersions(disk)).toEqual(there);
+    const isSeen = (): void => {
+      const last = new Map(lines(files(disk)['results.jsonl']).map(({ id, attempts }) => [id, attempts]));
+      for (const [id, { best }] of rows) expect(last.get(id) ?? 0, id).toBe(best);
+      const before = versions(files(disk)['earlier.jsonl']);
+      expect(new Set(before).size).toBe(before.length);
+    };
+    isSeen();
+    for (const [id, row] of rows) {
+      if (row.status === 'open' || chance() < 0.4) continue;
+      const why = row.status === 'failed' ? 'retry' : pick(['redo', 'redo', 'refetch'] as const);
+      await write(reopen(id, why));
+      row.status = why === 'refetch' ? 'replied' : 'open';
+    }
+    if (chance() < 0.2) covered = await projections.sync();
+    await projections.catchUp();
+    isSeen();
+    const dies = chance() < 0.5;
+    for (const id of ['a', 'b', 'c', 'd'].sort(() => chance() - 0.5)) {
+      const row = rows.get(id)!;
+      if ((row.status !== 'open' && row.status !== 'replied') || chance() < 0.2) continue;
+      if (row.status === 'open') await write(intent(id, ++row.attempts));
+      const status = chance() < 0.6 ? 'completed' : 'failed';
+      const end = outcome(id, status, row.attempts);
+      await write(...(status === 'completed' && row.status === 'open' ? [reply(id)] : []), end);
+      const isLost = dies && chance() < 0.3;
+      row.status = status;
+      if (status === 'completed') row.best = row.attempts;
+      if (isLost) break;
+      await projections.write(
+        { intent: intent(id, row.attempts) as never, reply: reply(id) as never, outcome: end },
+        records,
+      );
+      isSeen();
+      if (chance() < 0.3) covered = await projections.sync();
+    }
+    if (!dies) await projections.finish();
+    if (!dies || chance() < 0.2) covered = await projections.sync();
+    await projections.close();
+    await journal.close();
+    if (dies && chance() < 0.5) disk = disk.restart({ random: chance });
+  }
+  await caughtUp(disk, covered);
+  const gone = files(disk);
+  expect(sheetVersions(disk)).toEqual(versions(gone['results.jsonl']));
+  for (const name of names) if (disk.peek(`${folder}/${name}`)) await disk.unlink(`${folder}/${name}`);
+  await caughtUp(disk);
+  expect(files(disk)).toEqual(gone);
+}
+
+function sheetVersions(disk: ForgetfulDisk): string[] {
+  const [head = '', ...rows] = (disk.peek(`${folder}/results.csv`)?.toString() ?? '').trimEnd().split('\n');
+  const at = head.split(',').indexOf('attempts');
+  return rows.map((row) => `${row.split(',')[0]} ${row.split(',')[at]}`);
+}

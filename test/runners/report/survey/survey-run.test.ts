@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -48,6 +49,36 @@ describe('surveyRun', () => {
     );
     expect(spending.length).toBeGreaterThanOrEqual(total.purchases);
     expect(survey.spans.length).toBe(2);
+  });
+
+  it('counts a row that is bought again once, by its state, and keeps its latest picture', async () => {
+    const records = [
+      { k: 'start', identity: {}, settings: {} },
+      ...[1, 2, 3, 4].map((row) => ({ k: 'reopen', id: `r${row}`, why: 'redo' })),
+      ...['completed', 'failed'].map((status, at) => ({ k: 'outcome', id: `r${at + 1}`, status })),
+      { k: 'outcome', id: 'r5', status: 'completed' },
+    ];
+    const again = (row: number): object => result(row, { jobId: 'new', attempts: 2 });
+    const folder = await reportFolder({
+      'journal.jsonl': records.map((record, at) => ({ n: at + 1, ...record })),
+      'results.jsonl': [result(1), result(2), result(3), result(4), result(5), again(1)],
+      'earlier.jsonl': [result(1)],
+      'failures.jsonl': [failure(2, {})],
+      'summary.json': [{ rows: { total: 5, completed: 2, failed: 1, toDo: 2 } }],
+    });
+    const { rows, earlier, toDo } = await surveyRun(nodeDisk, folder);
+    expect({ completed: rows.completed, toGo: rows.toGo, toDo }).toEqual({ completed: 2, toGo: 2, toDo: 2 });
+    const lines = (await readFile(join(folder, 'results.jsonl'), 'utf8')).split('\n');
+    const offsetOf = (line: number): number => lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0);
+    expect(rows.places.slice(0, Infinity)).toMatchObject([
+      { row: 1, file: 'results.jsonl', offset: offsetOf(5), again: true, toGo: false },
+      { row: 2, file: 'failures.jsonl', again: true, toGo: false },
+      { row: 3, file: 'results.jsonl', offset: offsetOf(2), again: false, toGo: true },
+      { row: 4, file: 'results.jsonl', again: false, toGo: true },
+      { row: 5, file: 'results.jsonl', again: false, toGo: false },
+    ]);
+    expect(earlier.get('r1')).toMatchObject([{ file: 'earlier.jsonl' }]);
+    expect(earlier.get('r2')).toMatchObject([{ file: 'results.jsonl', offset: offsetOf(1) }]);
   });
 
   it('orders rows by the manifest, whatever order they ended in, and counts equal causes together', async () => {
