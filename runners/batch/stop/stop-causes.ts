@@ -180,7 +180,7 @@ interface RowEnd {
   /** How many rows this start has to do. */
   readonly rows: number;
   /** What this start has done, with the row that ended. */
-  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>;
+  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid' | 'leftInDoubt'>;
   readonly outcome: Pick<OutcomeRecord, 'id' | 'status' | 'cost' | 'source'>;
 }
 
@@ -191,11 +191,12 @@ export function whyHalted(options: HaltOptions, end: RowEnd): StopCause | undefi
 
 /**
  * Stops a run when too many rows of this start have failed. A percentage is of the rows to do, and of those that have
- * ended once there are enough of them. Invalid rows do not count: nothing of them was sent.
+ * ended once there are enough of them. Rows that this start did not send do not count: invalid ones, and those that an
+ * earlier start left in doubt.
  */
 function tooManyFailed({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
-  const { ended } = start;
-  const failed = start.failed - start.invalid;
+  const ended = start.ended - start.leftInDoubt;
+  const failed = start.failed - start.invalid - start.leftInDoubt;
   if (halt === undefined || failed === 0) return undefined;
   const isOver = (percent: number, of: number): boolean => failed * 100 >= percent * of;
   const isHalted =
