@@ -24,10 +24,16 @@ export const stopCauses = {
     return { exitCode: hasSent ? 3 : 2, reason, leaves: [] };
   },
 
-  /** @param whyNot what does not fit, and when it will */
-  dayCapReached(cap: MicroDollars, whyNot: string): StopCause {
-    const reason = `Stopped at the cost cap of a day: ${whyNot} Run again then, or with a higher cap, to go on.`;
-    return { exitCode: 3, reason, caps: [{ option: 'max-cost-per-day', usd: toUsd(cap) }], leaves: [] };
+  /** @param whyNot says what does not fit, and when it will: at the end of the run, when its reservations have become costs */
+  dayCapReached(cap: MicroDollars, whyNot: () => string): StopCause {
+    return {
+      exitCode: 3,
+      get reason() {
+        return `Stopped at the cost cap of a day: ${whyNot()} Run again then, or with a higher cap, to go on.`;
+      },
+      caps: [{ option: 'max-cost-per-day', usd: toUsd(cap) }],
+      leaves: [],
+    };
   },
 
   priceDrifted(what: string, drift: number, limitPercent: number): StopCause {
