@@ -34,6 +34,9 @@ export { createPictureHost, localPicture } from './uploads/create-picture-host.j
 export { openS3Store } from './uploads/open-s3-store.js';
 export { UploadNotes } from './uploads/upload-notes.js';
 
+// Rows that a person decides about.
+export { isHeld } from './settle-row.js';
+
 // The events of a run, and the files that it leaves.
 export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';

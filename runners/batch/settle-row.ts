@@ -180,7 +180,7 @@ async function refuseOthersJob({ journal }: OpenFolder, id: string, jobId: strin
 }
 
 /** A row that is `expired` with a known cost was settled: it is no longer held. */
-function isHeld({ status, outcome }: RowRecords): boolean {
+export function isHeld({ status, outcome }: Pick<RowRecords, 'status' | 'outcome'>): boolean {
   return (
     status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
   );

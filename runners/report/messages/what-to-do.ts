@@ -56,8 +56,14 @@ export function whatToDo(
  * What to do about rows without an outcome when no process is running.
  *
  * @param last how the last start ended; without an exit code when it was cut off
+ * @param which stands behind their number
  */
-export function toGoOn(count: number, given: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
+export function toGoOn(
+  count: number,
+  given: RunCommand,
+  { exitCode, caps = [] }: LastEnd,
+  which = '',
+): ToDo[] {
   const run = forRowsToGo(given);
   const reached = exitCode === cappedCode ? caps : [];
   // A daily cap has room again after some time.
@@ -72,7 +78,7 @@ export function toGoOn(count: number, given: RunCommand, { exitCode, caps = [] }
   if (count === 0 || command === undefined) return [];
   return [
     {
-      title: `${countOf(count, 'row')} to go`,
+      title: `${countOf(count, 'row')}${which} to go`,
       cause: '',
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
       advice:
