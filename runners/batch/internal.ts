@@ -7,7 +7,7 @@
 export { writeStarterManifest } from './manifest/write-starter-manifest.js';
 export { takeRows } from './tasks/take-rows.js';
 export { isRead, type RowFacts, type Task } from './row/task.js';
-export { isFree, isUnanswered } from './row/left-rows.js';
+export { isFree, isHeld, isUnanswered } from './row/left-rows.js';
 export { stopCauses } from './stop/stop-causes.js';
 
 // The checks of a start, without starting it.
@@ -33,9 +33,6 @@ export { dayLedgerPath } from './ledger/day-ledger.js';
 export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
 export { openS3Store } from './uploads/open-s3-store.js';
 export { UploadNotes } from './uploads/upload-notes.js';
-
-// Rows that a person decides about.
-export { isHeld } from './settle-row.js';
 
 // The events of a run, and the files that it leaves.
 export type { Run } from './context/run.js';

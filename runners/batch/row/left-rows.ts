@@ -57,6 +57,13 @@ export function isUnanswered({ status, jobId }: PendingRow): boolean {
   return status === 'sent' || (status === 'accepted' && jobId === undefined);
 }
 
+/** Whether a person may settle the row. One that is `expired` with a known cost was settled already. */
+export function isHeld({ status, outcome }: Pick<RowRecords, 'status' | 'outcome'>): boolean {
+  return (
+    status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
+  );
+}
+
 /** Rows that have a reservation: their purchases have not ended. */
 export function reservedRows({ pending }: Pick<Recovered, 'pending'>): PendingRow[] {
   return [...pending.values()].filter((row) => row.status !== 'replied' && !isFree(row));
