@@ -18,7 +18,7 @@ export interface StartRules {
 }
 
 /** Whether this start continues a row with this failure, or sends it again. */
-export function isTakenUp(
+export function isRetried(
   status: FailureCode,
   row: SelectedBy,
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,

@@ -93,12 +93,12 @@ export class RowStates {
   }
 
   /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
-  isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, takenUp: ReadonlySet<RowStatus>): boolean {
+  isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, retried: ReadonlySet<RowStatus>): boolean {
     const index = this.table.find(id);
     if (index < 0 || this.table.replaced.has(index)) return false;
     const status = statusOf(this.table.status.get(index));
     const content = this.table.content.get(index);
-    return isEnd(status) && !takenUp.has(status) && (content === 0 || content === bits);
+    return isEnd(status) && !retried.has(status) && (content === 0 || content === bits);
   }
 
   /** Adds the row, or changes the given fields. */

@@ -14,7 +14,7 @@ import {
   type ManifestRules,
 } from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
-import { isDoubled, isTakenUp } from '../../row/left-rows.js';
+import { isDoubled, isRetried } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
@@ -162,13 +162,13 @@ export class StartSurvey {
   private seeLeft(row: Row, state: RowState | undefined): void {
     const status = state?.status ?? 'open';
     if (isPending(status)) return this.seePending(row, status);
-    // Rows that have a job id or a picture to download are taken up from the journal, not from the manifest.
+    // Rows that have a job id or a picture to download are continued from the journal, not from the manifest.
     if (status === 'open') this.count.later++;
     if (isReplacedHere(row, state, this.rules)) this.noteReplaced(row.id);
     if (status === 'open') return;
-    if (status === 'deadline' && isTakenUp(status, row, this.options)) this.count.toPoll++;
+    if (status === 'deadline' && isRetried(status, row, this.options)) this.count.toPoll++;
     else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
-    else if (status === 'download' && isTakenUp(status, row, this.options)) this.count.toDownload++;
+    else if (status === 'download' && isRetried(status, row, this.options)) this.count.toDownload++;
     else this.count.ended++;
     if (!hasChanged(row, state, this.rules)) return;
     if (status !== 'completed') this.count.changedFailures++;
