@@ -2,7 +2,7 @@ import { finalize, ignoreElements, merge, NEVER, Observable, of, Subject, tap, u
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { flow, lastOf, type Steps } from '../../../src/operators/flow.js';
-import type { SlotUse } from '../context/beside-polls.js';
+import type { SlotUse } from '../context/row-slots.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
@@ -25,15 +25,15 @@ import { endRow } from '../end/end-row.js';
 export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): Observable<PaidRow> {
   return new Observable((subscriber) => {
     const paid = new Subject<PaidRow>();
-    const { slots, beside } = context.service;
+    const { slots, rowSlots } = context.service;
     const { limit, limit$ = of(limit) } = slots;
     const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
     const project = (task: Task): Observable<JobEvent<unknown>> =>
       using(
-        () => beside.enter(task),
+        () => rowSlots.enter(task),
         (use) => flow(() => perform(context, { task, use: use as SlotUse, paid })),
       );
-    const pulled = pullJobs(beside.passing(tasks), project, { concurrency: beside.slots(reported$) });
+    const pulled = pullJobs(rowSlots.passing(tasks), project, { concurrency: rowSlots.slots(reported$) });
     return merge(
       paid,
       pulled.pipe(

@@ -8,7 +8,7 @@ import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-con
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
 import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
-import type { Slots } from '../../batch/context/beside-polls.js';
+import type { Slots } from '../../batch/context/row-slots.js';
 import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { CalledRows } from '../../batch/callbacks/called-rows.js';
