@@ -44,7 +44,7 @@ export function isDoubled(
  * Whether the job of an `expired` row is polled once more: every start does so, because the service may have been wrong. A row
  * that is bought again, or whose cost was settled by hand, is not polled.
  */
-export function isAskedAgain(
+export function isPolledOnceMore(
   { id, intent, jobId, outcome }: RowRecords,
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,
 ): boolean {

@@ -30,8 +30,16 @@ export class RunTally {
   /** Rows in flight and held rows. Others are removed, because this start books nothing more for them. */
   private readonly rows = new Map<string, RunRow>();
   /** Rows whose jobs were expired and are polled once more. */
-  private readonly askedAgain = new Set<string>();
-  private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, leftInDoubt: 0, invalid: 0, notDownloaded: 0 };
+  private readonly polledOnceMore = new Set<string>();
+  private counts = {
+    ended: 0,
+    completed: 0,
+    failed: 0,
+    unknown: 0,
+    leftInDoubt: 0,
+    invalid: 0,
+    notDownloaded: 0,
+  };
   private held: string[] = [];
 
   constructor(private readonly known: KnownBooks) {
@@ -77,7 +85,7 @@ export class RunTally {
   private countEnd({ id, source, statusCalls }: OutcomeRecord, row: RunRow): void {
     if (source !== 'unknown' && row.status !== 'unknown') this.rows.delete(id);
     // The row had ended as expired before, so it is not counted for this start.
-    if (row.status === 'expired' && this.askedAgain.delete(id)) return;
+    if (row.status === 'expired' && this.polledOnceMore.delete(id)) return;
     row.end = row.status as EndStatus;
     row.isLeftInDoubt = row.end === 'unknown' && row.isSent !== true && statusCalls === 0;
     this.count(row, row.end, 1);
@@ -85,7 +93,7 @@ export class RunTally {
   }
 
   private countReopening(id: string, row: RunRow, to: RecordOf<'reopen'>['to']): void {
-    if (row.status === 'expired' && to === 'poll') this.askedAgain.add(id);
+    if (row.status === 'expired' && to === 'poll') this.polledOnceMore.add(id);
     if (row.end === undefined) return;
     this.count(row, row.end, -1);
     this.held = this.held.filter((held) => held !== id);

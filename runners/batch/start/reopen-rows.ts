@@ -8,7 +8,7 @@ import { rowsUnderCaps } from './check/survey.js';
 import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
 import { rowPrice } from '../ledger/price-book.js';
-import { asSelected, isAskedAgain, isDoubled, isRetried } from '../row/left-rows.js';
+import { asSelected, isPolledOnceMore, isDoubled, isRetried } from '../row/left-rows.js';
 import { decideRow } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
@@ -44,7 +44,7 @@ export async function reopenRows(context: ReopeningParts, checked: Checked): Pro
   }
   const forFiles = await reopenForFiles(context, batch);
   for await (const row of context.journal.journal.rowsIn(['expired'])) {
-    if (!isAskedAgain(row, context.options)) continue;
+    if (!isPolledOnceMore(row, context.options)) continue;
     polled.set(row.id, heldAgain(row));
     await batch.add(row, 'poll');
   }

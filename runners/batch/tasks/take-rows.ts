@@ -1,7 +1,7 @@
 import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
-import { asSelected, isAskedAgain, isRetried, leftTask } from '../row/left-rows.js';
+import { asSelected, isPolledOnceMore, isRetried, leftTask } from '../row/left-rows.js';
 import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
@@ -81,7 +81,7 @@ async function* tasksForFiles({ journal, reopened }: Run): AsyncGenerator<Task> 
 
 async function* expiredTasks({ options, journal, reopened }: Run): AsyncGenerator<Task> {
   for await (const ended of journal.journal.rowsIn(['expired'])) {
-    const isAsked = reopened.polled.has(ended.id) && isAskedAgain(ended, options);
+    const isAsked = reopened.polled.has(ended.id) && isPolledOnceMore(ended, options);
     const task = isAsked ? leftTask({ ...ended, status: 'accepted' }) : undefined;
     if (task !== undefined) yield task;
   }

@@ -22,7 +22,7 @@ import type { ManifestSource } from '../options/find-manifest.js';
 import { optionsOf, type NamesWith } from '../options/option-table.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { asksForAhead, type RunOptions } from '../options/parse-options.js';
+import { describesStart, type RunOptions } from '../options/parse-options.js';
 import { commandOfRun } from './command-of-run.js';
 import { plannedSettings } from './planned-settings.js';
 import { dirname } from 'node:path';
@@ -50,7 +50,7 @@ export async function planDifference(
   if (journal !== undefined) await checkIdentity(journal, identity, out);
   const isAlone =
     notes.length === 0 && !(await isAnyRunOf(nodeDisk, { manifest: path, sample, ...identity }));
-  if (journal === undefined && !asksForAhead(options) && isAlone) return undefined;
+  if (journal === undefined && !describesStart(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
