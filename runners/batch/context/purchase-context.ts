@@ -44,7 +44,7 @@ export interface PurchaseContext {
   readonly pictures: PictureRules;
   /** The callbacks of the service about rows; absent if there are none. */
   readonly callbacks?:
-    (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'found' | 'takeFound'>>) | undefined;
+    (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'jobNamed' | 'takeNamed'>>) | undefined;
   readonly stops: Stops;
   /** Why the run stops at the end of this row; `undefined` if it goes on. @defaultValue the run always goes on */
   readonly whyHalted?: (ended: OutcomeRecord) => StopCause | undefined;

@@ -60,7 +60,7 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
     if (task.what === 'send' || task.what === 'poll') {
       let row = new RowInFlight(task);
       yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
-      const found = yield* foundJob(context, row);
+      const found = yield* goOnWithNamed(context, row);
       if (found !== undefined) {
         row = new RowInFlight(found);
         yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
@@ -83,14 +83,14 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
  * Continues a row that waits to be sent again with the job of its earlier POST, which was accepted after all. The money held
  * for that POST stays in the ledger, in addition to this reservation, until the start ends.
  */
-function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
+function* goOnWithNamed(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
   if (row.task.what !== 'send' || !isSentAgain(row)) return undefined;
-  const found = context.callbacks?.takeFound?.(row);
-  if (found === undefined) return undefined;
+  const named = context.callbacks?.takeNamed?.(row);
+  if (named === undefined) return undefined;
   const { journal, money, options } = context;
-  const { records, task } = goingOnWith(found.again, { jobId: found.jobId, at: options.scheduler.now() });
+  const { records, task } = goingOnWith(named.again, { jobId: named.jobId, at: options.scheduler.now() });
   yield* lastOf(merge(...records.map((record) => journal.append(record))));
-  money.ledger.reserve(row.id, found.again.intent.price, found.again.intent);
+  money.ledger.reserve(row.id, named.again.intent.price, named.again.intent);
   return task;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
-import { jobIdIn, type CallbackSecret, type NamedPost } from '../../batch/context/callback-port.js';
+import { jobIdIn, type CallbackSecret, type JobOfPost } from '../../batch/context/callback-port.js';
 import { wakeWorkers, type Transaction } from '../database/transaction.js';
 
 export type { CallbackSecret };
@@ -10,7 +10,7 @@ export type { CallbackSecret };
 type On = Pick<Transaction, 'query'>;
 
 /** A callback that waits for the process that has its row. */
-export interface HandedCallback extends NamedPost {
+export interface HandedCallback extends JobOfPost {
   /** A hash of the whole callback; a repeated callback has the same. */
   readonly digest: string;
 }
@@ -51,7 +51,7 @@ export async function handOver(
 export async function keepNamed(
   on: Pick<Pool, 'query'>,
   run: number,
-  { row, attempt, jobId }: NamedPost,
+  { row, attempt, jobId }: JobOfPost,
   body = '',
 ): Promise<void> {
   const digest = createHash('sha256')

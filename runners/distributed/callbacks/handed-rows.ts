@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
 import { dropHanded, readBody, readHanded, type HandedCallback } from './handed-callbacks.js';
 import { defer, filter, finalize, Subject, take, tap, type Observable } from 'rxjs';
-import type { NamedPost } from '../../batch/context/callback-port.js';
+import type { JobOfPost } from '../../batch/context/callback-port.js';
 import type { RowInFlight } from '../../batch/row/row-in-flight.js';
 
 interface Parts {
@@ -62,7 +62,7 @@ export class HandedRows {
 }
 
 /** A POST of a row. */
-type Post = Pick<NamedPost, 'row' | 'attempt'>;
+type Post = Pick<JobOfPost, 'row' | 'attempt'>;
 
 /**
  * Rows of this worker that wait to be sent again. If a callback shows that the latest POST of a row was accepted after
@@ -75,10 +75,10 @@ export class RowsSentAgain {
   private readonly left = new Set<string>();
 
   /** @param keep stores in the database which job a POST has created */
-  constructor(private readonly keep: (post: NamedPost) => Promise<void>) {}
+  constructor(private readonly keep: (post: JobOfPost) => Promise<void>) {}
 
   /** Emits when a callback names the job of the row's latest POST while the row waits to be sent again. */
-  found(row: RowInFlight): Observable<unknown> {
+  jobNamed(row: RowInFlight): Observable<unknown> {
     const { id } = row;
     return defer(() => {
       this.waiting.set(id, row);
@@ -97,7 +97,7 @@ export class RowsSentAgain {
   }
 
   /** Call this when a refused request has created a job after all. Once that is durable, the row is not sent again. */
-  async contradicted(post: NamedPost): Promise<void> {
+  async contradicted(post: JobOfPost): Promise<void> {
     if (!this.isWaitingFor(post)) return;
     await this.keep(post);
     this.named(post);

@@ -68,7 +68,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: called && { row: (row) => called.row(row), found: (row) => sentAgain.found(row) },
+    callbacks: called && { row: (row) => called.row(row), jobNamed: (row) => sentAgain.jobNamed(row) },
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),
