@@ -4,7 +4,7 @@ import type { Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
-import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
+import { dropStored, readStored } from '../callbacks/callbacks-table.js';
 import { claimJob } from '../table/claim-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -109,10 +109,10 @@ async function namedRecords(
   const records: RowRecord[] = [];
   const named = new Set<string>();
   const over: string[] = [];
-  for (const handed of await readHanded(pool, run)) {
-    const { row: id, jobId, digest } = handed;
+  for (const stored of await readStored(pool, run)) {
+    const { row: id, jobId, digest } = stored;
     const row = await journal.find(id);
-    const meaning = meaningOf(row, handed, 'retry');
+    const meaning = meaningOf(row, stored, 'retry');
     if (meaning === 'settled' || meaning === 'foreign') over.push(digest);
     if (meaning !== 'held' || row?.intent === undefined || named.has(id)) continue;
     if ((await claimJob(pool, run, { key: id, endpoint: row.intent.endpoint, jobId })) !== undefined)
@@ -120,6 +120,6 @@ async function namedRecords(
     named.add(id);
     records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
   }
-  await dropHanded(pool, run, over);
+  await dropStored(pool, run, over);
   return records;
 }

@@ -20,7 +20,7 @@ import { nothingNoted } from '../../batch/pictures/note-picture.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
-import type { RowsSentAgain } from '../callbacks/handed-rows.js';
+import type { RowsSentAgain } from '../callbacks/stored-callbacks.js';
 import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
