@@ -18,7 +18,7 @@ interface RunRow extends RowBooks {
   /** Whether this start has sent it. */
   isSent?: boolean;
   /** Whether it is in doubt because of an earlier start. */
-  isLeftInDoubt?: boolean;
+  isLeftUnknown?: boolean;
 }
 
 /** How many ids of held rows are kept, for messages. */
@@ -36,7 +36,7 @@ export class RunTally {
     completed: 0,
     failed: 0,
     unknown: 0,
-    leftInDoubt: 0,
+    leftUnknown: 0,
     invalid: 0,
     notDownloaded: 0,
   };
@@ -87,7 +87,7 @@ export class RunTally {
     // The row had ended as expired before, so it is not counted for this start.
     if (row.status === 'expired' && this.polledOnceMore.delete(id)) return;
     row.end = row.status as EndStatus;
-    row.isLeftInDoubt = row.end === 'unknown' && row.isSent !== true && statusCalls === 0;
+    row.isLeftUnknown = row.end === 'unknown' && row.isSent !== true && statusCalls === 0;
     this.count(row, row.end, 1);
     if (row.end === 'unknown' && this.held.length < idsKept) this.held.push(id);
   }
@@ -100,11 +100,11 @@ export class RunTally {
     delete row.end;
   }
 
-  private count({ isLeftInDoubt }: RunRow, end: EndStatus, by: 1 | -1): void {
+  private count({ isLeftUnknown }: RunRow, end: EndStatus, by: 1 | -1): void {
     this.counts.ended += by;
     this.counts[end === 'completed' ? 'completed' : 'failed'] += by;
     if (end === 'unknown') this.counts.unknown += by;
-    if (isLeftInDoubt === true) this.counts.leftInDoubt += by;
+    if (isLeftUnknown === true) this.counts.leftUnknown += by;
     if (end === 'invalid-row') this.counts.invalid += by;
     if (end === 'download') this.counts.notDownloaded += by;
   }

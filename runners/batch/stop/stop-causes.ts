@@ -186,7 +186,7 @@ interface RowEnd {
   /** How many rows this start has to do. */
   readonly rows: number;
   /** What this start has done, with the row that ended. */
-  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid' | 'leftInDoubt'>;
+  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid' | 'leftUnknown'>;
   readonly outcome: Pick<OutcomeRecord, 'id' | 'status' | 'cost' | 'source'>;
 }
 
@@ -201,8 +201,8 @@ export function whyHalted(options: HaltOptions, end: RowEnd): StopCause | undefi
  * earlier start left in doubt.
  */
 function tooManyFailed({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
-  const ended = start.ended - start.leftInDoubt;
-  const failed = start.failed - start.invalid - start.leftInDoubt;
+  const ended = start.ended - start.leftUnknown;
+  const failed = start.failed - start.invalid - start.leftUnknown;
   if (halt === undefined || failed === 0) return undefined;
   const isOver = (percent: number, of: number): boolean => failed * 100 >= percent * of;
   const isHalted =
