@@ -62,7 +62,10 @@ describe('a run that died and is started again', () => {
 
   it('and neither does it count a row that is held because it may have been bought elsewhere', async () => {
     const run = paperRun();
-    const held = { error: { code: 'unknown', message: '', paid: 'maybe' }, millrace: { row: 1, attempts: 1 } };
+    const held = {
+      error: { code: 'unknown', message: '', paid: 'maybe' },
+      millrace: { row: 1, attempts: 1 },
+    };
     run.manifest([{ ...edit('a'), ...held }, edit('b'), edit('c')]);
     expect(await run.start({ concurrency: 1, halt: { count: 1 } })).toMatchObject({ exitCode: 6 });
     expect(run.service.posts).toEqual(['b', 'c']);
