@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { parseCLI } from 'vitest/node';
 import { LongestFirst } from './longest-first.js';
-import { alone, long } from './test-files.js';
+import { partOf } from './test-files.js';
 
 const each = {
   root: new URL('..', import.meta.url).pathname,
@@ -20,21 +22,18 @@ const each = {
   env: { XDG_STATE_HOME: join(tmpdir(), 'millrace-test-state') },
 } as const;
 
-/** `npm test` runs the short files, `npm run test:long` the long ones, `npm run coverage` all. */
-const parts = {
-  short: {
-    together: ['test/**/*.test.ts'],
-    left: [...long, ...alone.short, ...alone.long],
-    alone: alone.short,
-  },
-  long: { together: long, left: alone.long, alone: alone.long },
-  all: {
-    together: ['test/**/*.test.ts'],
-    left: [...alone.short, ...alone.long],
-    alone: [...alone.short, ...alone.long],
-  },
-};
-const part = parts[(process.env['MILLRACE_TESTS'] ?? 'short') as keyof typeof parts];
+const name = process.env['MILLRACE_TESTS'] ?? 'short';
+const part = partOf(
+  name,
+  parseCLI(['vitest', ...process.argv.slice(2)], { allowUnknownOptions: true }).filter,
+  readdirSync(join(each.root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((path) => `test/${path.replaceAll('\\', '/')}`),
+);
+if (part.leftOut.length > 0)
+  console.error(
+    `Left out, because only ${name} tests of a folder run: ${part.leftOut.join(', ')}\nMILLRACE_TESTS=all before the same command runs them too.\n`,
+  );
 
 /** Other versions of optional packages, as folders by their names: `npm run test:peers`. */
 const resolve = { alias: JSON.parse(process.env['MILLRACE_TEST_PEERS'] ?? '{}') as Record<string, string> };
@@ -47,9 +46,15 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { ...each, name: 'together', include: part.together, exclude: part.left, isolate: false },
+        test: {
+          ...each,
+          name: 'together',
+          include: [...part.together],
+          exclude: [...part.left],
+          isolate: false,
+        },
       },
-      { resolve, test: { ...each, name: 'alone', include: part.alone, isolate: true } },
+      { resolve, test: { ...each, name: 'alone', include: [...part.alone], isolate: true } },
     ],
     coverage: {
       provider: 'v8',

@@ -15,6 +15,7 @@ import {
   type Written,
   undone,
 } from './settle/settlement-records.js';
+import { isHeld } from './row/left-rows.js';
 import { rowOfJob } from './context/run-job-ids.js';
 import type { Summary } from './sinks/summary-file.js';
 
@@ -177,13 +178,6 @@ async function refuseOthersJob({ journal }: OpenFolder, id: string, jobId: strin
   const owner = await rowOfJob(journal.journal, jobId);
   if (owner !== undefined && owner !== id)
     throw usage(`job ${JSON.stringify(jobId)} is that of row ${JSON.stringify(owner)}`);
-}
-
-/** A row that is `expired` with a known cost was settled: it is no longer held. */
-function isHeld({ status, outcome }: RowRecords): boolean {
-  return (
-    status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
-  );
 }
 
 /** Whether the row was settled in the same way before. A caller that does not know how its settlement ended can repeat it. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { endings } from '../report/messages/status-label.js';
 import { version } from '../../src/contract/version.js';
 import type { CliIo, CommandCall, FaultContext, OutStream } from './io/cli-io.js';
 import { wrapped } from './io/wrap-lines.js';
@@ -49,9 +50,9 @@ interface CommandEntry {
 }
 
 const exitCodes = `
-Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 cost cap, 4 no row can succeed (key, endpoint,
-TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace, 74 disk or journal,
-75 another process holds the run, 129, 130 and 143 interrupted. Run again to continue.`;
+Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 ${endings[3]},
+4 no row can succeed (key, endpoint, TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace,
+74 disk or journal, 75 another process holds the run, 129, 130 and 143 interrupted. Run again to continue.`;
 
 const commands: readonly CommandEntry[] = [
   {

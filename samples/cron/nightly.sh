@@ -37,7 +37,7 @@ case $code in
   0) [ -z "$said" ] || tell 'done, with a remark' ;;
   1) tell 'some rows failed' ;;
   2) tell 'it could not start: options, configuration or manifest' ;;
-  3) tell 'stopped at a cost cap' ;;
+  3) tell 'stopped at a cap, or at a price that was not agreed to' ;;
   4) tell 'no row can succeed: look at the key, the endpoint, the certificate' ;;
   5) tell 'stopped: too many rows failed' ;;
   6) tell 'rows are in doubt: they may have been charged, a person must decide' ;;

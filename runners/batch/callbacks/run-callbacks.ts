@@ -9,11 +9,11 @@ import {
   jobIdIn,
   type CallbackAddress,
   type CallbackCounts,
-  type FoundJob,
+  type JobOfWaitingRow,
   type HandOn,
   type HeldPost,
   type NamedJob,
-  type NamedPost,
+  type JobOfPost,
 } from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
 import type { RowRecords } from '../journal/journal.js';
@@ -22,7 +22,7 @@ import { isEnd } from '../row/row-status.js';
 import { isCalledBack, type TaskOf } from '../row/task.js';
 import { CalledRows } from './called-rows.js';
 import { callbackSecret } from './callback-secret.js';
-import { FoundJobs, isToBeSentAgain } from './found-jobs.js';
+import { NamedJobs, isToBeSentAgain } from './named-jobs.js';
 import { openCallbackPort } from './open-callback-port.js';
 
 /** Opens the port for the callbacks of a run, before anything is sent. */
@@ -48,7 +48,7 @@ class CallbacksOfRun implements RunCallbacks {
   private readonly held = new Map<string, HeldPost>();
   /** Rows of earlier starts that this start has begun to work on. */
   private readonly begun = new Set<string>();
-  private readonly jobs = new FoundJobs();
+  private readonly jobs = new NamedJobs();
   /** By row: the job that the last warning was about. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
@@ -103,15 +103,15 @@ class CallbacksOfRun implements RunCallbacks {
     return this.rows.row(row);
   }
 
-  found(row: RowInFlight): Observable<unknown> {
-    return this.jobs.found(row);
+  jobNamed(row: RowInFlight): Observable<unknown> {
+    return this.jobs.jobNamed(row);
   }
 
-  takeFound(row: RowInFlight): FoundJob | undefined {
-    return this.jobs.takeFound(row);
+  takeNamed(row: RowInFlight): JobOfWaitingRow | undefined {
+    return this.jobs.takeNamed(row);
   }
 
-  takeLeft(): readonly FoundJob[] {
+  takeLeft(): readonly JobOfWaitingRow[] {
     return this.jobs.takeLeft();
   }
 
@@ -130,11 +130,11 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   /** If the journal cannot be read, for instance because the run has just closed it, the service should try again. */
-  orphan(post: NamedPost): Observable<CallbackResult> {
+  orphan(post: JobOfPost): Observable<CallbackResult> {
     return this.meaningOf(post).pipe(catchError(() => EMPTY));
   }
 
-  private meaningOf({ row: id, attempt, jobId }: NamedPost): Observable<CallbackResult> {
+  private meaningOf({ row: id, attempt, jobId }: JobOfPost): Observable<CallbackResult> {
     const { jobs } = this;
     const sent = jobs.isWaitingFor(id, attempt) ? jobs.sent(id) : undefined;
     if (sent !== undefined) return this.name(id, { attempt, endpoint: sent.intent.endpoint }, jobId, sent);
@@ -153,7 +153,7 @@ class CallbacksOfRun implements RunCallbacks {
     );
   }
 
-  private orphanOf(post: Omit<NamedPost, 'jobId'>, jobId: string | undefined): Observable<CallbackResult> {
+  private orphanOf(post: Omit<JobOfPost, 'jobId'>, jobId: string | undefined): Observable<CallbackResult> {
     return jobId === undefined ? of('unreadable') : this.orphan({ ...post, jobId });
   }
 
@@ -165,7 +165,7 @@ class CallbacksOfRun implements RunCallbacks {
     id: string,
     { attempt, endpoint }: HeldPost,
     jobId: string,
-    again?: FoundJob['again'],
+    again?: JobOfWaitingRow['again'],
   ): Observable<CallbackResult> {
     const { jobs, parts, jobIds } = this;
     const known = jobs.named.get(id);

@@ -47,10 +47,10 @@ export interface HeldPost {
 }
 
 /** A POST, and the job that it created according to a callback. */
-export type NamedPost = Pick<CalledPost, 'row' | 'attempt'> & { readonly jobId: string };
+export type JobOfPost = Pick<CalledPost, 'row' | 'attempt'> & { readonly jobId: string };
 
 /** A row that was to be sent again, and the job that its latest POST created after all. */
-export interface FoundJob {
+export interface JobOfWaitingRow {
   readonly jobId: string;
   readonly again: RowRecords & { readonly intent: IntentRecord };
 }
@@ -59,8 +59,8 @@ export interface FoundJob {
  * The job that a callback named for a held POST, or for one that this start was to send again (`again`). `isTaken`: the job is
  * polled already.
  */
-export type NamedJob = Pick<NamedPost, 'attempt' | 'jobId'> &
-  Partial<Pick<FoundJob, 'again'>> & { readonly isTaken?: boolean };
+export type NamedJob = Pick<JobOfPost, 'attempt' | 'jobId'> &
+  Partial<Pick<JobOfWaitingRow, 'again'>> & { readonly isTaken?: boolean };
 
 /** Callbacks that this process received in this start. */
 export interface CallbackCounts {

@@ -9,10 +9,10 @@ import type { Stops } from '../stop/stops.js';
 import type {
   CallbackAddress,
   CallbackCounts,
-  FoundJob,
+  JobOfWaitingRow,
   HeldPost,
   NamedJob,
-  NamedPost,
+  JobOfPost,
 } from './callback-port.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
@@ -44,9 +44,9 @@ export interface RunCallbacks {
   /** The callbacks of a row's next job, or of the one that it has. */
   row(row: RowInFlight): JobWebhook;
   /** Emits once a callback has named the job of a row's latest POST, while the row waits to be sent again. */
-  found(row: RowInFlight): Observable<unknown>;
-  /** The job that `found` is about; it counts as polled from now on. `undefined` if no callback has named one. */
-  takeFound(row: RowInFlight): FoundJob | undefined;
+  jobNamed(row: RowInFlight): Observable<unknown>;
+  /** The job that `jobNamed` is about; it counts as polled from now on. `undefined` if no callback has named one. */
+  takeNamed(row: RowInFlight): JobOfWaitingRow | undefined;
   /** Wraps the schedule: polls are rare while callbacks arrive. */
   poll(schedule: PollSchedule): PollSchedule;
   /** Call it when work on the row begins, here or elsewhere: its state from earlier starts is no longer valid. */
@@ -60,7 +60,7 @@ export interface RunCallbacks {
    * Rows that nobody works on and that were to be sent again, with the jobs that callbacks have named; they count as
    * polled from now on.
    */
-  takeLeft(): readonly FoundJob[];
+  takeLeft(): readonly JobOfWaitingRow[];
   /** Sets where job ids are claimed from now on. */
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void;
   /** Call it when the row has ended as unknown in this start, because of this POST. */
@@ -69,7 +69,7 @@ export interface RunCallbacks {
    * Handles a genuine callback about a row that nobody works on: if the row is held as unknown, it has this job, which is
    * polled later.
    */
-  orphan(callback: NamedPost): Observable<CallbackResult>;
+  orphan(callback: JobOfPost): Observable<CallbackResult>;
   /** Call it when the job that a callback has named for this held row is polled. */
   taken(id: string): void;
   /** By row: jobs of rows that are held as unknown, as named by callbacks. */

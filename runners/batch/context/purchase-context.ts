@@ -18,7 +18,7 @@ import type { FullValues } from '../stop/full-values.js';
 import type { ServiceReach } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import type { PictureHost } from '../uploads/picture-host.js';
-import type { BesidePolls, Slots } from './beside-polls.js';
+import type { RowSlots, Slots } from './row-slots.js';
 import type { RecentJobs } from '../../../src/policy/job-ids.js';
 import type { RunCallbacks } from './called-back.js';
 import type { ResolvedOptions } from './resolved-options.js';
@@ -44,7 +44,7 @@ export interface PurchaseContext {
   readonly pictures: PictureRules;
   /** The callbacks of the service about rows; absent if there are none. */
   readonly callbacks?:
-    (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'found' | 'takeFound'>>) | undefined;
+    (Pick<RunCallbacks, 'row'> & Partial<Pick<RunCallbacks, 'jobNamed' | 'takeNamed'>>) | undefined;
   readonly stops: Stops;
   /** Why the run stops at the end of this row; `undefined` if it goes on. @defaultValue the run always goes on */
   readonly whyHalted?: (ended: OutcomeRecord) => StopCause | undefined;
@@ -123,7 +123,7 @@ export interface RunService {
   /** How many rows may be in flight. */
   readonly slots: Slots;
   /** Which rows hold a slot. */
-  readonly beside: BesidePolls;
+  readonly rowSlots: RowSlots;
   /** Which row has which job. */
   readonly jobIds: RowJobIds;
   /** Whether requests reach the service. */

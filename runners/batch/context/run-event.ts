@@ -18,7 +18,7 @@ export type RunEvent =
       readonly rowsTotal: number;
       readonly alreadyEnded: number;
       /**
-       * The rows taken up, by kind: polled by their job id, only downloaded, held as `unknown` or `expired`, sent again
+       * The rows that are continued, by kind: polled by their job id, only downloaded, held as `unknown` or `expired`, sent again
        * after a failure.
        */
       readonly taken: {

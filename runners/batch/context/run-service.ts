@@ -13,7 +13,7 @@ import type { Ahead } from '../start/check/ahead.js';
 import { BlockedEndpoints } from '../stop/blocked-endpoints.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
-import { BesidePolls, type Slots } from './beside-polls.js';
+import { RowSlots, type Slots } from './row-slots.js';
 import type { RunService } from './purchase-context.js';
 import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
@@ -94,11 +94,11 @@ export function serviceOver(create: (options: ClientOptions) => Client): OpenSer
     const { schedule, log, events, stops } = parts;
     const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
     const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
-    const beside = new BesidePolls({ slots, stops, hasSeveralEndpoints });
-    const client = create(clientOptions(options, { reach, slots, jobIds, beside }));
+    const rowSlots = new RowSlots({ slots, stops, hasSeveralEndpoints });
+    const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }));
     const retry = { maxRetries: retries };
     return {
-      ...{ reach, jobIds, slots, beside },
+      ...{ reach, jobIds, slots, rowSlots },
       blocked: new BlockedEndpoints(endpoints, hasRoutes),
       queues: queuesOf(client, options, schedule),
       lowPriority: options.lowPriority === true,
@@ -110,7 +110,7 @@ export function serviceOver(create: (options: ClientOptions) => Client): OpenSer
 
 function clientOptions(
   { transport, scheduler, random, apiKey, baseUrl, gate }: ServiceOptions,
-  service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'beside'>,
+  service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'rowSlots'>,
 ): ClientOptions {
   const { reach, jobIds } = service;
   return {
@@ -126,15 +126,15 @@ function clientOptions(
  */
 function watchedGate(
   gate: Gate,
-  { reach, slots, beside }: Pick<RunService, 'reach' | 'slots' | 'beside'>,
+  { reach, slots, rowSlots }: Pick<RunService, 'reach' | 'slots' | 'rowSlots'>,
 ): Gate {
   return {
     admit: (request) =>
       request.kind === 'submit'
-        ? concat(gate.admit(request), beside.returned(request.key))
+        ? concat(gate.admit(request), rowSlots.returned(request.key))
         : gate.admit(request),
     tryPass: (request) =>
-      !(request.kind === 'submit' && beside.mustReturn(request.key)) && (gate.tryPass?.(request) ?? false),
+      !(request.kind === 'submit' && rowSlots.mustReturn(request.key)) && (gate.tryPass?.(request) ?? false),
     observe: (answer) => {
       gate.observe(answer);
       slots.observe?.(answer);

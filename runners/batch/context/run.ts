@@ -32,7 +32,7 @@ export interface Run extends PurchaseContext {
   readonly callbacks?: RunCallbacks | undefined;
   readonly plan: Plan;
   readonly ahead: Ahead;
-  readonly taken: TakenUp & RecoveredSent;
+  readonly reopened: ReopenedRows & RecoveredSent;
   /** Rows of the manifest that earlier starts left unfinished: `limit` does not count them. */
   readonly pending: ReadonlySet<string>;
   /** When to poll jobs. */
@@ -43,7 +43,7 @@ export interface Run extends PurchaseContext {
 }
 
 /** Rows that had ended and are continued, in addition to those of the manifest. */
-export interface TakenUp {
+export interface ReopenedRows {
   /** Rows whose job is polled once more, with the price that is reserved for them again. */
   readonly polled: ReadonlyMap<
     string,

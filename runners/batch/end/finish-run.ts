@@ -4,7 +4,7 @@ import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 import type { Run } from '../context/run.js';
 import type { StartCounts } from '../row/totals.js';
-import { takeUpNamed } from './named-rows.js';
+import { continueNamedRows } from './named-rows.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
 import { shellWords } from '../manifest/quote-value.js';
@@ -43,7 +43,7 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
   await projections.finish().catch(note);
   await keepPolling(run);
   // A failure of the journal was reported when it happened.
-  await takeUpNamed(run).catch(() => undefined);
+  await continueNamedRows(run).catch(() => undefined);
   const covered = await projections.sync().catch(note);
   end = worse(endOf(run, await heldIds(run)), end);
   const stop = { k: 'stop' as const, at: options.scheduler.now(), exitCode: end.exitCode };

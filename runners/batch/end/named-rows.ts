@@ -14,7 +14,7 @@ import { freedRecord, heldAttempts, polled } from '../settle/settlement-records.
  * Call it while no row is in flight.
  */
 export async function namedTasks(run: Run): Promise<readonly Task[]> {
-  return run.stops.isStopping ? [] : takeUpNamed(run);
+  return run.stops.isStopping ? [] : continueNamedRows(run);
 }
 
 /**
@@ -22,7 +22,7 @@ export async function namedTasks(run: Run): Promise<readonly Task[]> {
  * continues such rows that were to be sent again. A row that was bought again since stays as it is. Returns the tasks of the
  * rows that were held.
  */
-export async function takeUpNamed(run: Run): Promise<readonly Task[]> {
+export async function continueNamedRows(run: Run): Promise<readonly Task[]> {
   const { callbacks, journal, projections } = run;
   const { records } = journal;
   const jobs = new Map<string, NamedJob>();

@@ -35,7 +35,7 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
   return {
     rows: {
       // Also counts rows of earlier starts that are no longer in the manifest, because they are in the files.
-      total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.taken.kept),
+      total: Math.max(isLive ? 0 : run.ahead.rows, completed + failed + run.toDo.rows - run.reopened.kept),
       completed,
       failed,
       toDo: run.toDo.rows,

@@ -119,7 +119,7 @@ class FileJournal extends RecoveredJournal implements Journal {
     return this.commits.close();
   }
 
-  /** The open file is used, because thousands of rows are looked up when failures are taken up again. */
+  /** The open file is used, because thousands of rows are looked up when failed rows are reopened. */
   protected override reading<T>(read: (file: Pick<DiskFile, 'read'>) => Promise<T>): Promise<T> {
     return read(this.file);
   }

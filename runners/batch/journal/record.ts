@@ -174,7 +174,7 @@ export type JournalRecord =
   | { k: 'cost-by'; at: number; columns: readonly string[]; capsUsd: Readonly<Record<string, number>> }
   /**
    * The paths of the output whose files are saved, until the next such record. Written once the rows that had ended
-   * have been taken up for them.
+   * have been reopened for them.
    */
   | { k: 'save-output'; at: number; paths: readonly string[] }
   /** The end of one start. */

@@ -177,16 +177,19 @@ interface Wanted {
 export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted): string {
   const { spent, reserved } = book;
   const others = book.outstanding().filter((reservation) => reservation.run !== run);
-  const at = book.roomAt(spent + reserved + price - cap);
+  const above = spent + reserved + price - cap;
+  const at = above <= 0 ? now : book.roomAt(above);
   const when =
-    at === undefined
-      ? 'It will not fit at all.'
-      : `It will fit at ${new Date(at).toISOString()} at the latest.`;
+    above <= 0
+      ? 'It fits now, because rows cost less than was reserved for them.'
+      : at === undefined
+        ? 'It will not fit at all.'
+        : `It will fit at ${new Date(at).toISOString()} at the latest.`;
   // Money that is spent now leaves the 24 hours at the end of its minute.
   const isFromTheFuture = at !== undefined && at > now + dayMs + minuteMs;
   return (
-    `${formatMoney(price)} does not fit under the ${formatMoney(cap)} a day of ${path}: in the last 24 hours ${formatMoney(spent)} were spent, ` +
-    `and ${formatMoney(reserved)} are reserved${sharesOf(others)}. What a run leaves reserved when it dies is freed by its next start, or after 24 hours. ${when}${isFromTheFuture ? fromTheFuture : ''}`
+    `${formatMoney(price)} ${above <= 0 ? 'did' : 'does'} not fit under the ${formatMoney(cap)} a day of ${path}: in the last 24 hours ${formatMoney(spent)} were spent, ` +
+    `and ${formatMoney(reserved)} are reserved${sharesOf(others)}.${reserved === 0 ? '' : ' What a run leaves reserved when it dies is freed by its next start, or after 24 hours.'} ${when}${isFromTheFuture ? fromTheFuture : ''}`
   );
 }
 

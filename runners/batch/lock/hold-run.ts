@@ -12,6 +12,8 @@ import {
   type Owner,
   ownerPath,
   readOwner,
+  isGone,
+  startTicksOf,
   thisHost,
 } from './owner.js';
 import { farByte, tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
@@ -56,14 +58,14 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
   const path = ownerPath(folder);
   await onDisk(path, () => disk.mkdir(folder));
   const lock = await tryLock(`${folder}/.lock`);
-  if (lock === undefined) throw heldHere(folder, await readOwner(disk, folder));
+  if (lock === undefined) throw heldHere(folder, await readOwner(disk, folder), host);
   return afterwards(lock, async () => {
     const before = await readOwner(disk, folder);
     refuseOthers(folder, before, host, path);
     // If the lock file of a live run is removed, a second process can take that lock, but not this one. A journal that
     // this start repairs is a new file, which is not locked.
     const second = await tryLock(journalPath(folder), farByte).catch(unopened);
-    if (second === undefined) throw heldHere(folder, before);
+    if (second === undefined) throw heldHere(folder, before, host);
     return afterwards(second, () => holdOutside(folder, [second, lock], before !== undefined, options));
   });
 }
@@ -114,11 +116,14 @@ function ownerOf(
   host: Host,
   { command = process.argv.slice(2, 4).join(' '), now = Date.now }: HoldRunOptions,
 ): Owner {
-  return { pid: process.pid, host, started: new Date(now()).toISOString(), command };
+  const startTicks = startTicksOf(process.pid);
+  const started = new Date(now()).toISOString();
+  return { pid: process.pid, host, started, command, ...(startTicks !== undefined && { startTicks }) };
 }
 
-function heldHere(folder: string, owner: Owner | 'unreadable' | undefined): LockError {
-  const known = typeof owner === 'object' ? owner : undefined;
+/** The file may still name the last holder, which is gone. */
+function heldHere(folder: string, owner: Owner | 'unreadable' | undefined, here: Host): LockError {
+  const known = typeof owner === 'object' && !isGone(owner, here) ? owner : undefined;
   const who = known === undefined ? 'another process, whose name is not known yet' : named(known);
   const message = `The run in ${folder} is held by ${who}. Wait for its end, or choose another --out.`;
   return new LockError('held', message, known);

@@ -24,6 +24,8 @@ export interface Owner {
   /** ISO time; only shown. */
   readonly started: string;
   readonly command: string;
+  /** When the process began, in clock ticks since the boot: a later process may have the same number. Linux only. */
+  readonly startTicks?: number | undefined;
 }
 
 export const ownerSchema = z.object({
@@ -36,6 +38,7 @@ export const ownerSchema = z.object({
   }),
   started: z.string(),
   command: z.string(),
+  startTicks: z.number().optional(),
 });
 
 /**
@@ -109,9 +112,22 @@ export async function readOwner(disk: Disk, folder: string): Promise<Owner | 'un
  */
 export async function whoHolds(disk: Disk, folder: string): Promise<Owner | undefined> {
   const owner = await readOwner(disk, folder);
-  if (owner === undefined || owner === 'unreadable') return undefined;
-  if (isSameHost(owner.host, thisHost()) && !isAlive(owner.pid)) return undefined;
-  return owner;
+  return owner === undefined || owner === 'unreadable' || isGone(owner, thisHost()) ? undefined : owner;
+}
+
+/** Whether this process has certainly ended. Another one that has got its number since, also after a boot, does not count. */
+export function isGone({ pid, host, startTicks }: Owner, here: Host): boolean {
+  if (!isSameHost(host, here)) return false;
+  if (host.bootId !== here.bootId || !isAlive(pid)) return true;
+  const ticks = startTicksOf(pid);
+  return startTicks !== undefined && ticks !== undefined && startTicks !== ticks;
+}
+
+/** The 22nd field of its line in /proc; the second one is a name in brackets, which may contain anything. */
+export function startTicksOf(pid: number): number | undefined {
+  const [, fields = ''] = /^\d+ \(.*\) (.*)$/s.exec(textOf(`/proc/${pid}/stat`)) ?? [];
+  const ticks = fields.split(' ')[19];
+  return ticks === undefined ? undefined : Number(ticks);
 }
 
 function isAlive(pid: number): boolean {

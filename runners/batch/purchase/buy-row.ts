@@ -88,7 +88,7 @@ function mayTryAnew(
 ): boolean {
   const { code } = refusal;
   const isPassing = (code === 'refused' && !isOutOfCredit(refusal)) || code === 'unreachable';
-  const isElsewhere = isPassing && service.beside.worksBeside(row.task.row, service.reach);
+  const isElsewhere = isPassing && service.rowSlots.areOthersAnswered(row.task.row, service.reach);
   return isPassing && (gotThrough || isElsewhere) && !stops.leaves('open');
 }
 
@@ -107,7 +107,7 @@ function* waited(
 }
 
 function noteOutcome(
-  { service: { reach, beside }, stops, options }: PurchaseContext,
+  { service: { reach, rowSlots }, stops, options }: PurchaseContext,
   row: RowInFlight,
   outcome: Outcome<unknown>,
 ): void {
@@ -115,8 +115,8 @@ function noteOutcome(
   const at = options.scheduler.now();
   const sentAt = row.progress.submittedAt ?? at;
   const whyUnknown = outcome.status === 'failed' && outcome.code === 'unknown' ? outcome.message : undefined;
-  const worksBeside = () => beside.worksBeside(facts, reach);
-  noteAnswer({ reach, stops, worksBeside }, { endpoint: facts.endpoint, sentAt, at, whyUnknown });
+  const areOthersAnswered = () => rowSlots.areOthersAnswered(facts, reach);
+  noteAnswer({ reach, stops, areOthersAnswered }, { endpoint: facts.endpoint, sentAt, at, whyUnknown });
 }
 
 /** Handles a failure that does not end the row: the row keeps its state, and the run may have to stop. */

@@ -2,7 +2,7 @@ import { finalize, ignoreElements, merge, NEVER, Observable, of, Subject, tap, u
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { flow, lastOf, type Steps } from '../../../src/operators/flow.js';
-import type { SlotUse } from '../context/beside-polls.js';
+import type { SlotUse } from '../context/row-slots.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
@@ -25,15 +25,15 @@ import { endRow } from '../end/end-row.js';
 export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): Observable<PaidRow> {
   return new Observable((subscriber) => {
     const paid = new Subject<PaidRow>();
-    const { slots, beside } = context.service;
+    const { slots, rowSlots } = context.service;
     const { limit, limit$ = of(limit) } = slots;
     const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
     const project = (task: Task): Observable<JobEvent<unknown>> =>
       using(
-        () => beside.enter(task),
+        () => rowSlots.enter(task),
         (use) => flow(() => perform(context, { task, use: use as SlotUse, paid })),
       );
-    const pulled = pullJobs(beside.passing(tasks), project, { concurrency: beside.slots(reported$) });
+    const pulled = pullJobs(rowSlots.passing(tasks), project, { concurrency: rowSlots.slots(reported$) });
     return merge(
       paid,
       pulled.pipe(
@@ -60,7 +60,7 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
     if (task.what === 'send' || task.what === 'poll') {
       let row = new RowInFlight(task);
       yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
-      const found = yield* foundJob(context, row);
+      const found = yield* goOnWithNamed(context, row);
       if (found !== undefined) {
         row = new RowInFlight(found);
         yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
@@ -83,14 +83,14 @@ function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<J
  * Continues a row that waits to be sent again with the job of its earlier POST, which was accepted after all. The money held
  * for that POST stays in the ledger, in addition to this reservation, until the start ends.
  */
-function* foundJob(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
+function* goOnWithNamed(context: PurchaseContext, row: RowInFlight): Steps<never, RowTask | undefined> {
   if (row.task.what !== 'send' || !isSentAgain(row)) return undefined;
-  const found = context.callbacks?.takeFound?.(row);
-  if (found === undefined) return undefined;
+  const named = context.callbacks?.takeNamed?.(row);
+  if (named === undefined) return undefined;
   const { journal, money, options } = context;
-  const { records, task } = goingOnWith(found.again, { jobId: found.jobId, at: options.scheduler.now() });
+  const { records, task } = goingOnWith(named.again, { jobId: named.jobId, at: options.scheduler.now() });
   yield* lastOf(merge(...records.map((record) => journal.append(record))));
-  money.ledger.reserve(row.id, found.again.intent.price, found.again.intent);
+  money.ledger.reserve(row.id, named.again.intent.price, named.again.intent);
   return task;
 }
 

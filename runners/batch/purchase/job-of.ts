@@ -93,10 +93,10 @@ export function journalled(
 /** Counts nothing while the run stops, because rows are then left before their POST. */
 function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInFlight, why: string): void {
   if (stops.isStopping) return;
-  const { reach, beside } = service;
+  const { reach, rowSlots } = service;
   const at = options.scheduler.now();
   const isHopeless = reach.failed({ sentAt: row.progress.submittedAt ?? at, at });
-  if (isHopeless && !beside.worksBeside(row.task.row, reach)) stops.stop(stopCauses.unreachable(why));
+  if (isHopeless && !rowSlots.areOthersAnswered(row.task.row, reach)) stops.stop(stopCauses.unreachable(why));
 }
 
 /** A job that was bought elsewhere is journalled like a purchase, but without a price. */

@@ -16,16 +16,16 @@ interface Parts {
   readonly reach: ServiceReach;
   readonly stops: Stops;
   /** Whether a row of another endpoint is in work, whose requests are answered. */
-  readonly worksBeside: () => boolean;
+  readonly areOthersAnswered: () => boolean;
 }
 
 /** Stops the run if the answers to many successive POSTs are unreadable: each may be charged for without a result. */
 export function noteAnswer(
-  { reach, stops, worksBeside }: Parts,
+  { reach, stops, areOthersAnswered }: Parts,
   { endpoint, sentAt, at, whyUnknown }: PostAnswer,
 ): void {
   if (whyUnknown === undefined) return reach.decided(endpoint);
   const posts = reach.undecided(endpoint, { sentAt, at });
-  if (posts === undefined || stops.isStopping || worksBeside()) return;
+  if (posts === undefined || stops.isStopping || areOthersAnswered()) return;
   stops.stop(stopCauses.undecided(posts, whyUnknown));
 }

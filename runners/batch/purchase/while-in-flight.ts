@@ -33,7 +33,7 @@ export function whileInFlight(
   return new Observable((subscriber) => {
     const flight = new Flight({ context, row, follow, subscriber });
     context.stops.join(flight);
-    subscriber.add(isFound(context, row)?.subscribe(() => subscriber.complete()));
+    subscriber.add(isJobNamed(context, row)?.subscribe(() => subscriber.complete()));
     if (subscriber.closed) return context.stops.part(flight);
     flight.start(events);
     return () => flight.end();
@@ -125,13 +125,13 @@ function giveBack({ money, rowLeft }: PurchaseContext, { id, task, progress }: R
  * Emits when a row that waits to be sent again need not be: a callback names the job that its earlier POST created.
  * `undefined` if no such callback can come.
  */
-function isFound({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> | undefined {
-  if (row.task.what !== 'send' || callbacks?.found === undefined) return undefined;
-  const found$ = callbacks.found(row);
+function isJobNamed({ callbacks }: PurchaseContext, row: RowInFlight): Observable<unknown> | undefined {
+  if (row.task.what !== 'send' || callbacks?.jobNamed === undefined) return undefined;
+  const named$ = callbacks.jobNamed(row);
   return row.progress$.pipe(
     map(() => isSentAgain(row)),
     distinctUntilChanged(),
-    switchMap((isWaiting) => (isWaiting ? found$ : NEVER)),
+    switchMap((isWaiting) => (isWaiting ? named$ : NEVER)),
   );
 }
 

@@ -18,7 +18,7 @@ export interface StartRules {
 }
 
 /** Whether this start continues a row with this failure, or sends it again. */
-export function isTakenUp(
+export function isRetried(
   status: FailureCode,
   row: SelectedBy,
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,
@@ -44,7 +44,7 @@ export function isDoubled(
  * Whether the job of an `expired` row is polled once more: every start does so, because the service may have been wrong. A row
  * that is bought again, or whose cost was settled by hand, is not polled.
  */
-export function isAskedAgain(
+export function isPolledOnceMore(
   { id, intent, jobId, outcome }: RowRecords,
   { retry, only }: Pick<StartRules, 'retry' | 'only'>,
 ): boolean {
@@ -55,6 +55,13 @@ export function isAskedAgain(
 /** Whether a request was sent and no answer is known. Also true for a job id that was set by hand and undone. */
 export function isUnanswered({ status, jobId }: PendingRow): boolean {
   return status === 'sent' || (status === 'accepted' && jobId === undefined);
+}
+
+/** Whether a person may settle the row. One that is `expired` with a known cost was settled already. */
+export function isHeld({ status, outcome }: Pick<RowRecords, 'status' | 'outcome'>): boolean {
+  return (
+    status === 'unknown' || status === 'sent' || (status === 'expired' && outcome?.source !== 'reported')
+  );
 }
 
 /** Rows that have a reservation: their purchases have not ended. */

@@ -15,6 +15,10 @@ export interface KnownBooks {
 interface RunRow extends RowBooks {
   /** Its end in this start. */
   end?: EndStatus;
+  /** Whether this start has sent it. */
+  isSent?: boolean;
+  /** Whether it is in doubt because of an earlier start. */
+  isLeftUnknown?: boolean;
 }
 
 /** How many ids of held rows are kept, for messages. */
@@ -26,8 +30,16 @@ export class RunTally {
   /** Rows in flight and held rows. Others are removed, because this start books nothing more for them. */
   private readonly rows = new Map<string, RunRow>();
   /** Rows whose jobs were expired and are polled once more. */
-  private readonly askedAgain = new Set<string>();
-  private counts = { ended: 0, completed: 0, failed: 0, unknown: 0, invalid: 0, notDownloaded: 0 };
+  private readonly polledOnceMore = new Set<string>();
+  private counts = {
+    ended: 0,
+    completed: 0,
+    failed: 0,
+    unknown: 0,
+    leftUnknown: 0,
+    invalid: 0,
+    notDownloaded: 0,
+  };
   private held: string[] = [];
 
   constructor(private readonly known: KnownBooks) {
@@ -37,6 +49,7 @@ export class RunTally {
   /** Adds a durable record, in the order of the journal. */
   take(record: RowRecord): void {
     const row = this.rowOf(record.id);
+    if (record.k === 'intent') row.isSent = true;
     if (record.k === 'reopen') this.countReopening(record.id, row, record.to);
     this.tally.take(row, headOf(record));
     if (record.k === 'outcome') this.countEnd(record, row);
@@ -69,27 +82,29 @@ export class RunTally {
     return row;
   }
 
-  private countEnd({ id, source }: OutcomeRecord, row: RunRow): void {
+  private countEnd({ id, source, statusCalls }: OutcomeRecord, row: RunRow): void {
     if (source !== 'unknown' && row.status !== 'unknown') this.rows.delete(id);
     // The row had ended as expired before, so it is not counted for this start.
-    if (row.status === 'expired' && this.askedAgain.delete(id)) return;
+    if (row.status === 'expired' && this.polledOnceMore.delete(id)) return;
     row.end = row.status as EndStatus;
-    this.count(row.end, 1);
+    row.isLeftUnknown = row.end === 'unknown' && row.isSent !== true && statusCalls === 0;
+    this.count(row, row.end, 1);
     if (row.end === 'unknown' && this.held.length < idsKept) this.held.push(id);
   }
 
   private countReopening(id: string, row: RunRow, to: RecordOf<'reopen'>['to']): void {
-    if (row.status === 'expired' && to === 'poll') this.askedAgain.add(id);
+    if (row.status === 'expired' && to === 'poll') this.polledOnceMore.add(id);
     if (row.end === undefined) return;
-    this.count(row.end, -1);
+    this.count(row, row.end, -1);
     this.held = this.held.filter((held) => held !== id);
     delete row.end;
   }
 
-  private count(end: EndStatus, by: 1 | -1): void {
+  private count({ isLeftUnknown }: RunRow, end: EndStatus, by: 1 | -1): void {
     this.counts.ended += by;
     this.counts[end === 'completed' ? 'completed' : 'failed'] += by;
     if (end === 'unknown') this.counts.unknown += by;
+    if (isLeftUnknown === true) this.counts.leftUnknown += by;
     if (end === 'invalid-row') this.counts.invalid += by;
     if (end === 'download') this.counts.notDownloaded += by;
   }

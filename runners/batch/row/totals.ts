@@ -88,6 +88,8 @@ export interface StartCounts {
   readonly failed: number;
   /** The part of `failed` that may have been bought; a person decides. */
   readonly unknown: number;
+  /** The part of `unknown` for which this start did not ask the service: requests of an earlier start, and held rows. */
+  readonly leftUnknown: number;
   /** The part of `failed` that could not be sent. */
   readonly invalid: number;
   /** The part of `failed` that is paid for, but whose outputs are still to be downloaded. */

@@ -33,11 +33,11 @@ import { takenByValue } from '../row/value-costs.js';
 import { pathsInForce } from '../artifacts/output-path.js';
 import { openFilesAsked } from './files-asked.js';
 import { startRecords } from './start-records.js';
-import { takeUp } from './take-up.js';
+import { reopenRows } from './reopen-rows.js';
 
 /**
  * Checks the manifest against what earlier starts left, locks the run, brings its files up to date with its journal,
- * and reopens the rows that are to be taken up again. Nothing is sent.
+ * and reopens the rows that had ended and are continued. Nothing is sent.
  *
  * @param ports the implementations of the run's journal and service
  * @throws the reason why the run cannot start: `exitOf` gives its exit code.
@@ -169,23 +169,23 @@ async function begin(
   const context = { options, journal: writer };
   const day = await openDay(options, stops, journal);
   const sent = await recoverSent(context, checked);
-  const taken = await takeUp(context, checked);
+  const reopened = await reopenRows(context, checked);
   const warn = (message: string): void => events.next({ type: 'warning', code: 'picture', message });
-  const paths = await openFilesAsked(options, writer, { rows: taken.forFiles?.rows ?? 0, warn });
+  const paths = await openFilesAsked(options, writer, { rows: reopened.forFiles?.rows ?? 0, warn });
   await projections.catchUp();
   const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
-  const ledger = ledgerOf(options, journal, taken.polled, ahead.cap);
+  const ledger = ledgerOf(options, journal, reopened.polled, ahead.cap);
   const callbacks = await listener?.begin({ options, journal, log, events, stops });
   const places = rowPlaces(options, checked, journal);
   callbacks?.useJobIds(places.jobIds);
   const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
   const service = openService(options, places, { schedule, log, events, stops });
   room.rows = () => service.slots.limit;
-  const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + taken.polled.size;
+  const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {
     ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
     ...{ journal: writer, projections, stops, log, events },
-    taken: { ...taken, ...sent },
+    reopened: { ...reopened, ...sent },
     ...{
       day,
       money: {
@@ -200,7 +200,7 @@ async function begin(
     mustHold: journal.recovered.mustHold,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
-    toDo: { rows: rowsToDo(checked, journal, taken) - sent.held.length },
+    toDo: { rows: rowsToDo(checked, journal, reopened) - sent.held.length },
   };
 }
 
@@ -240,10 +240,10 @@ function watchOf(
 function rowsToDo(
   { ahead, pending }: Checked,
   { recovered }: Journal,
-  taken: { polled: ReadonlyMap<string, unknown>; downloaded: number },
+  reopened: { polled: ReadonlyMap<string, unknown>; downloaded: number },
 ): number {
   const elsewhere = [...recovered.pending.keys()].filter((id) => !pending.has(id)).length;
-  const known = taken.polled.size + taken.downloaded;
+  const known = reopened.polled.size + reopened.downloaded;
   const seen = ahead.rows - ahead.ended;
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
 }

@@ -5,7 +5,7 @@ import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
-import type { RecoveredSent, TakenUp } from '../context/run.js';
+import type { RecoveredSent, ReopenedRows } from '../context/run.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { costByInForce } from '../row/totals.js';
 import { takenByValue } from '../row/value-costs.js';
@@ -65,7 +65,7 @@ function isSentAgain(
 export function ledgerOf(
   options: ResolvedOptions,
   { recovered }: Journal,
-  polled: TakenUp['polled'],
+  polled: ReopenedRows['polled'],
   cap: CapInForce | undefined,
 ): Ledger {
   const { spent, unknown } = recovered.totals;

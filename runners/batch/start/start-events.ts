@@ -1,21 +1,21 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
 
-/** The events that a run reports when it begins: what it takes up, and warnings for the user. */
+/** The events that a run reports when it begins: what it continues, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
-  return [started(run), ...warnings(run), ...run.taken.held.map(heldRow), money(run)];
+  return [started(run), ...warnings(run), ...run.reopened.held.map(heldRow), money(run)];
 }
 
-function started({ ahead, taken, plan, toDo }: Run): RunEvent {
+function started({ ahead, reopened, plan, toDo }: Run): RunEvent {
   return {
     type: 'started',
-    rowsTotal: ahead.ended + toDo.rows - ahead.later + taken.held.length,
+    rowsTotal: ahead.ended + toDo.rows - ahead.later + reopened.held.length,
     alreadyEnded: ahead.ended,
     taken: {
       polled: ahead.toPoll,
       downloaded: ahead.toDownload,
-      held: ahead.toHold + taken.held.length,
-      retried: ahead.retried + ahead.redone + taken.doubled,
+      held: ahead.toHold + reopened.held.length,
+      retried: ahead.retried + ahead.redone + reopened.doubled,
     },
     plan,
   };
@@ -24,7 +24,7 @@ function started({ ahead, taken, plan, toDo }: Run): RunEvent {
 function* warnings({
   plan,
   ahead,
-  taken,
+  reopened,
   journal,
   options,
   polling,
@@ -46,8 +46,8 @@ function* warnings({
         : `${changedFailures} failed rows have changed since: they stay failed until --retry sends them again.`;
     yield { type: 'warning', code: 'changed', message };
   }
-  if (taken.doubled > 0) {
-    const rows = taken.doubled === 1 ? '1 row is' : `${taken.doubled} rows are`;
+  if (reopened.doubled > 0) {
+    const rows = reopened.doubled === 1 ? '1 row is' : `${reopened.doubled} rows are`;
     const message = `${rows} sent again though the service may have accepted the first request: this may pay twice.`;
     yield { type: 'warning', code: 'double', message };
   }
@@ -93,7 +93,7 @@ function namesOf(ids: readonly string[], count: number): string {
   return `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
 }
 
-function heldRow({ id, row, outcome }: Run['taken']['held'][number]): RunEvent {
+function heldRow({ id, row, outcome }: Run['reopened']['held'][number]): RunEvent {
   const message = outcome.status === 'failed' ? outcome.error.message : '';
   return { type: 'ended', id, row, status: 'unknown', cost: outcome.cost, message };
 }

@@ -25,10 +25,16 @@ export const stopCauses = {
     return { exitCode: hasSent ? 3 : 2, reason, leaves: [] };
   },
 
-  /** @param whyNot what does not fit, and when it will */
-  dayCapReached(cap: MicroDollars, whyNot: string): StopCause {
-    const reason = `Stopped at the cost cap of a day: ${whyNot} Run again then, or with a higher cap, to go on.`;
-    return { exitCode: 3, reason, caps: [{ option: 'max-cost-per-day', usd: toUsd(cap) }], leaves: [] };
+  /** @param whyNot says what does not fit, and when it will: at the end of the run, when its reservations have become costs */
+  dayCapReached(cap: MicroDollars, whyNot: () => string): StopCause {
+    return {
+      exitCode: 3,
+      get reason() {
+        return `Stopped at the cost cap of a day: ${whyNot()} Run again then, or with a higher cap, to go on.`;
+      },
+      caps: [{ option: 'max-cost-per-day', usd: toUsd(cap) }],
+      leaves: [],
+    };
   },
 
   priceDrifted(what: string, drift: number, limitPercent: number): StopCause {
@@ -182,7 +188,7 @@ interface RowEnd {
   /** How many rows this start has to do. */
   readonly rows: number;
   /** What this start has done, with the row that ended. */
-  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid'>;
+  readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid' | 'leftUnknown'>;
   readonly outcome: Pick<OutcomeRecord, 'id' | 'status' | 'cost' | 'source'>;
 }
 
@@ -193,11 +199,12 @@ export function whyHalted(options: HaltOptions, end: RowEnd): StopCause | undefi
 
 /**
  * Stops a run when too many rows of this start have failed. A percentage is of the rows to do, and of those that have
- * ended once there are enough of them. Invalid rows do not count: nothing of them was sent.
+ * ended once there are enough of them. Rows that this start did not send do not count: invalid ones, and those that an
+ * earlier start left in doubt.
  */
 function tooManyFailed({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
-  const { ended } = start;
-  const failed = start.failed - start.invalid;
+  const ended = start.ended - start.leftUnknown;
+  const failed = start.failed - start.invalid - start.leftUnknown;
   if (halt === undefined || failed === 0) return undefined;
   const isOver = (percent: number, of: number): boolean => failed * 100 >= percent * of;
   const isHalted =

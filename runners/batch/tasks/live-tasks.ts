@@ -37,7 +37,7 @@ export async function* liveTasks(
 
 /** Delivers rows whose requests were sent but not answered when the last start ended. */
 async function deliverHeld(run: Run): Promise<void> {
-  for (const { id, outcome } of run.taken.held) {
+  for (const { id, outcome } of run.reopened.held) {
     const { intent } = (await run.journal.journal.find(id)) ?? {};
     await lastValueFrom(delivered(run, { intent, outcome }));
   }
@@ -62,7 +62,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   // The number of an arriving row does not show what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = { retry: run.options.retry, changed: 'keep' as const, mustHold };
-  if (isPending(state?.status ?? 'open') || isTakenUp(run, row)) return undefined;
+  if (isPending(state?.status ?? 'open') || isContinued(run, row)) return undefined;
   const spec = decideRow(row, state, rules);
   if (spec === undefined || 'reopen' in spec) return deliverAgain(run, row.id);
   const problem = spec.what === 'send' ? problemOf(run, row) : undefined;
@@ -71,11 +71,11 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
 }
 
 /** Whether this start holds, polls or downloads the row: its end is then delivered when it comes. */
-function isTakenUp({ options, taken, journal }: Run, { id }: Row): boolean {
+function isContinued({ options, reopened, journal }: Run, { id }: Row): boolean {
   const status = journal.journal.recovered.rows.get(id)?.status;
   if (status === 'deadline' || status === 'download') return options.retry.has(status);
-  if (status === 'expired') return taken.polled.has(id);
-  return taken.held.some((held) => held.id === id);
+  if (status === 'expired') return reopened.polled.has(id);
+  return reopened.held.some((held) => held.id === id);
 }
 
 async function deliverAgain(run: Run, id: string): Promise<undefined> {

@@ -1,7 +1,7 @@
 import type { PendingRow } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
-import { asSelected, isAskedAgain, isTakenUp, leftTask } from '../row/left-rows.js';
+import { asSelected, isPolledOnceMore, isRetried, leftTask } from '../row/left-rows.js';
 import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
@@ -21,10 +21,10 @@ import { rowFactsOf, type Task } from '../row/task.js';
 export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
   for (const tasks of [
     () => pendingTasks(run, ['accepted']),
-    () => retakenTasks(run, 'deadline'),
+    () => retriedTasks(run, 'deadline'),
     () => expiredTasks(run),
     () => pendingTasks(run, ['replied']),
-    () => retakenTasks(run, 'download'),
+    () => retriedTasks(run, 'download'),
     () => tasksForFiles(run),
     () => newTasks(run),
   ])
@@ -60,28 +60,28 @@ function ofEndedEmulator(task: Task): Task {
 }
 
 /** Rows that had ended and whose job is polled, or picture downloaded, once more. */
-async function* retakenTasks(run: Run, code: 'deadline' | 'download'): AsyncGenerator<Task> {
+async function* retriedTasks(run: Run, code: 'deadline' | 'download'): AsyncGenerator<Task> {
   const { options, journal } = run;
   if (!options.retry.has(code)) return;
   for await (const ended of journal.journal.rowsIn([code])) {
-    if (!isTakenUp(code, asSelected(ended), options)) continue;
+    if (!isRetried(code, asSelected(ended), options)) continue;
     const task = leftTask({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
     if (task !== undefined) yield task;
   }
 }
 
 /** Completed rows with files that were not asked for before. */
-async function* tasksForFiles({ journal, taken }: Run): AsyncGenerator<Task> {
-  if (taken.forFiles === undefined) return;
+async function* tasksForFiles({ journal, reopened }: Run): AsyncGenerator<Task> {
+  if (reopened.forFiles === undefined) return;
   for await (const ended of journal.journal.rowsIn(['completed'])) {
-    const task = taken.forFiles.lacks(ended) ? leftTask({ ...ended, status: 'replied' }) : undefined;
+    const task = reopened.forFiles.lacks(ended) ? leftTask({ ...ended, status: 'replied' }) : undefined;
     if (task !== undefined) yield task;
   }
 }
 
-async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<Task> {
+async function* expiredTasks({ options, journal, reopened }: Run): AsyncGenerator<Task> {
   for await (const ended of journal.journal.rowsIn(['expired'])) {
-    const isAsked = taken.polled.has(ended.id) && isAskedAgain(ended, options);
+    const isAsked = reopened.polled.has(ended.id) && isPolledOnceMore(ended, options);
     const task = isAsked ? leftTask({ ...ended, status: 'accepted' }) : undefined;
     if (task !== undefined) yield task;
   }
@@ -89,12 +89,12 @@ async function* expiredTasks({ options, journal, taken }: Run): AsyncGenerator<T
 
 /** The rows of the manifest that have not ended, from the bytes that were priced, by their priority. */
 async function* manifestTasks(run: Run): AsyncGenerator<Task> {
-  const { options, journal, taken, stops } = run;
+  const { options, journal, reopened, stops } = run;
   const { recovered } = journal.journal;
   // Rows to be redone are reopened by now, so contents need not be compared again, unless some rows did not fit under the cap.
   const rules = {
     ...{ retry: options.retry, mustHold: recovered.mustHold },
-    changed: taken.kept > 0 ? options.changed : ('keep' as const),
+    changed: reopened.kept > 0 ? options.changed : ('keep' as const),
   };
   const select = new SelectRows(options);
   const read = () => readRows(options.disk, options.manifest, new KnownIds(recovered.rows));
@@ -105,7 +105,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
       if (task === 'over-cap') break;
       isSending ||= task?.what === 'send';
       if (task !== undefined) yield task;
-      if (item.valid && select.isFull && taken.doubled === 0) break;
+      if (item.valid && select.isFull && reopened.doubled === 0) break;
     }
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;

@@ -4,6 +4,7 @@ import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../repor
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
+import { commandsForRows } from '../start/what-is-left.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 
@@ -26,7 +27,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
     ...(command?.isRehearsal === true
       ? waysOfRehearsal(ways)
       : waysToSettle(ways, await serviceWords(folder, command?.options ?? [], io))),
-    ...againText(command),
+    ...(await againText(folder, held, command)),
   ];
 }
 
@@ -78,12 +79,24 @@ function waysOfRehearsal({ one, settle }: Ways): string[] {
   ];
 }
 
-function againText(command: RunCommand | undefined): string[] {
+/** One command for each manifest that rows in doubt were sent with. */
+async function againText(
+  folder: string,
+  held: readonly HeldPurchase[],
+  command: RunCommand | undefined,
+): Promise<string[]> {
   if (command === undefined) return [];
   const { isRehearsal } = command;
-  const again = runAgain(isRehearsal ? withoutOption(command, '--faults') : command, '--retry', 'unknown');
+  const journal = await peekJournal(nodeDisk, folder);
+  const rows = await Promise.all(
+    held.filter(({ isEarlier }) => !isEarlier).map(async ({ id }) => journal?.find(id)),
+  );
+  const commands = (await commandsForRows(folder, command, rows)).flatMap(({ command: one }) => {
+    const again = runAgain(isRehearsal ? withoutOption(one, '--faults') : one, '--retry', 'unknown');
+    return again === undefined ? [] : [`    ${again}`];
+  });
   const risk = isRehearsal ? ':' : ', which may charge them twice:';
-  return again === undefined ? [] : [`  send the rows again${risk}`, `    ${again}`];
+  return commands.length === 0 ? [] : [`  send the rows again${risk}`, ...commands];
 }
 
 /**

@@ -8,7 +8,7 @@ import { manifestOf, openPlan } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
-import { asksForAhead, startOptions, type PlanOptions } from '../options/parse-options.js';
+import { describesStart, startOptions, type PlanOptions } from '../options/parse-options.js';
 import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
@@ -97,7 +97,7 @@ async function differenceFrom(
 ): Promise<{ text: string[]; json: object } | undefined> {
   const { options } = start;
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
-  if (!asksForAhead(options) && (await isOfNoRun(start, io))) return undefined;
+  if (!describesStart(options) && (await isOfNoRun(start, io))) return undefined;
   const { planDifference } = await import('../plan/plan-difference.js');
   const found = await planDifference(start, io);
   if (found === undefined) return undefined;

@@ -7,6 +7,8 @@ import { runFolder } from '../options/run-folder.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { nodeDisk } from '../../batch/formats.js';
+import { isHeld, peekJournal } from '../../batch/internal.js';
 import { databaseOfFolder, goOnText } from '../start/what-is-left.js';
 import { heldPrices, listHeld } from './list-held.js';
 import { askForJob, proposedSettlements } from './settle-evidence.js';
@@ -52,7 +54,8 @@ async function agreeToAmount(
   if (options.paid === undefined) return;
   const amount = toMicroDollars(options.paid);
   const prices = await heldPrices(folder);
-  for (const { id } of rows) {
+  for (const { id, attempt } of rows) {
+    if (attempt === undefined && (await isKnownSettled(folder, id, options))) continue;
     const price = prices.get(id) ?? 0;
     if (amount <= (price > 0 ? price * plausibleTimes : toMicroDollars(plausibleUsd))) continue;
     const than =
@@ -65,6 +68,13 @@ async function agreeToAmount(
     );
     return agree(text, 'Record it?', options, io);
   }
+}
+
+/** Whether the row is refused as one that is not in doubt. What workers did since is in their database. */
+async function isKnownSettled(folder: string, id: string, { db }: SettleArguments): Promise<boolean> {
+  if ((await databaseOfFolder(folder, db))?.note.isOpen === true) return false;
+  const row = await (await peekJournal(nodeDisk, folder))?.find(id);
+  return row === undefined || !isHeld(row);
 }
 
 /** Asks, unless `--yes` was given. Throws `UsageError` if the answer is no, or nobody can be asked. */
@@ -153,10 +163,12 @@ async function write(
 ): Promise<void> {
   const journal = await journalOf(folder, db, io);
   await settleRows(folder, rows, { ...(journal && { journal }) });
-  const isLeft = rows.some(({ settlement, attempt }) => attempt === undefined && isToBeDone(settlement));
+  const left = rows
+    .filter(({ settlement, attempt }) => attempt === undefined && isToBeDone(settlement))
+    .map(({ id }) => id);
   const lines = [
     ...(isPrinted ? [] : rows.map((row) => plainText(lineOf(row), 500))),
-    ...(isLeft ? await goOnText(folder, io) : []),
+    ...(await goOnText(folder, left, io)),
   ];
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

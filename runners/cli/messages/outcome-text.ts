@@ -103,9 +103,13 @@ export function failureText(
   ];
 }
 
-/** Rows that are still to be done, and the command for them. */
-export function toGoText(count: number, run: RunCommand, last: LastEnd): string[] {
-  return toGoOn(count, run, last).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
+/**
+ * Rows that are still to be done, and the command for them.
+ *
+ * @param which stands behind their number
+ */
+export function toGoText(count: number, run: RunCommand, last: LastEnd, which = ''): string[] {
+  return toGoOn(count, run, last, which).flatMap((todo) => [`  ${todo.title}`, ...adviceLines(todo)]);
 }
 
 /** Money of earlier attempts of rows, which affects no exit code. */

@@ -64,7 +64,12 @@ export function startOptions<C extends 'run' | 'plan' | 'config'>(
 }
 
 /** Whether a plan describes a start even before the run has begun: if money is limited, or files are saved. */
-export function asksForAhead({ maxCost, maxCostBy, costBy, saveOutput }: PlanOptions | RunOptions): boolean {
+export function describesStart({
+  maxCost,
+  maxCostBy,
+  costBy,
+  saveOutput,
+}: PlanOptions | RunOptions): boolean {
   return [maxCost, maxCostBy, costBy, saveOutput].some((option) => option !== undefined);
 }
 

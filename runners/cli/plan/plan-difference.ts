@@ -19,9 +19,10 @@ import {
 import { runAgain } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
+import { optionsOf, type NamesWith } from '../options/option-table.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { serviceSettings } from '../service/service-settings.js';
-import { asksForAhead, type RunOptions } from '../options/parse-options.js';
+import { describesStart, type RunOptions } from '../options/parse-options.js';
 import { commandOfRun } from './command-of-run.js';
 import { plannedSettings } from './planned-settings.js';
 import { dirname } from 'node:path';
@@ -49,7 +50,7 @@ export async function planDifference(
   if (journal !== undefined) await checkIdentity(journal, identity, out);
   const isAlone =
     notes.length === 0 && !(await isAnyRunOf(nodeDisk, { manifest: path, sample, ...identity }));
-  if (journal === undefined && !asksForAhead(options) && isAlone) return undefined;
+  if (journal === undefined && !describesStart(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
   const settings = await plannedSettings(source, options);
   const manifest = { path, ...settings };
@@ -134,17 +135,13 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   return [plainText(text, 2000)];
 }
 
-/** Options that decide about rows that failed, have changed or are left for later. */
-const choices = [
-  ...(['onUnknown', 'repair', 'retry', 'changed', 'same', 'limit', 'only'] as const),
-  ...(['skipInvalid', 'add', 'download', 'halt', 'costBy', 'saveOutput'] as const),
-];
+type Choices = Pick<RunOptions, NamesWith<'isChoice'>>;
 
 /** These options have the same names on the command line and in the batch runner. */
 export function choicesOf(options: RunOptions): Partial<RunBatchOptions> {
-  return Object.fromEntries(
-    choices.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
-  ) satisfies Partial<Pick<RunBatchOptions, (typeof choices)[number]>>;
+  const names = optionsOf('run').flatMap(({ name, row }) => (row.isChoice ? [name as keyof Choices] : []));
+  const chosen = names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
+  return Object.fromEntries(chosen) as Partial<Choices>;
 }
 
 /** The cap for the batch runner. A cap that the run remembers overrides one of the configuration. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
-import type { Summary } from '../../batch/internal.js';
-import { forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
+import { peekJournal, type RowRecords, type Summary } from '../../batch/internal.js';
+import { forRowsOf, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -40,19 +40,65 @@ export async function whatIsLeft(
     ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, micros),
     ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
+    ...(await earlierToGoText(folder, command)),
   ];
 }
 
-/**
- * The command for rows that are to be polled or sent after a settlement. If the first and the last start had different
- * manifests, both are named, because a row may be in either.
- */
-export async function goOnText(folder: string, io: Pick<CliIo, 'cwd'>): Promise<string[]> {
+/** Rows that were sent with an earlier manifest, and wait to be sent again: a start with the last one does not know them. */
+async function earlierToGoText(folder: string, command: RunCommand): Promise<string[]> {
+  if (command.others === undefined) return [];
+  const journal = await peekJournal(nodeDisk, folder);
+  if (journal === undefined) return [];
+  const commands = await commandsForRows(folder, command, journal.rowsIn(['open']));
+  return commands
+    .filter(({ isLatest }) => !isLatest)
+    .flatMap(({ command: one, rows }) => toGoText(rows, one, {}, ' of an earlier manifest'));
+}
+
+/** The commands for rows that are to be polled or sent after a settlement: one for each manifest that the rows were sent with. */
+export async function goOnText(
+  folder: string,
+  ids: readonly string[],
+  io: Pick<CliIo, 'cwd'>,
+): Promise<string[]> {
   const command = await commandOfRun(folder, io);
-  const ways = command && (command.latest === undefined ? [command] : [command, forRowsToGo(command)]);
-  return (ways ?? []).flatMap((way) => {
-    const again = runAgain(way);
+  if (command === undefined) return [];
+  const journal = await peekJournal(nodeDisk, folder);
+  const rows = await Promise.all(ids.map(async (id) => journal?.find(id)));
+  const commands = await commandsForRows(folder, command, rows);
+  return commands.flatMap(({ command: one }) => {
+    const again = runAgain(one);
     return again === undefined ? [] : [`Go on: ${again}`];
+  });
+}
+
+/** A command for some rows, and whether its manifest is that of the last start. */
+interface CommandForRows {
+  readonly command: RunCommand;
+  readonly isLatest: boolean;
+  readonly rows: number;
+}
+
+/** The manifests that rows were sent with, in the order of the rows. A manifest for rows of an unknown time is the last one. */
+export async function commandsForRows(
+  folder: string,
+  command: RunCommand,
+  rows: Iterable<RowRecords | undefined> | AsyncIterable<RowRecords>,
+): Promise<CommandForRows[]> {
+  const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
+  const manifestAt = laterManifestAt((await readStory(nodeDisk, folder)).starts);
+  const counts = new Map<string | undefined, number>();
+  for await (const row of rows) {
+    const manifest = manifestAt(row?.intent?.at ?? row?.outcome?.at ?? Infinity);
+    counts.set(manifest, (counts.get(manifest) ?? 0) + 1);
+  }
+  const latest = manifestAt(Infinity);
+  return [...counts].map(([manifest, count]) => {
+    const isLatest = manifest === latest;
+    return {
+      command: isLatest ? forRowsToGo(command) : { ...forRowsOf(command, manifest), latest: undefined },
+      ...{ isLatest, rows: count },
+    };
   });
 }
 

@@ -6,7 +6,7 @@ import { postNamedIn, tokenIn } from '../../../src/webhooks/callback-tokens.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { CallbackAddress, CallbackPort } from '../../batch/context/callback-port.js';
-import { handOver, readSecrets } from './handed-callbacks.js';
+import { storeCallback, readSecrets } from './callbacks-table.js';
 
 /** Minimum time between two reads of the list of runs, when callbacks name a run that this process does not know. */
 const readEveryMs = 1_000;
@@ -72,7 +72,7 @@ export class CalledWorker {
 /** Passes callbacks on to the process that has their row. While the database is away, the service is asked to try again. */
 export function handOnTo(pool: Pick<Pool, 'query'>, run: number) {
   return (callback: OrphanCallback): Observable<CallbackResult> =>
-    defer(() => handOver(pool, run, callback)).pipe(catchError(() => EMPTY));
+    defer(() => storeCallback(pool, run, callback)).pipe(catchError(() => EMPTY));
 }
 
 function refuse(response: NodeAnswer, status: number, text: string): void {

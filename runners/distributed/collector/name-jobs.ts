@@ -6,7 +6,7 @@ import type { JournalRecord } from '../../batch/journal/record.js';
 import { goingOnWith } from '../../batch/row/left-rows.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { RowTask } from '../../batch/row/task.js';
-import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
+import { dropStored, readStored } from '../callbacks/callbacks-table.js';
 import { inTransaction } from '../database/transaction.js';
 import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -56,15 +56,15 @@ export async function nameCalled(
 ): Promise<void> {
   if (callbacks === undefined) return;
   const { pool } = database;
-  const handed = await ask(() => readHanded(pool, run));
-  if (handed.length === 0) return;
-  callbacks.endWork(await rowsOf(journal.journal, new Set(handed.map(({ row }) => row))));
+  const stored = await ask(() => readStored(pool, run));
+  if (stored.length === 0) return;
+  callbacks.endWork(await rowsOf(journal.journal, new Set(stored.map(({ row }) => row))));
   callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
-  for (const callback of handed) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
+  for (const callback of stored) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
   if (stops.isStopping || toDo.rows > 0) return;
   const isOver = (row: string) => callbacks.named.get(row)?.isTaken ?? !callbacks.named.has(row);
-  const over = handed.filter(({ row }) => isOver(row)).map(({ digest }) => digest);
-  await ask(() => dropHanded(pool, run, over));
+  const over = stored.filter(({ row }) => isOver(row)).map(({ digest }) => digest);
+  await ask(() => dropStored(pool, run, over));
 }
 
 /** Tasks to poll the jobs that callbacks named for rows that were to be sent again. A stopping run leaves them to the next start. */

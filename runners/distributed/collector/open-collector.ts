@@ -9,7 +9,7 @@ import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
 import { explainDatabase, isAway, DatabaseError } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
-import { bringHome, recallRows } from './bring-home.js';
+import { openWithAllRecords, recallRows } from './open-with-all-records.js';
 import {
   keepingNote,
   newRunNote,
@@ -66,7 +66,7 @@ export async function openCollector(
     const journal =
       run === undefined
         ? await read()
-        : await bringHome({ out, database, run, start, scheduler, repair, keeper, open: read });
+        : await openWithAllRecords({ out, database, run, start, scheduler, repair, keeper, open: read });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };

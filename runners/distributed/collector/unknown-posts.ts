@@ -1,7 +1,7 @@
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord, OutcomeRecord } from '../../batch/journal/record.js';
 import { noteAnswer } from '../../batch/purchase/note-answer.js';
-import { endpointOf, isAnsweredBeside } from '../../batch/context/beside-polls.js';
+import { endpointOf, isOtherAnswered } from '../../batch/context/row-slots.js';
 
 /**
  * Stops a run whose requests may all be paid for nothing. Each worker knows its own answers only, and one that stops is
@@ -41,8 +41,11 @@ export class UnknownPosts {
     const endpoint = endpointOf(post);
     if (whyUnknown === undefined) reach.answered(endpoint);
     else reach.notAnswered(endpoint);
-    const worksBeside = () =>
-      [...this.posts.values()].some((other) => isAnsweredBeside(endpointOf(other), endpoint, reach));
-    noteAnswer({ reach, stops, worksBeside }, { endpoint: post.endpoint, sentAt: post.at, at, whyUnknown });
+    const areOthersAnswered = () =>
+      [...this.posts.values()].some((other) => isOtherAnswered(endpointOf(other), endpoint, reach));
+    noteAnswer(
+      { reach, stops, areOthersAnswered },
+      { endpoint: post.endpoint, sentAt: post.at, at, whyUnknown },
+    );
   }
 }

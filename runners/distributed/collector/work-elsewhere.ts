@@ -16,7 +16,7 @@ import type { RunStages } from '../../batch/run-batch.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
-import { keepSecret } from '../callbacks/handed-callbacks.js';
+import { keepSecret } from '../callbacks/callbacks-table.js';
 import { listen } from '../database/listen.js';
 import { recordChannel } from '../database/transaction.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';

@@ -150,7 +150,7 @@ create table millrace.value_ledgers (
 `;
 
 /** Callbacks of the service. `id` and `job_id` are JSON, as text of PostgreSQL holds no NUL. */
-const handedCallbacks = `
+const storedCallbacks = `
 -- What signs the addresses that the service calls back, as JSON; null: no start had callbacks.
 alter table millrace.runs add column webhooks text;
 
@@ -191,7 +191,7 @@ alter table millrace.rows set (fillfactor = 100);
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
   { version: 11, name: 'caps of values', sql: capsOfValues },
-  { version: 12, name: 'callbacks', sql: handedCallbacks },
+  { version: 12, name: 'callbacks', sql: storedCallbacks },
   { version: 13, name: 'named jobs', sql: namedJobs },
   { version: 14, name: 'starved workers', sql: starvedWorkers },
   { version: 15, name: 'dense rows', sql: denseRows },

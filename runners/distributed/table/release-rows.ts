@@ -3,7 +3,7 @@ import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { runsyncTimeoutOf } from '../../batch/row/task.js';
-import { readHanded } from '../callbacks/handed-callbacks.js';
+import { readStored } from '../callbacks/callbacks-table.js';
 import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
 import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
@@ -107,7 +107,7 @@ async function namedByCallbacks(
   }
   const named = new Map<string, readonly RowRecord[]>();
   if (sent.size === 0) return named;
-  const jobs = (await readHanded(on, run, [...sent.keys()])).flatMap(({ row: key, attempt, jobId }) => {
+  const jobs = (await readStored(on, run, [...sent.keys()])).flatMap(({ row: key, attempt, jobId }) => {
     const { intent } = sent.get(key) ?? {};
     return intent?.attempt === attempt ? [{ key, endpoint: intent.endpoint, jobId }] : [];
   });

@@ -1,5 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { CallbackSecret } from '../callbacks/handed-callbacks.js';
+import type { CallbackSecret } from '../callbacks/callbacks-table.js';
 import type { ReportedPrice } from '../../batch/row/totals.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';

@@ -12,8 +12,8 @@ import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
 import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
-import { keepNamed, readHanded, type HandedCallback } from '../callbacks/handed-callbacks.js';
-import { HandedRows, RowsSentAgain } from '../callbacks/handed-rows.js';
+import { storeJob, readStored, type StoredCallback } from '../callbacks/callbacks-table.js';
+import { StoredCallbacks, RowsSentAgain } from '../callbacks/stored-callbacks.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
@@ -58,7 +58,7 @@ export class ServedRun {
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
   /** Absent if the run has no callbacks. */
   private readonly called: CalledRows | undefined;
-  private readonly handed: HandedRows | undefined;
+  private readonly stored: StoredCallbacks | undefined;
   private readonly sentAgain: RowsSentAgain;
   private readonly ended = new Set<string>();
   private isSeated = false;
@@ -87,10 +87,10 @@ export class ServedRun {
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
-      onLate: (late) => this.inBackground(() => keepNamed(pool, seat.run, late)),
+      onLate: (late) => this.inBackground(() => storeJob(pool, seat.run, late)),
     });
     const { journal, gate, stops, events } = this;
-    const sentAgain = new RowsSentAgain((post) => keepNamed(pool, seat.run, post));
+    const sentAgain = new RowsSentAgain((post) => storeJob(pool, seat.run, post));
     this.sentAgain = sentAgain;
     if (terms.webhookUrl !== undefined && webhooks !== undefined) {
       const called = new CalledRows(
@@ -99,14 +99,14 @@ export class ServedRun {
           ...{ scheduler, orphan: handOnTo(pool, seat.run) },
           leaving$: stops.stopping$,
           listening: ({ id, task }) => {
-            if (task.what === 'poll') this.handed?.look([id]);
+            if (task.what === 'poll') this.stored?.look([id]);
           },
         },
       );
       const { receiver } = called;
       this.called = called;
-      const left = (post: HandedCallback) => sentAgain.named(post);
-      this.handed = new HandedRows({ pool, run: seat.run, name: webhooks.run, receiver, left });
+      const left = (post: StoredCallback) => sentAgain.named(post);
+      this.stored = new StoredCallbacks({ pool, run: seat.run, name: webhooks.run, receiver, left });
       receiver.calls$.subscribe(({ result, row, attempt, jobId }) => {
         if (result === 'double' && row !== undefined && attempt !== undefined && jobId !== undefined)
           this.inBackground(() => sentAgain.contradicted({ row, attempt, jobId }));
@@ -177,7 +177,7 @@ export class ServedRun {
       return;
     }
     this.orders = orders;
-    if (orders.areCalled) this.handed?.look(this.rows.keys());
+    if (orders.areCalled) this.stored?.look(this.rows.keys());
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
     for (const { cost, ...row } of orders.prices) this.context.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);
@@ -191,8 +191,8 @@ export class ServedRun {
 
   /** Call this when a stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
-    if (row === undefined) this.handed?.look(this.rows.keys());
-    else if (this.rows.has(row) || this.ended.delete(row)) this.handed?.look([row]);
+    if (row === undefined) this.stored?.look(this.rows.keys());
+    else if (this.rows.has(row) || this.ended.delete(row)) this.stored?.look([row]);
   }
 
   /** Takes no more rows. Requests on the wire are awaited, unless `how` is `now`. */
@@ -225,7 +225,7 @@ export class ServedRun {
     const again: RowTask[] = [];
     for (const { task } of rows) {
       this.rows.set(task.row.id, { task, isPolled: task.what === 'poll' });
-      if (this.handed !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
+      if (this.stored !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
       else void this.tasks.give(task);
     }
     if (again.length > 0) void this.beginAgain(again).catch(() => undefined);
@@ -238,9 +238,9 @@ export class ServedRun {
   private async beginAgain(tasks: readonly RowTask[]): Promise<void> {
     const ids = tasks.map(({ row }) => row.id);
     const { pool } = this.settings.database;
-    const handed = await this.link.insist(() => readHanded(pool, this.seat.run, ids));
+    const stored = await this.link.insist(() => readStored(pool, this.seat.run, ids));
     const isNamed = ({ row: { id }, attempts }: RowTask) =>
-      handed.some(({ row, attempt }) => row === id && attempt === attempts);
+      stored.some(({ row, attempt }) => row === id && attempt === attempts);
     for (const task of tasks) {
       if (!isNamed(task)) void this.tasks.give(task);
       else {
@@ -279,7 +279,7 @@ export class ServedRun {
   /** The row has left this worker. Its callbacks are still recognised. */
   private drop(id: string): void {
     this.rows.delete(id);
-    if (this.handed === undefined) return;
+    if (this.stored === undefined) return;
     this.ended.add(id);
     const [oldest] = this.ended;
     if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);

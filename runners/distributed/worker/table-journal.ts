@@ -1,7 +1,7 @@
 import { AsyncSubject, Observable, Subject, type SchedulerLike } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
-import type { NamedPost } from '../../batch/context/callback-port.js';
+import type { JobOfPost } from '../../batch/context/callback-port.js';
 import type { Journal } from '../../batch/journal/journal.js';
 import { JournalError } from '../../batch/journal/journal-error.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
@@ -42,7 +42,7 @@ export interface TableJournalOptions {
   /** Called when the journal cannot be written any more. */
   readonly onFailed: () => void;
   /** Called if a record names a job after the worker was declared dead. */
-  readonly onLate: (late: NamedPost) => void;
+  readonly onLate: (late: JobOfPost) => void;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-con
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
 import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
-import type { Slots } from '../../batch/context/beside-polls.js';
+import type { Slots } from '../../batch/context/row-slots.js';
 import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
 import type { CalledRows } from '../../batch/callbacks/called-rows.js';
@@ -20,7 +20,7 @@ import { nothingNoted } from '../../batch/pictures/note-picture.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
-import type { RowsSentAgain } from '../callbacks/handed-rows.js';
+import type { RowsSentAgain } from '../callbacks/stored-callbacks.js';
 import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
@@ -68,7 +68,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: called && { row: (row) => called.row(row), found: (row) => sentAgain.found(row) },
+    callbacks: called && { row: (row) => called.row(row), jobNamed: (row) => sentAgain.jobNamed(row) },
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),

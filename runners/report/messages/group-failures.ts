@@ -9,6 +9,8 @@ export interface RowFailure {
   readonly id: string;
   readonly code: FailureCode;
   readonly message: string | undefined;
+  /** Its job, which the message may name. */
+  readonly jobId?: string | undefined;
   readonly httpStatus?: number | undefined;
   /** Set if the row's advice differs from its code's, as for rows that were settled by hand. */
   readonly paid?: Paid | undefined;
@@ -62,8 +64,8 @@ export function groupFailures(): FailureGroups {
   const wordingOf = rememberedCauses();
   return {
     take(failure) {
-      const { code, httpStatus, message, manifest, paid = failureCodes[code].paid } = failure;
-      const wording = wordingOf(message ?? '', failure.id);
+      const { code, httpStatus, message, manifest, jobId, paid = failureCodes[code].paid } = failure;
+      const wording = wordingOf(message ?? '', failure.id, jobId);
       const cause = `${code} ${paid} ${httpStatus ?? ''} ${manifest ?? ''} ${wording}`;
       const isFull = places.size >= maxGroups && !places.has(cause);
       const key = isFull ? `${code} ${paid} ${manifest ?? ''} others` : cause;
@@ -89,10 +91,12 @@ export function groupFailures(): FailureGroups {
 }
 
 /** `causeOf` with a cache for messages that many rows share: it takes 25 µs. */
-function rememberedCauses(): (message: string, id: string) => string {
+function rememberedCauses(): (message: string, id: string, jobId?: string) => string {
   const known = new Map<string, string>();
-  return (message, id) => {
-    if (id.length >= shortestId && message.includes(id)) return causeOf(message, id);
+  return (message, id, jobId = '') => {
+    const isNamed =
+      (id.length >= shortestId && message.includes(id)) || (jobId !== '' && message.includes(jobId));
+    if (isNamed) return causeOf(message, id, jobId);
     const wording = known.get(message) ?? causeOf(message);
     if (known.size >= maxGroups) known.clear();
     known.set(message, wording);
@@ -118,9 +122,10 @@ const shortestId = 3;
  * same cause. The terminal and the report group by it.
  *
  * @param id the row's id, which a message may contain
+ * @param jobId the id of its job
  */
-export function causeOf(message: string, id = ''): string {
-  return withoutId(message.slice(0, 600).replace(placeOfRow, '$1'), id)
+export function causeOf(message: string, id = '', jobId = ''): string {
+  return withoutJob(withoutId(message.slice(0, 600).replace(placeOfRow, '$1'), id), jobId)
     .replace(colours, '')
     .replace(/\b(https?:\/\/[^/\s"'<>]+)[^\s"'<>]*?(?=[.,;:!?)]*(?:[\s"'<>]|$))/gi, '$1/…')
     .replace(/\bdata:[\w.+-]+\/[\w.+-]+;base64,[\w+/=]*/g, 'data:…')
@@ -141,6 +146,16 @@ const colours = /\u001b\[[0-?]*[ -/]*[@-~]/g;
 /** Replaces an id only as a whole word of some length, because an id "a" occurs in half of all messages. */
 function withoutId(message: string, id: string): string {
   if (id.length < shortestId || !message.includes(id)) return message;
-  const word = new RegExp(`(?<![\\w-])${id.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`, 'g');
-  return message.replace(word, '…');
+  return message.replace(new RegExp(`(?<![\\w-])${escaped(id)}(?![\\w-])`, 'g'), '…');
+}
+
+/** A job's id may be a word of any message if it is short: such a one is replaced only where it is named as a job. */
+function withoutJob(message: string, jobId: string): string {
+  if (jobId === '' || !message.includes(jobId)) return message;
+  const before = jobId.length < shortestId ? '(?<=\\bjob "?)' : '(?<![\\w-])';
+  return message.replace(new RegExp(`${before}${escaped(jobId)}(?![\\w-])`, 'gi'), '…');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w-]/g, '\\$&');
 }

@@ -15,7 +15,7 @@ export interface RunCommand {
   /** The name of a folder that does not exist yet. */
   readonly another: string;
   /** The manifest of the last start with its options, if it is another one. The rows to go are in it. */
-  readonly latest?: OfManifest;
+  readonly latest?: OfManifest | undefined;
   /** The run's manifests, except the first, by their absolute paths. */
   readonly others?: ReadonlyMap<string, OfManifest>;
   /** Options of the last start that only its rows to go need. */

@@ -65,3 +65,20 @@ export const toneNames: Readonly<Record<Tone, string>> = {
   paid: 'not downloaded',
   held: 'in doubt',
 };
+
+/** Why a start ended, by its exit code. README.md and the help of the command line explain the codes. */
+export const endings: Readonly<Record<number, string>> = {
+  1: 'some rows failed',
+  2: 'nothing was sent',
+  3: 'a cap was reached, or a price was not agreed to',
+  4: 'no row could succeed',
+  5: 'too many rows failed',
+  6: 'rows are in doubt',
+  69: 'the service could not be reached',
+  70: 'a fault of millrace',
+  74: 'the disk, the journal, or a file that changed',
+  75: 'another process held the run',
+  129: 'interrupted',
+  130: 'interrupted',
+  143: 'interrupted',
+};

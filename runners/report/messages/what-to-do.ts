@@ -56,19 +56,29 @@ export function whatToDo(
  * What to do about rows without an outcome when no process is running.
  *
  * @param last how the last start ended; without an exit code when it was cut off
+ * @param which stands behind their number
  */
-export function toGoOn(count: number, given: RunCommand, { exitCode, caps = [] }: LastEnd): ToDo[] {
+export function toGoOn(
+  count: number,
+  given: RunCommand,
+  { exitCode, caps = [] }: LastEnd,
+  which = '',
+): ToDo[] {
   const run = forRowsToGo(given);
   const reached = exitCode === cappedCode ? caps : [];
   // A daily cap has room again after some time.
   const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
-  const isBroken = run.isRehearsal && run.options.includes('--faults') && faultyCodes.includes(exitCode ?? 0);
+  const isBroken =
+    reached.length === 0 &&
+    run.isRehearsal &&
+    run.options.includes('--faults') &&
+    faultyCodes.includes(exitCode ?? 0);
   const again = isBroken ? withoutOption(run, '--faults') : run;
   const command = isPriced ? priceRest(run, reached) : runAgain(again);
   if (count === 0 || command === undefined) return [];
   return [
     {
-      title: `${countOf(count, 'row')} to go`,
+      title: `${countOf(count, 'row')}${which} to go`,
       cause: '',
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
       advice:
@@ -99,7 +109,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
 
 /** By exit code. What happened is already in the sentence about the end. */
 const beforeGoingOn: Readonly<Record<number, string>> = {
-  3: 'When there is room again under what stopped it, continue:',
+  3: 'Put right what stopped it: a cap, or a price that was not agreed to; in this command too where it is an option. Then continue:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
   69: 'When the service can be reached, at the right address, continue:',
   74: 'Put right what stopped it, then continue:',
@@ -107,7 +117,7 @@ const beforeGoingOn: Readonly<Record<number, string>> = {
 
 const cappedCode = 3;
 /** Starts with these codes may have been ended by `--faults`, which would end the next one as well. */
-const faultyCodes = [4, 5, 69];
+const faultyCodes = [3, 4, 5, 6, 69];
 
 /** The exact message for a single row. */
 export function messageOf({ code, message, wording, count }: FailureGroup): string {

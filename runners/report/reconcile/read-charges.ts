@@ -18,7 +18,7 @@ export interface Charge {
 /**
  * Reads a billing export.
  *
- * @throws {MillraceError} `statement` if it is empty, a line has no amount in USD, or most are below zero, `statement-columns`
+ * @throws {MillraceError} `statement` if it is empty, a line has no amount in USD or one with two meanings, or most are below zero, `statement-columns`
  *   if a column is missing
  */
 export async function readCharges(
@@ -27,13 +27,14 @@ export async function readCharges(
   given: StatementColumns,
 ): Promise<Map<string, Charge>> {
   const charges = new Map<string, Charge>();
+  const amounts = new AmountColumn();
   let columns: FoundColumns | undefined;
   const refuse = (line: number): never => {
     throw new MillraceError('statement', `${path}, line ${line}: a quote is opened that nothing closes`);
   };
   for await (const { line, cells } of readCsv(disk, path, refuse)) {
     columns ??= statementColumns(path, Object.keys(cells), given);
-    const amount = parseAmount(cells[columns.amount] ?? '');
+    const amount = amounts.read(cells[columns.amount] ?? '');
     if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
     const currency = (cells[columns.currency ?? ''] ?? '').trim();
     if (!/^(?:|usd|us\$|\$)$/i.test(currency))
@@ -41,17 +42,24 @@ export async function readCharges(
     const jobId = (cells[columns.job] ?? '').trim();
     // Lines without a job are a charge each: routes have none.
     const key = jobId === '' ? `\n${line}` : jobId;
+    if (amount === 'ambiguous') amounts.putOff(key, line, cells[columns.amount] ?? '');
     const before = charges.get(key);
     const time = before?.at === undefined ? timeOf(cells[columns.time ?? ''] ?? '') : before;
     charges.set(key, {
       jobId,
       lines: [...(before?.lines ?? []), line],
-      amount: (before?.amount ?? 0) + amount,
+      amount: (before?.amount ?? 0) + (amount === 'ambiguous' ? 0 : amount),
       ...(time?.at !== undefined && { at: time.at }),
       ...((time?.slackMs ?? 0) > 0 && { slackMs: time?.slackMs ?? 0 }),
     });
   }
   if (columns === undefined) throw new MillraceError('statement', `${path} holds no charges`);
+  for (const { key, line, cell } of amounts.deferred) {
+    const charge = charges.get(key);
+    const amount = amounts.decide(cell);
+    if (amount === undefined) throw ambiguousAmount(path, line, columns.amount, cell);
+    if (charge !== undefined) charges.set(key, { ...charge, amount: charge.amount + amount });
+  }
   const ofJobs = [...charges.values()].filter(({ jobId }) => jobId !== '');
   if (ofJobs.filter(({ amount }) => amount < 0).length > ofJobs.filter(({ amount }) => amount > 0).length)
     throw negative(path, columns.amount);
@@ -120,25 +128,69 @@ function readingsOf(text: string): number[] {
   return [text, swapped].map((one) => Date.parse(one.replace(/^(\d{1,2})[.-](\d{1,2})[.-]/, '$1/$2/')));
 }
 
-/**
- * The amount of a cell in USD: `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined` if it is not an
- * amount, or has another currency. A comma before the last three digits separates thousands, unless a zero is before it.
- */
-export function parseAmount(cell: string): MicroDollars | undefined {
-  const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
-  if (!/^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text)) return undefined;
-  const usd = Number(withDecimalPoint(text));
-  return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;
+/** An amount with two meanings: `1,750` is 1750 in one export, and 1.75 in another one. */
+function ambiguousAmount(path: string, line: number, column: string, cell: string): MillraceError {
+  return new MillraceError(
+    'statement',
+    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" may be two amounts, because no other amount shows whether its sign separates decimals or thousands: export the amounts without thousands separators, and with decimal points`,
+  );
 }
 
-/** The last separator, if it occurs once, is the decimal point. */
-function withDecimalPoint(text: string): string {
-  const last = Math.max(text.lastIndexOf('.'), text.lastIndexOf(','));
-  if (last < 0) return text;
-  const separator = text.charAt(last);
-  if (text.split(separator).length > 2 || /^[-+]?[1-9]\d{0,2},\d{3}$/.test(text))
-    return text.replace(/[.,]/g, '');
-  return `${text.slice(0, last).replace(/[.,]/g, '')}.${text.slice(last + 1)}`;
+type DecimalSign = '.' | ',';
+
+/** The amounts of a column. Those with two meanings are put off until the other ones have shown which sign separates decimals. */
+class AmountColumn {
+  private readonly signs = new Set<DecimalSign>();
+  readonly deferred: { readonly key: string; readonly line: number; readonly cell: string }[] = [];
+
+  /** `undefined` if the cell has no amount in USD. */
+  read(cell: string): MicroDollars | 'ambiguous' | undefined {
+    const number = numberIn(cell);
+    if (number === undefined) return undefined;
+    if (hasTwoMeanings(number)) return 'ambiguous';
+    const sign = decimalSignOf(number);
+    if (sign !== undefined) this.signs.add(sign);
+    return amountOf(number, sign);
+  }
+
+  putOff(key: string, line: number, cell: string): void {
+    this.deferred.push({ key, line, cell });
+  }
+
+  /** `undefined` if it still has two meanings. Without other amounts a point is one of decimals, as usual for US dollars. */
+  decide(cell: string): MicroDollars | undefined {
+    const number = numberIn(cell) ?? '';
+    const [sign = number.includes(',') ? undefined : '.', other] = this.signs;
+    return sign === undefined || other !== undefined ? undefined : amountOf(number, sign);
+  }
+}
+
+/**
+ * The digits and separators of an amount in USD: of `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined`
+ * if it is not an amount, or has another currency.
+ */
+function numberIn(cell: string): string | undefined {
+  const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
+  return /^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text) ? text : undefined;
+}
+
+/** A single separator with three digits behind it, and no zero before it. */
+function hasTwoMeanings(number: string): boolean {
+  return /^[-+]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
+}
+
+/** The last separator if it occurs once, else the one that does not occur; `undefined` without separators. */
+function decimalSignOf(number: string): DecimalSign | undefined {
+  const last = Math.max(number.lastIndexOf('.'), number.lastIndexOf(','));
+  if (last < 0) return undefined;
+  const sign = number.charAt(last) === ',' ? ',' : '.';
+  if (number.split(sign).length === 2) return sign;
+  return sign === ',' ? '.' : ',';
+}
+
+function amountOf(number: string, sign: DecimalSign | undefined): MicroDollars | undefined {
+  const usd = Number(number.replace(sign === ',' ? /\./g : /,/g, '').replace(',', '.'));
+  return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;
 }
 
 /** The columns of a billing export. For a name that is not given, usual names are tried. */

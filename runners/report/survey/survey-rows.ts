@@ -221,6 +221,7 @@ function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestA
     id: code === 'invalid-row' ? fedId(textOr(failure['id'])) : textOr(failure['id']),
     code,
     message: textOr(error['message']),
+    jobId: textOr(facts['jobId']),
     httpStatus: numberOr(error['httpStatus'], undefined),
     paid: paidOf(error['paid']),
     at,

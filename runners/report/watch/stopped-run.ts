@@ -1,4 +1,5 @@
 import { countOf } from '../messages/format-amounts.js';
+import { endings } from '../messages/status-label.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
 import type { JournalTail, TailRow } from './journal-tail.js';
 
@@ -7,23 +8,6 @@ export const stoppedPlaces: Record<PendingStatus, string> = {
   sent: 'sent, no answer seen',
   accepted: 'accepted',
   replied: 'answered, not saved',
-};
-
-/** Why a start ended, by its exit code. README.md and the help of the command line explain the codes. */
-export const endings: Readonly<Record<number, string>> = {
-  1: 'some rows failed',
-  2: 'nothing was sent',
-  3: 'the cost limit was reached',
-  4: 'no row could succeed',
-  5: 'too many rows failed',
-  6: 'rows are in doubt',
-  69: 'the service could not be reached',
-  70: 'a fault of millrace',
-  74: 'the disk, the journal, or a file that changed',
-  75: 'another process held the run',
-  129: 'interrupted',
-  130: 'interrupted',
-  143: 'interrupted',
 };
 
 /** Whether there was a start, and whether the last one ended properly. */

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../../runners/batch/stop/worst-end.js';
 import { runCli } from '../../../runners/cli/run-cli.js';
-import { endings } from '../../../runners/report/watch/stopped-run.js';
+import { endings } from '../../../runners/report/messages/status-label.js';
 import { version } from '../../../src/contract/version.js';
 import { mainFile } from '../../support/millrace.js';
 
@@ -40,6 +40,14 @@ describe('runCli', () => {
     const [, inHelp = ''] = /^Exit codes: ([^]*?)\. /m.exec((await call('run', '--help')).stdout) ?? [];
     expect(ascending(numbersIn(inHelp))).toEqual(codes);
     expect(ascending([0, ...Object.keys(endings).map(Number)])).toEqual(codes);
+  });
+
+  it('explains exit code 3 by the same words everywhere: not only caps give it', async () => {
+    const { stdout } = await call('run', '--help');
+    expect(stdout.replace(/\s+/g, ' ')).toContain(` 3 ${endings[3]}, `);
+    expect(await readFile('README.md', 'utf8')).toMatch(
+      new RegExp(`^\\| 3 +\\| stopped: ${endings[3]}`, 'm'),
+    );
   });
 
   it('tells its version and its commands', async () => {

@@ -93,12 +93,12 @@ export class RowStates {
   }
 
   /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
-  isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, takenUp: ReadonlySet<RowStatus>): boolean {
+  isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, retried: ReadonlySet<RowStatus>): boolean {
     const index = this.table.find(id);
     if (index < 0 || this.table.replaced.has(index)) return false;
     const status = statusOf(this.table.status.get(index));
     const content = this.table.content.get(index);
-    return isEnd(status) && !takenUp.has(status) && (content === 0 || content === bits);
+    return isEnd(status) && !retried.has(status) && (content === 0 || content === bits);
   }
 
   /** Adds the row, or changes the given fields. */
@@ -120,8 +120,8 @@ export function contentBits(hash: string): number {
  * earlier versions of rows that were redone, may be in the manifest under other ids, for example after rows were renamed or
  * renumbered.
  */
-export class AskedRows {
-  readonly #asked = new RowSet();
+export class RowsInManifest {
+  readonly #inManifest = new RowSet();
   /** Of rows that were redone, the first 32 bits of the content hash that is asked for. */
   readonly #versions = new Map<number, number>();
   #count = 0;
@@ -132,8 +132,8 @@ export class AskedRows {
 
   add(id: string, hash: string): void {
     const index = this.rows?.indexOf(id) ?? -1;
-    if (index < 0 || this.#asked.has(index)) return;
-    this.#asked.add(index);
+    if (index < 0 || this.#inManifest.has(index)) return;
+    this.#inManifest.add(index);
     if (this.rows?.replacedOf(index) !== none) this.#versions.set(index, contentBits(hash));
     this.#count++;
   }
@@ -148,10 +148,10 @@ export class AskedRows {
    * @param content the first 32 bits of a content hash. Call this only after all rows of the manifest were read.
    */
   has(index: number, content: number): boolean {
-    return this.#asked.has(index) && (this.#versions.get(index) ?? content) === content;
+    return this.#inManifest.has(index) && (this.#versions.get(index) ?? content) === content;
   }
 
-  /** All that the run has bought is asked for. */
+  /** All that the run has bought is in the manifest. */
   get areAll(): boolean {
     return this.#count >= (this.rows?.size ?? 0) && this.rows?.hasReplaced !== true;
   }

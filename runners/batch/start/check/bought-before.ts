@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
-import { contentBits, type AskedRows } from '../../journal/rows/row-states.js';
+import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.js';
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
@@ -24,14 +24,14 @@ type Bought = Pick<Journal, 'recovered' | 'records'>;
  * manifest, or has another request there: other axes, new names or new numbers gave the request another id. It may also
  * be a version that the row had before it was redone.
  *
- * @param asked the rows that a full pass over the manifest has found
+ * @param inManifest the rows that a full pass over the manifest has found
  */
 export async function boughtBefore(
   journal: Bought,
-  asked: Pick<AskedRows, 'has'>,
+  inManifest: Pick<RowsInManifest, 'has'>,
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  return tallied(sent, await boughtOf(journal, sent, (index, content) => !asked.has(index, content)));
+  return tallied(sent, await boughtOf(journal, sent, (index, content) => !inManifest.has(index, content)));
 }
 
 /**

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import type { Journal } from '../../journal/journal.js';
-import type { AskedRows, RowStates } from '../../journal/rows/row-states.js';
+import type { RowsInManifest, RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
 import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
-import { isAskedAgain } from '../../row/left-rows.js';
+import { isPolledOnceMore } from '../../row/left-rows.js';
 import { KnownIds } from '../../tasks/known-ids.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
@@ -65,7 +65,7 @@ export async function checkManifest(
   { stops, peekJournal, beforeRows }: CheckParts,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
-  const start = { stops, askedAgain: await askedAgain(options, journal) };
+  const start = { stops, polledOnceMore: await polledOnceMore(options, journal) };
   const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
@@ -90,7 +90,7 @@ async function checkRest(
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
   // another row asks for now, and so may a row that has changed.
-  const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.asked.areAll && ahead.toSend > 0);
+  const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.inManifest.areAll && ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
     return { plan, columns, ahead, names, pending, invalid, sample, sending: survey.sending.hashes };
@@ -157,7 +157,7 @@ async function checkRows(
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
   const bought = await boughtAlready(options, journal, {
-    ...{ ahead, asked: survey.asked, sample: sample.hashes, peekJournal },
+    ...{ ahead, inManifest: survey.inManifest, sample: sample.hashes, peekJournal },
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {
@@ -179,17 +179,17 @@ async function boughtAlready(
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
   start: {
     readonly ahead: Pick<Ahead, 'toSend'>;
-    readonly asked: AskedRows;
+    readonly inManifest: RowsInManifest;
     readonly sample: readonly string[];
     readonly peekJournal: PeekJournal;
     readonly toSend: () => AsyncIterable<Row>;
   },
 ): Promise<BoughtRows | undefined> {
-  const { ahead, asked, sample, peekJournal, toSend } = start;
+  const { ahead, inManifest, sample, peekJournal, toSend } = start;
   const { disk, prices, manifest } = options;
   const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
   if (ahead.toSend === 0) return undefined;
-  const own = journal && !asked.areAll ? await boughtBefore(journal, asked, sent) : undefined;
+  const own = journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
   return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
 }
@@ -216,12 +216,13 @@ async function* rowsToSend(
 }
 
 /** Ids of the rows that ended as expired and whose jobs are polled once more by this start. */
-async function askedAgain(
+async function polledOnceMore(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'rowsIn'> | undefined,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   if ((journal?.recovered.totals.rows.get('expired') ?? 0) === 0) return ids;
-  for await (const row of journal?.rowsIn(['expired']) ?? []) if (isAskedAgain(row, options)) ids.add(row.id);
+  for await (const row of journal?.rowsIn(['expired']) ?? [])
+    if (isPolledOnceMore(row, options)) ids.add(row.id);
   return ids;
 }

@@ -125,8 +125,8 @@ function leftAlone(
   { rows: states }: Known,
   { header: { rows, bytes }, fill }: SealedFile<KeptHeader>,
 ): ReturnType<typeof sectionsLeftAlone> {
-  const takenUp = new Set<RowStatus>([...retry, ...alwaysTakenUp]);
-  return sectionsLeftAlone(rows, fill, (id, bits) => states.isLeftAlone(id, bits, takenUp), bytes.length);
+  const retried = new Set<RowStatus>([...retry, ...alwaysRetried]);
+  return sectionsLeftAlone(rows, fill, (id, bits) => states.isLeftAlone(id, bits, retried), bytes.length);
 }
 
 /** `undefined` if the other rows depend on those that are left out. */
@@ -144,7 +144,7 @@ function leaveOut(
 }
 
 /** Every start looks at rows with these codes again. */
-const alwaysTakenUp = ['invalid-row', 'expired'] as const;
+const alwaysRetried = ['invalid-row', 'expired'] as const;
 
 /** Whether the plan has sums by axis, by priority or for equal requests: these can only be priced row by row. */
 function isPricedByRow({ matrix, priorities, same }: Plan): boolean {

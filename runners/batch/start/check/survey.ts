@@ -1,5 +1,5 @@
 import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
-import { AskedRows, RowStates, type RowState } from '../../journal/rows/row-states.js';
+import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
@@ -14,7 +14,7 @@ import {
   type ManifestRules,
 } from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
-import { isDoubled, isTakenUp } from '../../row/left-rows.js';
+import { isDoubled, isRetried } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
@@ -50,7 +50,7 @@ export class StartSurvey {
   readonly sending = new RowSample(requestHash);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
-  readonly asked: AskedRows;
+  readonly inManifest: RowsInManifest;
   columns: readonly string[] | undefined;
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
@@ -74,11 +74,11 @@ export class StartSurvey {
     private readonly start: {
       readonly stops: Pick<Stops, 'isStopping'>;
       /** Rows that ended as expired and whose jobs are polled once more. */
-      readonly askedAgain: ReadonlySet<string>;
+      readonly polledOnceMore: ReadonlySet<string>;
     },
   ) {
     this.select = new SelectRows(options);
-    this.asked = new AskedRows(known.rows);
+    this.inManifest = new RowsInManifest(known.rows);
     this.cap = capInForce(options, known.capUsd);
     const costBy = costByInForce(options, known.costBy);
     this.values = trackedColumns(costBy).length > 0 ? new ValueSurvey(costBy) : undefined;
@@ -103,7 +103,7 @@ export class StartSurvey {
   /** Counts rows that need not be read: they ended with the content that is in the manifest. */
   leaveOut(rows: number): void {
     for (const name of ['rows', 'ended', 'known'] as const) this.count[name] += rows;
-    this.asked.leaveOut(rows);
+    this.inManifest.leaveOut(rows);
   }
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
@@ -143,7 +143,7 @@ export class StartSurvey {
     if (this.options.only !== undefined) this.select.see(row);
     const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
-    if (state?.sameContent(row.hash) === true) this.asked.add(row.id, row.hash);
+    if (state?.sameContent(row.hash) === true) this.inManifest.add(row.id, row.hash);
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);
@@ -162,13 +162,13 @@ export class StartSurvey {
   private seeLeft(row: Row, state: RowState | undefined): void {
     const status = state?.status ?? 'open';
     if (isPending(status)) return this.seePending(row, status);
-    // Rows that have a job id or a picture to download are taken up from the journal, not from the manifest.
+    // Rows that have a job id or a picture to download are continued from the journal, not from the manifest.
     if (status === 'open') this.count.later++;
     if (isReplacedHere(row, state, this.rules)) this.noteReplaced(row.id);
     if (status === 'open') return;
-    if (status === 'deadline' && isTakenUp(status, row, this.options)) this.count.toPoll++;
-    else if (this.start.askedAgain.has(row.id)) this.count.toPoll++;
-    else if (status === 'download' && isTakenUp(status, row, this.options)) this.count.toDownload++;
+    if (status === 'deadline' && isRetried(status, row, this.options)) this.count.toPoll++;
+    else if (this.start.polledOnceMore.has(row.id)) this.count.toPoll++;
+    else if (status === 'download' && isRetried(status, row, this.options)) this.count.toDownload++;
     else this.count.ended++;
     if (!hasChanged(row, state, this.rules)) return;
     if (status !== 'completed') this.count.changedFailures++;

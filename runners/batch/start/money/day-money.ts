@@ -33,7 +33,7 @@ export class DayMoney implements SharedMoney {
   }
 
   whyStop(price: MicroDollars | null): StopCause {
-    return stopCauses.dayCapReached(this.shared.snapshot().cap, this.shared.whyNot(price ?? 0));
+    return stopCauses.dayCapReached(this.shared.snapshot().cap, () => this.shared.whyNot(price ?? 0));
   }
 
   /**

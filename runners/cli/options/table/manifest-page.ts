@@ -19,6 +19,7 @@ export const manifestPage = {
       meaning: 'add these rows to the run in the folder, which is of another manifest',
       commands: ofRun,
       isOnce: true,
+      isChoice: true,
     },
     format: {
       takes: 'FORMAT',
@@ -118,6 +119,7 @@ export const manifestPage = {
       commands: ofRun,
       isPlanned: true,
       isOnce: true,
+      isChoice: true,
     },
     only: {
       takes: 'IDS',
@@ -127,12 +129,14 @@ export const manifestPage = {
       commands: ofRun,
       isPlanned: true,
       isOnce: true,
+      isChoice: true,
     },
     skipInvalid: {
       meaning: 'record invalid rows as failures instead of refusing the manifest',
       commands: ofRun,
       isPlanned: true,
       isOfManifest: true,
+      isChoice: true,
     },
   },
 } as const satisfies TablePage;

@@ -27,6 +27,7 @@ export const moneyPage = {
       commands: { ...ofRun, status: { meaning: 'show cost and rows for each value of a column' } },
       config: 'text',
       isOnce: true,
+      isChoice: true,
     },
     maxCostBy: {
       takes: 'COLUMN=USD',
@@ -89,6 +90,7 @@ export const moneyPage = {
       fallback: 'hold',
       commands: ofRun,
       isOnce: true,
+      isChoice: true,
     },
     retry: {
       takes: 'CODES',
@@ -98,6 +100,7 @@ export const moneyPage = {
       otherwise: 'download,deadline',
       commands: ofRun,
       isOnce: true,
+      isChoice: true,
     },
     changed: {
       takes: 'ACTION',
@@ -106,6 +109,7 @@ export const moneyPage = {
       fallback: 'keep',
       commands: ofRun,
       isOnce: true,
+      isChoice: true,
     },
     same: {
       takes: 'ACTION',
@@ -114,6 +118,7 @@ export const moneyPage = {
       fallback: 'warn',
       commands: ofRun,
       config: 'text',
+      isChoice: true,
     },
     halt: {
       takes: 'N|P%',
@@ -121,11 +126,13 @@ export const moneyPage = {
       meaning: 'stop when this many rows have failed',
       commands: notOfPlan,
       config: 'text',
+      isChoice: true,
     },
     repair: {
       meaning: 'continue with a damaged journal: unreadable rows are in doubt',
       commands: notOfPlan,
       isOnce: true,
+      isChoice: true,
     },
     saveOutput: {
       takes: 'PATH',
@@ -136,7 +143,13 @@ export const moneyPage = {
       commands: ofRun,
       config: 'text',
       isOnce: true,
+      isChoice: true,
     },
-    download: { meaning: 'leave pictures and files at their URLs', isOn: true, commands: ofRun },
+    download: {
+      meaning: 'leave pictures and files at their URLs',
+      isOn: true,
+      commands: ofRun,
+      isChoice: true,
+    },
   },
 } as const satisfies TablePage;

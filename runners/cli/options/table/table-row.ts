@@ -49,6 +49,8 @@ export interface OptionRow {
   readonly isSecretAddress?: true;
   /** It decides what is sent, where and at what price: a start from a saved plan must have the same value. */
   readonly isPlanned?: true;
+  /** It decides about rows that failed, have changed or are left for later: `runBatch` has it under the same name. */
+  readonly isChoice?: true;
 }
 
 /** Options that the help of `run`, `plan` and `config` shows under one heading. */

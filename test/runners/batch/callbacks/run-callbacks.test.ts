@@ -65,7 +65,7 @@ describe('a callback about a row that is not in work', () => {
     row.take(intent);
     row.take({ k: 'refused', at: 0, id: 'a', why: '429' });
     const found: unknown[] = [];
-    const looking = callbacks.found(row).subscribe(() => found.push(callbacks.takeFound(row)));
+    const looking = callbacks.jobNamed(row).subscribe(() => found.push(callbacks.takeNamed(row)));
     expect(await meaning()).toBeUndefined();
     expect(found).toMatchObject([{ jobId: 'j', again: { attempts: 1, intent } }]);
     expect(warned).toEqual([expect.stringMatching(/^held: .* row "a", which was to be sent again/)]);
@@ -84,7 +84,7 @@ describe('a callback about a row that is not in work', () => {
         return undefined;
       },
     });
-    const looking = callbacks.found(row).subscribe(() => expect.unreachable());
+    const looking = callbacks.jobNamed(row).subscribe(() => expect.unreachable());
     expect(await meaning()).toBe('foreign');
     looking.unsubscribe();
     expect(callbacks.named.size).toBe(0);

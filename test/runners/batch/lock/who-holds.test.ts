@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { thisHost, whoHolds } from '../../../../runners/batch/lock/owner.js';
+import { isGone, startTicksOf, thisHost, whoHolds } from '../../../../runners/batch/lock/owner.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { skipTest } from '../../../support/skip-test.js';
 import { until } from '../../../support/until.js';
@@ -35,6 +35,15 @@ describe('whoHolds', () => {
     expect(await whoHolds(diskWith({ ...owner, pid: gone }), folder)).toBeUndefined();
     expect(await whoHolds(diskWith('not JSON'), folder)).toBeUndefined();
     expect(await whoHolds(new ForgetfulDisk(), folder)).toBeUndefined();
+  });
+
+  it('names nobody where another process has got the number since', async (context) => {
+    if (process.platform !== 'linux') skipTest(context, 'when a process began is known on Linux alone');
+    const startTicks = startTicksOf(process.pid) ?? NaN;
+    expect(await whoHolds(diskWith({ ...owner, startTicks }), folder)).toMatchObject({ pid: process.pid });
+    expect(await whoHolds(diskWith({ ...owner, startTicks: startTicks - 1 }), folder)).toBeUndefined();
+    const host = { name: 'weir', machineId: 'weir-1', bootId: 'of yesterday', inContainer: false };
+    expect(isGone({ ...owner, host }, { ...host, bootId: 'of today' })).toBe(true);
   });
 
   it('names a process of another host, of which it cannot know', async () => {

@@ -33,6 +33,31 @@ describe('DayMoney', () => {
     expect(ledger.snapshot()).toMatchObject({ spent: 25, reserved: 0, unknown: 30 });
   });
 
+  it('says at the end of a run why a price did not fit, when what was reserved then has been spent', async () => {
+    const { money, ledger } = open();
+    for (const id of ['a', 'b']) {
+      ledger.reserve(id, 60);
+      await money.reserve(id, 60);
+    }
+    const cause = money.whyStop(60);
+    expect(cause.reason).toContain('$0.00 were spent, and $0.00006 are reserved');
+    ledger.settle('a', 60);
+    await money.flush();
+    expect(cause.reason).toContain('does not fit');
+    expect(cause.reason).toContain('$0.00006 were spent, and $0.00 are reserved. It will fit at ');
+  });
+
+  it('says so where the price fits by then', async () => {
+    const { money, ledger } = open();
+    ledger.reserve('a', 60);
+    await money.reserve('a', 60);
+    const cause = money.whyStop(60);
+    ledger.settle('a', 10);
+    await money.flush();
+    expect(cause.reason).toContain('$0.00006 did not fit under the $0.0001 a day of /state/ledger.jsonl');
+    expect(cause.reason).toContain('It fits now, because rows cost less than was reserved for them.');
+  });
+
   it('gives back what was granted after its row had been left', async () => {
     const { day, money, ledger } = open();
     ledger.reserve('a', 60);

@@ -50,6 +50,27 @@ describe('a run that died and is started again', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it('while the request was out: no row that failed in the next start, so --halt does not count it', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b'), edit('c'), edit('d')]);
+    await killedAt(run, step('submitting'), { concurrency: 1 });
+    run.service.behave = (row) => (row === 'c' ? 'fail' : 'complete');
+    const end = await run.start({ concurrency: 1, halt: { count: 2 } });
+    expect(end.exitCode).toBe(6);
+    expect(end.summary.rows).toMatchObject({ completed: 2, failed: 2, toDo: 0 });
+  });
+
+  it('and neither does it count a row that is held because it may have been bought elsewhere', async () => {
+    const run = paperRun();
+    const held = {
+      error: { code: 'unknown', message: '', paid: 'maybe' },
+      millrace: { row: 1, attempts: 1 },
+    };
+    run.manifest([{ ...edit('a'), ...held }, edit('b'), edit('c')]);
+    expect(await run.start({ concurrency: 1, halt: { count: 1 } })).toMatchObject({ exitCode: 6 });
+    expect(run.service.posts).toEqual(['b', 'c']);
+  });
+
   it('the same under onUnknown retry: sent again, and counted as a possible double', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);

@@ -28,13 +28,33 @@ describe('millrace settle', () => {
     expect(work.emulator.bill()).toHaveLength(1);
   });
 
-  it('names the manifest of the last start beside the first one: the row is in one of them', async () => {
+  it('names each manifest that rows in doubt, or to go, were sent with', async () => {
     losesReplies = true;
-    await work.write('more.jsonl', echoJobs(2).slice(1));
-    const more = await work.call('run', 'more.jsonl', '--add', '--out', 'rows.out');
-    expect(more).toMatchObject({ code: 6 });
-    const settled = await work.call('settle', 'rows.out', 'j1', '--not-sent');
-    expect(settled.stdout).toMatch(/Go on: millrace run rows.jsonl .*\nGo on: millrace run more.jsonl /);
+    const rows = echoJobs(4);
+    for (const [place, name] of ['more', 'rest', 'last'].entries()) {
+      await work.write(`${name}.jsonl`, rows.slice(place + 1, place + 2));
+      const more = await work.call('run', `${name}.jsonl`, '--add', '--out', 'rows.out');
+      expect(more).toMatchObject({ code: 6 });
+    }
+    const runs = (text: string): string[] =>
+      [...text.matchAll(/millrace run (\S+)/g)].map(([, name = '']) => name);
+    const listed = await work.call('settle', 'rows.out');
+    expect(runs(listed.stdout)).toEqual(['rows.jsonl', 'more.jsonl', 'rest.jsonl', 'last.jsonl']);
+    const settled = await work.call('settle', 'rows.out', 'j1', 'j2', '--not-sent');
+    expect(settled.stdout).toMatch(
+      /\nGo on: millrace run more.jsonl .*\nGo on: millrace run rest.jsonl .*\n$/,
+    );
+    expect(runs((await work.call('status', 'rows.out')).stdout)).toEqual([
+      ...['last.jsonl', 'more.jsonl', 'rest.jsonl'],
+    ]);
+  });
+
+  it('says of a settled row that it is not in doubt, whatever the amount', async () => {
+    expect((await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875')).code).toBe(0);
+    const again = await work.call('settle', 'rows.out', 'j0', '--paid', '99');
+    expect(again).toMatchObject({ code: 2, stdout: '' });
+    expect(again.stderr).toContain('row "j0" is not in doubt, it is expired');
+    expect(again.stderr).not.toContain('too high');
   });
 
   it('lets the next start send what never arrived', async () => {

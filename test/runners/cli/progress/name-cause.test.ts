@@ -54,9 +54,9 @@ describe('nameCause', () => {
   });
 
   it('counts since the last end, also where a job was taken up after it', () => {
-    const takenUp = { ...standing, movedAt: 30_000, working: 2 };
-    expect(nameCause(takenUp, 40_000)).toBe('jobs at work, none has ended for 40 s');
-    expect(nameCause({ ...takenUp, working: 0, inFlight: 0, saving: 1 }, 40_000)).toBe(
+    const resumed = { ...standing, movedAt: 30_000, working: 2 };
+    expect(nameCause(resumed, 40_000)).toBe('jobs at work, none has ended for 40 s');
+    expect(nameCause({ ...resumed, working: 0, inFlight: 0, saving: 1 }, 40_000)).toBe(
       'saving results, none has ended for 40 s',
     );
   });

@@ -28,8 +28,8 @@ async function openRun() {
   const work = () => run.work({ baseUrl });
   const own = await connectDatabase({ url: database.url });
   onTestFinished(() => own.close());
-  const handed = async () => (await own.pool.query('select from millrace.callbacks')).rowCount ?? 0;
-  return { ...run, ...shop, collect, work, handed };
+  const stored = async () => (await own.pool.query('select from millrace.callbacks')).rowCount ?? 0;
+  return { ...run, ...shop, collect, work, stored };
 }
 
 const bought = { completed: 1, failed: 0, toDo: 0 };
@@ -47,16 +47,16 @@ it('a worker does not send a row again whose request was refused, and made a job
 });
 
 it('a worker does not send a row again whose job a callback has named while no worker had it', async () => {
-  const { posts, callBack, collect, work, handed, folder } = await openRun();
+  const { posts, callBack, collect, work, stored, folder } = await openRun();
   const leave = await work();
   const lost = collect();
   await until(() => posts.length === 1);
   await leave();
   expect((await lost).exitCode).toBe(6);
-  const before = await handed();
+  const before = await stored();
   const collecting = collect({ retry: ['unknown'] });
   await until(async () => (await callBack().catch(() => 0)) === 200);
-  expect(await handed()).toBe(before + 1);
+  expect(await stored()).toBe(before + 1);
   await work();
   const { exitCode, summary } = await collecting;
   expect(posts).toStrictEqual(['a']);

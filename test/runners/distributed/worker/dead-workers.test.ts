@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recallRun } from '../../../../runners/distributed/table/recall-run.js';
 import { beginStart, makeRun } from '../../../../runners/distributed/table/runs.js';
-import { readHanded } from '../../../../runners/distributed/callbacks/handed-callbacks.js';
+import { readStored } from '../../../../runners/distributed/callbacks/callbacks-table.js';
 import { feedRows, type FleetWorker } from '../../../support/fleet.js';
 import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { stuckAt } from '../../../support/stuck-transport.js';
@@ -68,8 +68,8 @@ describe('a worker that was taken for dead and comes back', () => {
     await isStuck;
     await anHourPasses(fleets.database, [nameOf(lost)]);
     goOn();
-    await until(async () => (await readHanded(fleets.database.pool, fleet.run)).length > 0);
-    const [late, ...others] = await readHanded(fleets.database.pool, fleet.run);
+    await until(async () => (await readStored(fleets.database.pool, fleet.run)).length > 0);
+    const [late, ...others] = await readStored(fleets.database.pool, fleet.run);
     expect(others).toStrictEqual([]);
     expect(late).toMatchObject({ row: 'r1', attempt: 1, jobId: expect.anything() });
     expect(fleet.emulator.bill()).toHaveLength(1);

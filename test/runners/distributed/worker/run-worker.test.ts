@@ -1,6 +1,6 @@
 import { NEVER, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { readHanded } from '../../../../runners/distributed/callbacks/handed-callbacks.js';
+import { readStored } from '../../../../runners/distributed/callbacks/callbacks-table.js';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { rowsOf } from '../../../support/run-database.js';
@@ -65,7 +65,7 @@ describe('a worker that has left', () => {
     expect(await worker.ended).toBe(0);
     expect((await fleet.rows()).map(({ code }) => code)).toStrictEqual(['unknown']);
     goOn();
-    await until(async () => (await readHanded(fleets.database.pool, fleet.run)).length > 0);
+    await until(async () => (await readStored(fleets.database.pool, fleet.run)).length > 0);
     expect(fleet.emulator.bill()).toHaveLength(1);
   });
 });

@@ -92,6 +92,18 @@ describe('causeOf', () => {
     );
   });
 
+  it('names no job, however short its id is', () => {
+    const lost = (jobId: string): string =>
+      causeOf(`job "${jobId}" of row 7 is gone: a new one`, 'ash', jobId);
+    expect(new Set(['ab12', '7', 'a', 'a.b', 'x-1'].map(lost))).toEqual(
+      new Set(['job "…" of row … is gone: a new one']),
+    );
+    const groups = groupFailures();
+    for (const jobId of ['q7', 'q8'])
+      groups.take({ id: jobId, code: 'job-failed', message: `job ${jobId} failed`, jobId });
+    expect(groups.list()).toMatchObject([{ count: 2, wording: 'job … failed' }]);
+  });
+
   it('takes an error without a message', () => expect(causeOf('')).toBe(''));
 
   it('names no row: invalid rows with one cause are one group, whatever their ids', () => {

@@ -201,14 +201,18 @@ it('leaves the faults out where a rehearsal was ended by them, and keeps them wh
     advice: 'Continue without the faults:',
     command: "millrace run 'my edits.csv' --out my.out --local --seed 3",
   });
+  expect(toGoOn(3, rehearsal, { exitCode: 3 })[0]?.advice).toBe('Continue without the faults:');
+  expect(toGoOn(3, rehearsal, { exitCode: 6 })[0]?.advice).toBe('Continue without the faults:');
+  const caps = [{ option: 'max-cost-per-day' as const, usd: 5 }];
+  expect(toGoOn(3, rehearsal, { exitCode: 3, caps })[0]?.command).toContain('--faults 429=1');
   expect(toGoOn(3, rehearsal, {})[0]?.command).toContain('--faults 429=1');
   expect(toDoOf('job-failed', rehearsal).command).not.toContain('--faults');
 });
 
 it('names no higher cap where something else stopped the run, and no plain going on where something is wrong', () => {
-  const [ofDay] = toGoOn(3, run, { exitCode: 3 });
-  expect(ofDay?.advice).toContain('room again');
-  expect(ofDay?.command).toContain('millrace run ');
+  const [ofPrice] = toGoOn(3, run, { exitCode: 3 });
+  expect(ofPrice?.advice).toContain('Put right what stopped it: a cap, or a price that was not agreed to');
+  expect(ofPrice?.command).toContain('millrace run ');
   expect(toGoOn(3, run, { exitCode: 4 })[0]?.advice).toContain('Put right what stopped it');
   expect(toGoOn(3, run, { exitCode: 69 })[0]?.advice).toContain('can be reached');
 });

@@ -1,5 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
+import type { EditFieldName } from '../../../../../runners/batch/manifest/columns/manifest-fields.js';
 import { editInputCheck } from '../../../../../runners/batch/manifest/rows/check-edit-input.js';
 import { looseImageEditInputSchema } from '../../../../../src/contract/image-edit.js';
 
@@ -12,22 +13,20 @@ const url = fc.constantFrom(
   'a b',
   7,
 );
-const input = fc.record(
-  {
-    images: fc.oneof(
-      fc.array(url, { maxLength: 16 }),
-      fc.array(fc.constant('https://e.com/1.png'), { maxLength: 16 }),
-      fc.string(),
-    ),
-    prompt: fc.oneof(fc.string(), fc.constantFrom('', ' ', 'make it red', null, 3)),
-    resolution: fc.constantFrom('1k', '2K', '4k', '8k', '', null, 2),
-    aspect_ratio: fc.constantFrom('16:9', '1:1', '0:1', '16x9', '1:0', '123456:1', 1),
-    output_format: fc.constantFrom('png', 'jpeg', 'PNG', 'webp', null),
-    enable_base64_output: fc.constantFrom(true, false, 'true', 'yes', 0),
-    seed: fc.jsonValue({ maxDepth: 1 }),
-  },
-  { requiredKeys: [] },
-);
+/** Values of each field, right and wrong. The compiler asks for each. */
+const fields: Readonly<Record<EditFieldName, fc.Arbitrary<unknown>>> = {
+  images: fc.oneof(
+    fc.array(url, { maxLength: 16 }),
+    fc.array(fc.constant('https://e.com/1.png'), { maxLength: 16 }),
+    fc.string(),
+  ),
+  prompt: fc.oneof(fc.string(), fc.constantFrom('', ' ', 'make it red', null, 3)),
+  resolution: fc.constantFrom('1k', '2K', '4k', '8k', '', null, 2),
+  aspect_ratio: fc.constantFrom('16:9', '1:1', '0:1', '16x9', '1:0', '123456:1', 1),
+  output_format: fc.constantFrom('png', 'jpeg', 'PNG', 'webp', null),
+  enable_base64_output: fc.constantFrom(true, false, 'true', 'yes', 0),
+};
+const input = fc.record({ ...fields, seed: fc.jsonValue({ maxDepth: 1 }) }, { requiredKeys: [] });
 
 describe('editInputCheck', () => {
   const check = editInputCheck();

@@ -8,18 +8,18 @@ import { rowsUnderCaps } from './check/survey.js';
 import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
 import { rowPrice } from '../ledger/price-book.js';
-import { asSelected, isAskedAgain, isDoubled, isTakenUp } from '../row/left-rows.js';
+import { asSelected, isPolledOnceMore, isDoubled, isRetried } from '../row/left-rows.js';
 import { decideRow } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
-import type { TakenUp } from '../context/run.js';
+import type { ReopenedRows } from '../context/run.js';
 import { readRows } from '../tasks/read-rows.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import { SelectRows } from '../manifest/rows/row-selection.js';
 
-interface TakingUp {
+interface ReopeningParts {
   readonly options: ResolvedOptions;
   readonly journal: JournalWriter;
 }
@@ -28,7 +28,7 @@ interface TakingUp {
  * Reopens failed rows and rows to be redone, in the journal, before any of them is sent. The next `catchUp` removes their lines
  * from failures.jsonl. Invalid rows that are no longer in the manifest are reopened too.
  */
-export async function takeUp(context: TakingUp, checked: Checked): Promise<TakenUp> {
+export async function reopenRows(context: ReopeningParts, checked: Checked): Promise<ReopenedRows> {
   const { ahead, invalid } = checked;
   const batch = new Reopenings(context);
   const polled = new Map<
@@ -42,9 +42,9 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
     else polled.set(row.id, heldAgain(row));
     await batch.add(row, isPicture ? 'download' : 'poll');
   }
-  const forFiles = await takeUpForFiles(context, batch);
+  const forFiles = await reopenForFiles(context, batch);
   for await (const row of context.journal.journal.rowsIn(['expired'])) {
-    if (!isAskedAgain(row, context.options)) continue;
+    if (!isPolledOnceMore(row, context.options)) continue;
     polled.set(row.id, heldAgain(row));
     await batch.add(row, 'poll');
   }
@@ -57,10 +57,10 @@ export async function takeUp(context: TakingUp, checked: Checked): Promise<Taken
   return { polled, downloaded: downloaded + (forFiles?.rows ?? 0), kept, ...(forFiles && { forFiles }) };
 }
 
-async function takeUpForFiles(
-  { options, journal }: TakingUp,
+async function reopenForFiles(
+  { options, journal }: ReopeningParts,
   batch: Reopenings,
-): Promise<TakenUp['forFiles']> {
+): Promise<ReopenedRows['forFiles']> {
   const lacks = rowsForFiles(options, journal.journal.recovered);
   if (lacks === undefined) return undefined;
   let rows = 0;
@@ -78,18 +78,18 @@ function heldAgain({ intent, outcome }: RowRecords) {
 }
 
 async function* endedRows(
-  { options, journal }: TakingUp,
+  { options, journal }: ReopeningParts,
   codes: readonly FailureCode[],
 ): AsyncGenerator<RowRecords> {
   const wanted = codes.filter((code) => options.retry.has(code));
   if (wanted.length === 0) return;
   for await (const row of journal.journal.rowsIn(wanted)) {
-    if (isTakenUp(row.status as FailureCode, asSelected(row), options)) yield row;
+    if (isRetried(row.status as FailureCode, asSelected(row), options)) yield row;
   }
 }
 
 async function forgetInvalid(
-  { journal }: TakingUp,
+  { journal }: ReopeningParts,
   known: Checked['invalid'],
   batch: Reopenings,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function forgetInvalid(
  * redone is reopened only if it fits under the caps, as the check has counted. Returns how many do not fit.
  */
 async function reopenSent(
-  { options, journal }: TakingUp,
+  { options, journal }: ReopeningParts,
   { pending, ahead, plan }: Checked,
   batch: Reopenings,
 ): Promise<number> {
@@ -143,7 +143,7 @@ const batchSize = 500;
 class Reopenings {
   private waiting: RecordOf<'reopen'>[] = [];
 
-  constructor(private readonly context: TakingUp) {}
+  constructor(private readonly context: ReopeningParts) {}
 
   async add(
     row: RowRecords,

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
-import { dropHanded, readBody, readHanded, type HandedCallback } from './handed-callbacks.js';
+import { dropStored, readBody, readStored, type StoredCallback } from './callbacks-table.js';
 import { defer, filter, finalize, Subject, take, tap, type Observable } from 'rxjs';
-import type { NamedPost } from '../../batch/context/callback-port.js';
+import type { JobOfPost } from '../../batch/context/callback-port.js';
 import type { RowInFlight } from '../../batch/row/row-in-flight.js';
 
 interface Parts {
@@ -12,14 +12,14 @@ interface Parts {
   readonly name: string;
   readonly receiver: Pick<WebhookReceiver, 'deliver'>;
   /** Called with a callback that cannot be handled now: it stays in the database. */
-  readonly left: (callback: HandedCallback) => void;
+  readonly left: (callback: StoredCallback) => void;
 }
 
 /**
  * Handles callbacks about this worker's rows that arrived at other processes. A callback is deleted from the database once its
  * effect is durable.
  */
-export class HandedRows {
+export class StoredCallbacks {
   private wanted = new Set<string>();
   private readonly taking = new Set<string>();
   private looking: Promise<void> | undefined;
@@ -38,23 +38,23 @@ export class HandedRows {
       const rows = [...this.wanted];
       this.wanted = new Set();
       // If the database is away, the next look finds them.
-      const found = await readHanded(pool, run, rows).catch(() => []);
-      for (const handed of found) void this.take(handed).catch(() => undefined);
+      const found = await readStored(pool, run, rows).catch(() => []);
+      for (const stored of found) void this.take(stored).catch(() => undefined);
     }
     // No await is allowed before this: a request from here on starts a new look.
     this.looking = undefined;
   }
 
-  private async take(handed: HandedCallback): Promise<void> {
-    const { digest, row, attempt } = handed;
+  private async take(stored: StoredCallback): Promise<void> {
+    const { digest, row, attempt } = stored;
     if (this.taking.has(digest)) return;
     this.taking.add(digest);
     try {
       const { pool, run, name, receiver, left } = this.parts;
       const body = await readBody(pool, run, digest);
       if (body === undefined) return;
-      if ((await receiver.deliver({ run: name, row, attempt, body })) === undefined) left(handed);
-      else await dropHanded(pool, run, [digest]);
+      if ((await receiver.deliver({ run: name, row, attempt, body })) === undefined) left(stored);
+      else await dropStored(pool, run, [digest]);
     } finally {
       this.taking.delete(digest);
     }
@@ -62,7 +62,7 @@ export class HandedRows {
 }
 
 /** A POST of a row. */
-type Post = Pick<NamedPost, 'row' | 'attempt'>;
+type Post = Pick<JobOfPost, 'row' | 'attempt'>;
 
 /**
  * Rows of this worker that wait to be sent again. If a callback shows that the latest POST of a row was accepted after
@@ -75,10 +75,10 @@ export class RowsSentAgain {
   private readonly left = new Set<string>();
 
   /** @param keep stores in the database which job a POST has created */
-  constructor(private readonly keep: (post: NamedPost) => Promise<void>) {}
+  constructor(private readonly keep: (post: JobOfPost) => Promise<void>) {}
 
   /** Emits when a callback names the job of the row's latest POST while the row waits to be sent again. */
-  found(row: RowInFlight): Observable<unknown> {
+  jobNamed(row: RowInFlight): Observable<unknown> {
     const { id } = row;
     return defer(() => {
       this.waiting.set(id, row);
@@ -97,7 +97,7 @@ export class RowsSentAgain {
   }
 
   /** Call this when a refused request has created a job after all. Once that is durable, the row is not sent again. */
-  async contradicted(post: NamedPost): Promise<void> {
+  async contradicted(post: JobOfPost): Promise<void> {
     if (!this.isWaitingFor(post)) return;
     await this.keep(post);
     this.named(post);

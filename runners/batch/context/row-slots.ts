@@ -54,7 +54,7 @@ interface Surroundings {
  * delete the results of some while others take long. One additional slot is kept for rows of this start. A row of this start
  * that waits after a refusal, or because its job is missing, gives its slot to others meanwhile.
  */
-export class BesidePolls {
+export class RowSlots {
   private readonly polled = new BehaviorSubject(0);
   private readonly changes = new Subject<void>();
   private readonly rows = new Map<string, RowSlot>();
@@ -109,10 +109,10 @@ export class BesidePolls {
   }
 
   /** Whether a row of another endpoint is in flight, and that endpoint's latest request did not fail and was not refused. */
-  worksBeside(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
+  areOthersAnswered(facts: RowFacts, reach: Pick<ServiceReach, 'isFailing'>): boolean {
     const endpoint = endpointOf(facts);
     for (const other of this.rows.values())
-      if (other.away === undefined && isAnsweredBeside(other.endpoint, endpoint, reach)) return true;
+      if (other.away === undefined && isOtherAnswered(other.endpoint, endpoint, reach)) return true;
     return false;
   }
 
@@ -180,7 +180,7 @@ export class BesidePolls {
 const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
 
 /** Whether a row of another endpoint gets answers, while one of this endpoint does not. */
-export function isAnsweredBeside(
+export function isOtherAnswered(
   other: string,
   endpoint: string,
   reach: Pick<ServiceReach, 'isFailing'>,

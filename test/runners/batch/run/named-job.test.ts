@@ -12,7 +12,7 @@ import { freePort } from '../../../support/loopback-server.js';
 import { openSilentShop } from '../../../support/silent-shop.js';
 
 async function openShop() {
-  const folder = await mkdtemp(join(tmpdir(), 'found-job-'));
+  const folder = await mkdtemp(join(tmpdir(), 'named-job-'));
   const { server, posts, state, callBack } = await openSilentShop();
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import type { Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
-import { dropHanded, readHanded } from '../callbacks/handed-callbacks.js';
+import { dropStored, readStored } from '../callbacks/callbacks-table.js';
 import { claimJob } from '../table/claim-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -12,7 +12,7 @@ import { createSweeper, sweepMs } from '../table/worker-record.js';
 import { copyBehind } from './copy-behind.js';
 import type { NoteKeeper } from './run-note.js';
 
-interface Home {
+interface RecallParts {
   readonly database: RunDatabase;
   readonly run: number;
   readonly scheduler: SchedulerLike;
@@ -31,7 +31,7 @@ const patienceMs = 3_000;
  *
  * @throws {DatabaseError} `database-away` if `stop` emits first
  */
-export async function recallRows({ database, run, scheduler, warn, stop }: Home): Promise<number> {
+export async function recallRows({ database, run, scheduler, warn, stop }: RecallParts): Promise<number> {
   const order = { isStopped: false };
   const stopping = stop.subscribe(() => (order.isStopped = true));
   const begunAt = scheduler.now();
@@ -63,7 +63,7 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Home)
   }
 }
 
-interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
+interface OpeningParts extends Pick<RecallParts, 'database' | 'run' | 'scheduler'> {
   readonly out: string;
   readonly start: number;
   readonly keeper: NoteKeeper;
@@ -79,15 +79,15 @@ interface Bringing extends Pick<Home, 'database' | 'run' | 'scheduler'> {
  *
  * @throws {JournalError} `journal-broken` if the journal has lost records
  */
-export async function bringHome(bringing: Bringing): Promise<Journal> {
-  const { database, run, start, scheduler, keeper, open } = bringing;
+export async function openWithAllRecords(parts: OpeningParts): Promise<Journal> {
+  const { database, run, start, scheduler, keeper, open } = parts;
   let journal = await open();
   const reopen = () => journal.close().then(open);
-  const { copied, isOther, ...position } = await copyBehind(bringing, journal, keeper.note());
+  const { copied, isOther, ...position } = await copyBehind(parts, journal, keeper.note());
   await withdrawRows(database, run, start);
   await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
   if (copied > 0) journal = await reopen();
-  const named = await namedRecords(bringing, journal, scheduler.now());
+  const named = await namedRecords(parts, journal, scheduler.now());
   if (named.length > 0) {
     await lastValueFrom(merge(...named.map((record) => journal.append(record))));
     journal = await reopen();
@@ -100,15 +100,19 @@ export async function bringHome(bringing: Bringing): Promise<Journal> {
  * Records after which held rows are polled, if their jobs are known from a callback, or from an answer that arrived after its
  * worker was declared dead. Stored names without an effect are deleted; all others wait for the process that has their row.
  */
-async function namedRecords({ database, run }: Bringing, journal: Journal, at: number): Promise<RowRecord[]> {
+async function namedRecords(
+  { database, run }: OpeningParts,
+  journal: Journal,
+  at: number,
+): Promise<RowRecord[]> {
   const { pool } = database;
   const records: RowRecord[] = [];
   const named = new Set<string>();
   const over: string[] = [];
-  for (const handed of await readHanded(pool, run)) {
-    const { row: id, jobId, digest } = handed;
+  for (const stored of await readStored(pool, run)) {
+    const { row: id, jobId, digest } = stored;
     const row = await journal.find(id);
-    const meaning = meaningOf(row, handed, 'retry');
+    const meaning = meaningOf(row, stored, 'retry');
     if (meaning === 'settled' || meaning === 'foreign') over.push(digest);
     if (meaning !== 'held' || row?.intent === undefined || named.has(id)) continue;
     if ((await claimJob(pool, run, { key: id, endpoint: row.intent.endpoint, jobId })) !== undefined)
@@ -116,6 +120,6 @@ async function namedRecords({ database, run }: Bringing, journal: Journal, at: n
     named.add(id);
     records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
   }
-  await dropHanded(pool, run, over);
+  await dropStored(pool, run, over);
   return records;
 }

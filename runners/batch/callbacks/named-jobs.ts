@@ -1,21 +1,21 @@
 import { defer, filter, finalize, startWith, Subject, take, type Observable } from 'rxjs';
-import type { FoundJob, HeldPost, NamedJob } from '../context/callback-port.js';
+import type { JobOfWaitingRow, HeldPost, NamedJob } from '../context/callback-port.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 
 /** Rows that wait to be sent again, and the jobs that callbacks have named for the latest POSTs of rows. */
-export class FoundJobs {
+export class NamedJobs {
   readonly named = new Map<string, NamedJob>();
   private readonly waiting = new Map<string, RowInFlight>();
-  private readonly found$ = new Subject<string>();
+  private readonly named$ = new Subject<string>();
 
-  found(row: RowInFlight): Observable<unknown> {
+  jobNamed(row: RowInFlight): Observable<unknown> {
     const { id } = row;
     return defer(() => {
       this.waiting.set(id, row);
-      return this.found$.pipe(
+      return this.named$.pipe(
         startWith(id),
-        filter((named) => named === id && this.foundOf(row) !== undefined),
+        filter((named) => named === id && this.namedOf(row) !== undefined),
         take(1),
         finalize(() => this.wentOn(row)),
       );
@@ -29,8 +29,8 @@ export class FoundJobs {
     if (job?.isTaken !== true && job?.attempt !== progress.attempts) this.named.delete(id);
   }
 
-  takeFound(row: RowInFlight): FoundJob | undefined {
-    const job = this.foundOf(row);
+  takeNamed(row: RowInFlight): JobOfWaitingRow | undefined {
+    const job = this.namedOf(row);
     if (job !== undefined) this.named.set(row.id, { ...job, isTaken: true });
     return job;
   }
@@ -40,8 +40,8 @@ export class FoundJobs {
     if (job !== undefined) this.named.set(id, { ...job, isTaken: true });
   }
 
-  takeLeft(): readonly FoundJob[] {
-    const left: FoundJob[] = [];
+  takeLeft(): readonly JobOfWaitingRow[] {
+    const left: JobOfWaitingRow[] = [];
     for (const [id, job] of this.named) {
       const { jobId, again, isTaken } = job;
       if (again === undefined || isTaken === true) continue;
@@ -53,7 +53,7 @@ export class FoundJobs {
 
   name(id: string, job: NamedJob): void {
     this.named.set(id, job);
-    if (job.again !== undefined) this.found$.next(id);
+    if (job.again !== undefined) this.named$.next(id);
   }
 
   /** Forgets a job that was named for another POST of the row than this one. */
@@ -66,7 +66,7 @@ export class FoundJobs {
   }
 
   /** The records of a row that waits and whose latest POST was sent in this start. */
-  sent(id: string): FoundJob['again'] | undefined {
+  sent(id: string): JobOfWaitingRow['again'] | undefined {
     const row = this.waiting.get(id);
     return row && sentBy(row);
   }
@@ -76,7 +76,7 @@ export class FoundJobs {
     return this.waiting.get(id)?.progress.attempts === attempt;
   }
 
-  private foundOf(row: RowInFlight): (NamedJob & FoundJob) | undefined {
+  private namedOf(row: RowInFlight): (NamedJob & JobOfWaitingRow) | undefined {
     const job = this.named.get(row.id);
     const again = job?.attempt === row.progress.attempts ? (job.again ?? sentBy(row)) : undefined;
     return job && again && { ...job, again };
@@ -84,12 +84,15 @@ export class FoundJobs {
 }
 
 /** The records of a row whose latest POST was sent in this start and was not accepted. */
-function sentBy({ id, progress }: RowInFlight): FoundJob['again'] | undefined {
+function sentBy({ id, progress }: RowInFlight): JobOfWaitingRow['again'] | undefined {
   const { status, attempts, intent } = progress;
   return intent && { id, status, attempts, intent };
 }
 
 /** Whether the latest POST of a row was not accepted, and nothing of the row has been sent since. */
-export function isToBeSentAgain(row: RowRecords | undefined, attempt: number): row is FoundJob['again'] {
+export function isToBeSentAgain(
+  row: RowRecords | undefined,
+  attempt: number,
+): row is JobOfWaitingRow['again'] {
   return row?.intent !== undefined && row.status === 'open' && attempt === row.attempts;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
-import { jobIdIn, type CallbackSecret, type NamedPost } from '../../batch/context/callback-port.js';
+import { jobIdIn, type CallbackSecret, type JobOfPost } from '../../batch/context/callback-port.js';
 import { wakeWorkers, type Transaction } from '../database/transaction.js';
 
 export type { CallbackSecret };
@@ -10,7 +10,7 @@ export type { CallbackSecret };
 type On = Pick<Transaction, 'query'>;
 
 /** A callback that waits for the process that has its row. */
-export interface HandedCallback extends NamedPost {
+export interface StoredCallback extends JobOfPost {
   /** A hash of the whole callback; a repeated callback has the same. */
   readonly digest: string;
 }
@@ -32,14 +32,14 @@ export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly 
  * Stores a genuine callback in the database for the process that has its row or will have it, and wakes that process.
  * The callback is durable once this resolves to `noted`.
  */
-export async function handOver(
+export async function storeCallback(
   pool: Pick<Pool, 'query'>,
   run: number,
   { row, attempt, body = '' }: Omit<OrphanCallback, 'run'>,
 ): Promise<CallbackResult> {
   const jobId = jobIdIn(body);
   if (jobId === undefined) return 'unreadable';
-  await keepNamed(pool, run, { row, attempt, jobId }, body);
+  await storeJob(pool, run, { row, attempt, jobId }, body);
   await wakeWorkers(pool, run, 'called', row);
   return 'noted';
 }
@@ -48,10 +48,10 @@ export async function handOver(
  * Stores which job the POST of a row created, without a body. Also used when the answer arrived after the worker was
  * declared dead.
  */
-export async function keepNamed(
+export async function storeJob(
   on: Pick<Pool, 'query'>,
   run: number,
-  { row, attempt, jobId }: NamedPost,
+  { row, attempt, jobId }: JobOfPost,
   body = '',
 ): Promise<void> {
   const digest = createHash('sha256')
@@ -66,8 +66,8 @@ export async function keepNamed(
 }
 
 /** The stored callbacks without their bodies: those of the given rows, or all. */
-export async function readHanded(on: On, run: number, rows?: readonly string[]): Promise<HandedCallback[]> {
-  const { rows: found } = await on.query<Stored>(
+export async function readStored(on: On, run: number, rows?: readonly string[]): Promise<StoredCallback[]> {
+  const { rows: found } = await on.query<CallbackRow>(
     `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
      where run = $1 and ($2::text[] is null or id = any($2::text[])) order by id, digest`,
     [run, rows?.map((id) => JSON.stringify(id)) ?? null],
@@ -77,7 +77,7 @@ export async function readHanded(on: On, run: number, rows?: readonly string[]):
   }));
 }
 
-interface Stored {
+interface CallbackRow {
   readonly digest: string;
   readonly id: string;
   readonly attempt: number;
@@ -94,7 +94,7 @@ export async function readBody(on: On, run: number, digest: string): Promise<str
 }
 
 /** Deletes stored callbacks that were handled, or have no effect any more. */
-export async function dropHanded(on: On, run: number, digests: readonly string[]): Promise<void> {
+export async function dropStored(on: On, run: number, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return;
   await on.query('delete from millrace.callbacks where run = $1 and digest = any($2::uuid[])', [
     run,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { HandedRows } from '../../../runners/distributed/callbacks/handed-rows.js';
+import { StoredCallbacks } from '../../../runners/distributed/callbacks/stored-callbacks.js';
 
 it('looks for callbacks about a row that is named while a look ends, however few steps lie between', async () => {
   for (let steps = 0; steps < 30; steps++) {
@@ -11,10 +11,10 @@ it('looks for callbacks about a row that is named while a look ends, however few
     };
     const receiver = { deliver: () => Promise.resolve(undefined) };
     const pool = { query } as unknown as Pool;
-    const handed = new HandedRows({ pool, run: 1, name: 'run', receiver, left: () => undefined });
-    handed.look(['a']);
+    const stored = new StoredCallbacks({ pool, run: 1, name: 'run', receiver, left: () => undefined });
+    stored.look(['a']);
     for (let step = 0; step < steps; step++) await Promise.resolve();
-    handed.look(['b']);
+    stored.look(['b']);
     await new Promise((resolve) => setImmediate(resolve));
     expect(asked, `${steps} steps`).toEqual(expect.arrayContaining(['"a"', '"b"']));
   }
