@@ -1,5 +1,4 @@
 import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
-import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import { clockAhead } from '../../../src/policy/client-clock.js';
@@ -11,9 +10,9 @@ import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { isAway } from '../database/database-error.js';
-import { handOnTo, type CalledWorker } from '../callbacks/called-worker.js';
-import { storeJob, readStored, type StoredCallback } from '../callbacks/callbacks-table.js';
-import { StoredCallbacks, RowsSentAgain } from '../callbacks/stored-callbacks.js';
+import type { CalledWorker } from '../callbacks/called-worker.js';
+import { storeJob } from '../callbacks/callbacks-table.js';
+import { ServedCallbacks } from '../callbacks/served-callbacks.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
@@ -28,8 +27,6 @@ import type { WorkerSettings } from './worker-options.js';
 
 /** How many jobs of earlier starts are polled at once. */
 const mostPolled = 1_000;
-/** How many ended rows are remembered, because their callbacks may still arrive. */
-const mostEnded = 1_000;
 /** The most rows to take at once, because all workers wait for the transaction. */
 const mostTaken = 1_000;
 
@@ -56,11 +53,8 @@ export class ServedRun {
   private readonly gate: WorkerGate;
   private readonly context: PurchaseContext;
   private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
-  /** Absent if the run has no callbacks. */
-  private readonly called: CalledRows | undefined;
-  private readonly stored: StoredCallbacks | undefined;
-  private readonly sentAgain: RowsSentAgain;
-  private readonly ended = new Set<string>();
+  /** `undefined` if the run has no callbacks. */
+  private readonly callbacks: ServedCallbacks | undefined;
   private isSeated = false;
   private isFinished = false;
   private saving = 0;
@@ -90,31 +84,17 @@ export class ServedRun {
       onLate: (late) => this.inBackground(() => storeJob(pool, seat.run, late)),
     });
     const { journal, gate, stops, events } = this;
-    const sentAgain = new RowsSentAgain((post) => storeJob(pool, seat.run, post));
-    this.sentAgain = sentAgain;
-    if (terms.webhookUrl !== undefined && webhooks !== undefined) {
-      const called = new CalledRows(
+    if (terms.webhookUrl !== undefined && webhooks !== undefined)
+      this.callbacks = new ServedCallbacks(
         { ...webhooks, url: terms.webhookUrl },
         {
-          ...{ scheduler, orphan: handOnTo(pool, seat.run) },
-          leaving$: stops.stopping$,
-          listening: ({ id, task }) => {
-            if (task.what === 'poll') this.stored?.look([id]);
-          },
+          ...{ pool, run: seat.run, scheduler, stopping$: stops.stopping$ },
+          insist: (question) => link.insist(question),
         },
       );
-      const { receiver } = called;
-      this.called = called;
-      const left = (post: StoredCallback) => sentAgain.named(post);
-      this.stored = new StoredCallbacks({ pool, run: seat.run, name: webhooks.run, receiver, left });
-      receiver.calls$.subscribe(({ result, row, attempt, jobId }) => {
-        if (result === 'double' && row !== undefined && attempt !== undefined && jobId !== undefined)
-          this.inBackground(() => sentAgain.contradicted({ row, attempt, jobId }));
-      });
-    }
-    const { called } = this;
+    const { callbacks } = this;
     this.context = {
-      ...workerContext({ terms, settings, scheduler, journal, gate, stops, events, called, sentAgain }),
+      ...workerContext({ terms, settings, scheduler, journal, gate, stops, events, callbacks }),
       rowLeft: (id) => this.rowLeft(id),
     };
     events.subscribe((event) => this.follow(event));
@@ -141,8 +121,7 @@ export class ServedRun {
     await link.insist(() => takeSeat(database.pool, seat));
     this.isSeated = true;
     this.journal.wake();
-    const { called, orders } = this;
-    const unlisten = called && orders.webhooks && this.calls.serve(orders.webhooks.run, called);
+    const unlisten = this.callbacks?.listenAt(this.calls);
     const paid = buyRows(context, tasks).pipe(
       tap(({ row, free }) => {
         if (artifacts !== undefined) return void (this.saving += 1);
@@ -177,7 +156,7 @@ export class ServedRun {
       return;
     }
     this.orders = orders;
-    if (orders.areCalled) this.stored?.look(this.rows.keys());
+    if (orders.areCalled) this.callbacks?.look(this.rows.keys());
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
     for (const { cost, ...row } of orders.prices) this.context.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);
@@ -191,8 +170,8 @@ export class ServedRun {
 
   /** Call this when a stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
-    if (row === undefined) this.stored?.look(this.rows.keys());
-    else if (this.rows.has(row) || this.ended.delete(row)) this.stored?.look([row]);
+    if (row === undefined) this.callbacks?.look(this.rows.keys());
+    else this.callbacks?.wasCalled(row, this.rows);
   }
 
   /** Takes no more rows. Requests on the wire are awaited, unless `how` is `now`. */
@@ -222,27 +201,21 @@ export class ServedRun {
   }
 
   private begin(rows: readonly TableRow[]): void {
+    const { callbacks } = this;
     const again: RowTask[] = [];
     for (const { task } of rows) {
       this.rows.set(task.row.id, { task, isPolled: task.what === 'poll' });
-      if (this.stored !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
+      if (callbacks !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
       else void this.tasks.give(task);
     }
     if (again.length > 0) void this.beginAgain(again).catch(() => undefined);
   }
 
-  /**
-   * Checks rows that are to be sent again: while no worker had a row, a callback may have named the job of its latest POST.
-   * Then it is not sent, and the collector continues it.
-   */
+  /** The collector continues rows whose jobs are named meanwhile. */
   private async beginAgain(tasks: readonly RowTask[]): Promise<void> {
-    const ids = tasks.map(({ row }) => row.id);
-    const { pool } = this.settings.database;
-    const stored = await this.link.insist(() => readStored(pool, this.seat.run, ids));
-    const isNamed = ({ row: { id }, attempts }: RowTask) =>
-      stored.some(({ row, attempt }) => row === id && attempt === attempts);
+    const named = await this.callbacks?.namedAmong(tasks);
     for (const task of tasks) {
-      if (!isNamed(task)) void this.tasks.give(task);
+      if (named?.has(task) !== true) void this.tasks.give(task);
       else {
         this.drop(task.row.id);
         this.journal.leave(task.row.id);
@@ -253,7 +226,7 @@ export class ServedRun {
   private rowLeft(id: string): void {
     const row = this.rows.get(id)?.task.row;
     this.drop(id);
-    if (this.sentAgain.takeLeft(id)) return this.journal.leave(id);
+    if (this.callbacks?.takeLeft(id) === true) return this.journal.leave(id);
     const { blocked } = this.context.service;
     if (row === undefined || !blocked.has(row)) return;
     const { message } = blocked;
@@ -276,13 +249,9 @@ export class ServedRun {
     this.drop(event.id);
   }
 
-  /** The row has left this worker. Its callbacks are still recognised. */
   private drop(id: string): void {
     this.rows.delete(id);
-    if (this.stored === undefined) return;
-    this.ended.add(id);
-    const [oldest] = this.ended;
-    if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest);
+    this.callbacks?.rowEnded(id);
   }
 
   /** Turns a cause that concerns only this worker into the end of its part in the run. Money concerns the whole run. */

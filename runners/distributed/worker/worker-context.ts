@@ -11,7 +11,6 @@ import { serviceOver, type RowTargets } from '../../batch/context/run-service.js
 import type { Slots } from '../../batch/context/row-slots.js';
 import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
-import type { CalledRows } from '../../batch/callbacks/called-rows.js';
 import { createLedger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
@@ -20,7 +19,7 @@ import { nothingNoted } from '../../batch/pictures/note-picture.js';
 import { FullValues } from '../../batch/stop/full-values.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
-import type { RowsSentAgain } from '../callbacks/stored-callbacks.js';
+import type { ServedCallbacks } from '../callbacks/served-callbacks.js';
 import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
@@ -37,9 +36,8 @@ interface Parts {
   readonly gate: WorkerGate;
   readonly stops: Stops;
   readonly events: Subject<RunEvent>;
-  /** Absent if the service does not call back. */
-  readonly called: CalledRows | undefined;
-  readonly sentAgain: RowsSentAgain;
+  /** `undefined` if the service does not call back. */
+  readonly callbacks: ServedCallbacks | undefined;
 }
 
 /**
@@ -47,7 +45,7 @@ interface Parts {
  * the table.
  */
 export function workerContext(parts: Parts): PurchaseContext {
-  const { terms, settings, scheduler, journal, stops, events, called, sentAgain } = parts;
+  const { terms, settings, scheduler, journal, stops, events, callbacks } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
   const log: RunLog = {
     write: (level, { err }, message) => {
@@ -68,7 +66,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: called && { row: (row) => called.row(row), jobNamed: (row) => sentAgain.jobNamed(row) },
+    callbacks: callbacks?.forPurchases,
     pictures: {
       ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
       paths: outputPaths(terms.saveOutput ?? []),
@@ -79,7 +77,7 @@ export function workerContext(parts: Parts): PurchaseContext {
 }
 
 function serviceOf(parts: Parts, log: RunLog) {
-  const { terms, settings, scheduler, journal, gate, stops, events, called } = parts;
+  const { terms, settings, scheduler, journal, gate, stops, events, callbacks } = parts;
   const { identity, endpoints, hasRoutes, concurrency, pollCostMs } = terms;
   const { baseUrl, lbBaseUrl } = identity;
   const { transport, random, apiKey, slots } = settings;
@@ -100,7 +98,12 @@ function serviceOf(parts: Parts, log: RunLog) {
     ...(lbBaseUrl !== '' && { lbBaseUrl }),
   };
   const schedule = pollLearned({ msPerCall: pollCostMs }, scheduler);
-  return openService(options, places, { schedule: called?.poll(schedule) ?? schedule, log, events, stops });
+  return openService(options, places, {
+    schedule: callbacks?.called.poll(schedule) ?? schedule,
+    log,
+    events,
+    stops,
+  });
 }
 
 /** The database decides what fits under the caps: the reservation of a row is stored with the row. */
