@@ -17,6 +17,8 @@ export interface Plan {
   readonly byResolution: Readonly<Record<string, number>>;
   /** Rows without an id that repeat an earlier request: each is sent and paid for again. */
   readonly repeats: number;
+  /** Valid rows without an id: each gets one from its request. Absent if there are none. */
+  readonly derivedIds?: number;
   readonly invalid: number;
   readonly firstInvalid: readonly InvalidRow[];
   /** The problems of invalid rows, each kind once; at most 100 kinds. */
@@ -113,6 +115,7 @@ class Tally {
   readonly #priorities = new PriorityTally();
   #invalid = 0;
   #repeats = 0;
+  #derivedIds = 0;
   #manyImages = 0;
   readonly #cost = { estimated: 0, unpriced: 0 };
 
@@ -126,6 +129,7 @@ class Tally {
     if (row.resolution !== undefined)
       this.#byResolution[row.resolution] = (this.#byResolution[row.resolution] ?? 0) + 1;
     if (row.repeat !== undefined) this.#repeats++;
+    if (isUnnamed(row)) this.#derivedIds++;
     if (row.request.kind === 'edit' && row.request.input.images.length > recommendedImages)
       this.#manyImages++;
     this.#columns.add(row.columnUse);
@@ -155,6 +159,7 @@ class Tally {
       byKind: this.#byKind,
       byResolution: this.#byResolution,
       repeats: this.#repeats,
+      ...(this.#derivedIds > 0 && { derivedIds: this.#derivedIds }),
       invalid: this.#invalid,
       firstInvalid: this.#firstInvalid,
       ...this.#problems.result(),
@@ -166,4 +171,8 @@ class Tally {
       cost: this.#cost,
     };
   }
+}
+
+function isUnnamed({ cells: { id } }: Row): boolean {
+  return id === undefined || id === '';
 }

@@ -76,10 +76,10 @@ export function isFree({ intent }: Pick<PendingRow, 'intent'>): boolean {
 
 /** The task for a row that earlier starts left; `undefined` if there is nothing to do, or a person has to decide. */
 export function leftTask(known: RowRecords): Task | undefined {
-  const { intent, reply, jobId, acceptedAt, attempts } = known;
+  const { intent, reply, jobId, attempts } = known;
   if (intent === undefined) return undefined;
   if (known.status === 'accepted' && jobId !== undefined) {
-    const submittedAt = acceptedAt ?? intent.at;
+    const submittedAt = intent.at;
     const wasExpired = isExpired(jobId, known.outcome);
     return { what: 'poll', row: intent, jobId, intent, submittedAt, attempts, wasExpired };
   }

@@ -21,9 +21,10 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact(
       'repeats',
       plan.repeats > 0
-        ? `${countOf(plan.repeats, 'row')} that repeat the request of an earlier row; each is bought`
+        ? `${countOf(plan.repeats, 'row that repeats', 'rows that repeat')} the request of an earlier row; each is bought`
         : '',
     ),
+    ...fact('ids', derivedText(plan)),
     ...fact(
       'many images',
       plan.imagesBeyondRecommended > 0
@@ -35,6 +36,12 @@ export function planText(plan: Plan, name: string): string[] {
     ...columnsText(plan),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
   ];
+}
+
+/** Such a row has no name that outlives an edit, so a person has to know. */
+function derivedText({ derivedIds = 0 }: Plan): string {
+  if (derivedIds === 0) return '';
+  return `${countOf(derivedIds, 'row has', 'rows have')} none: each is named by its request, and is a new row once that changes`;
 }
 
 function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan): string[] {

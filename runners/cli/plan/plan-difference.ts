@@ -7,6 +7,7 @@ import {
   isUnanswered,
   peekJournal,
   readSummary,
+  refuseBehind,
   refuseBought,
   refuseFolder,
   refuseOtherManifest,
@@ -33,7 +34,7 @@ import { formatMoney, plainText, shownPath } from '../messages/plain-text.js';
  * Compares a manifest with the run in its folder, as a start would, and writes nothing. `undefined` if there is nothing to
  * compare: the run has not begun and has no cap, or the manifest is stdin, which cannot be read twice.
  *
- * @throws {MillraceError} `usage` if a start would refuse the folder or the host
+ * @throws {MillraceError} `usage` if a start would refuse the folder or the host; `journal-broken` if the journal has lost records
  */
 export async function planDifference(
   { source, options, prices, sample }: PlannedStart,
@@ -45,7 +46,9 @@ export async function planDifference(
   const notes = await firstRunNote(path, out, io.cwd);
   await refuseFolder(nodeDisk, out);
   const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
+  const summary = await readSummary(nodeDisk, out);
   const journal = await peekJournal(nodeDisk, out, byValue);
+  if (journal !== undefined) refuseBehind(out, journal, summary);
   const identity = identityOf(options, io);
   if (journal !== undefined) await checkIdentity(journal, identity, out);
   const isAlone =

@@ -57,7 +57,9 @@ export async function pickTransport(http: 'got' | 'undici'): Promise<Transport |
     const { createUndiciTransport } = await import('../../../src/transport/undici/undici-transport.js');
     return createUndiciTransport();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    // The built command line loads it as CommonJS, which has a code of its own.
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(code)) throw error;
     throw new UsageError(['--http undici needs a package that is not installed: npm i undici']);
   }
 }

@@ -1,13 +1,4 @@
-import {
-  concat,
-  concatMap,
-  Observable,
-  of,
-  take,
-  type Observer,
-  type Subscriber,
-  type Subscription,
-} from 'rxjs';
+import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
 import type { Failed, Outcome } from '../../contract/outcome.js';
 import { isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
@@ -53,8 +44,8 @@ export function pollUntilTerminal(task: PollTask, context: ClientContext): Obser
 }
 
 /**
- * Polls until the job has ended or the deadline has come; after the deadline the job may still run. A job that was not
- * polled by then is polled once, because it may have ended long ago.
+ * Polls until the job has ended or the deadline has come; after the deadline the job may still run. If no poll was answered by
+ * then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
  */
 export function pollToDeadline(
   task: PollTask,
@@ -75,7 +66,11 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
-  private wasAsked = false;
+  private wasSent = false;
+  /** A request has ended, by a reply or a fault. */
+  private wasAnswered = false;
+  /** The deadline has passed, and the current poll decides. */
+  private isLast = false;
   /** The current poll. */
   private polling: Subscription | undefined;
 
@@ -115,17 +110,21 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   /** Called when the times have ended; the job has not. */
   complete(): void {}
 
-  /** Called at the deadline. */
+  /** Called at the deadline. A poll that still waits at the gate keeps its place there. */
   due(): void {
-    const { task, context, deadlineMs, subscriber } = this;
-    callHook(() => this.unsubscribe(), undefined);
     try {
-      const givenUp = of<PollStep>({ type: 'ended', outcome: overdue(task, { deadlineMs }) });
-      const end = this.wasAsked ? givenUp : concat(lastLook(this.question(), context), givenUp).pipe(take(1));
-      end.subscribe(subscriber);
+      if (this.wasAnswered) return this.giveUp();
+      this.isLast = true;
+      this.next();
     } catch (error) {
       this.error(error);
     }
+  }
+
+  private giveUp(): void {
+    const { task, deadlineMs } = this;
+    callHook(() => this.unsubscribe(), undefined);
+    this.emit({ type: 'ended', outcome: overdue(task, { deadlineMs }) });
   }
 
   /** Completes the stream although the job has not ended. */
@@ -144,6 +143,9 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   }
 
   take(step: Polled): void {
+    this.wasAnswered = this.wasSent;
+    const mayEnd = step.type === 'ended' || (step.type === 'replied' && isTerminal(step.job.status));
+    if (this.isLast && this.wasAnswered && !mayEnd) return this.giveUp();
     if (step.type !== 'replied') return this.emit(step);
     const { job } = step;
     if (isTerminal(job.status)) {
@@ -174,7 +176,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     const { task } = this;
     const { key, jobId, submittedAt, wasExpired = false, request, backoff, trace } = task;
     const onCall = () => {
-      this.wasAsked = true;
+      this.wasSent = true;
       task.onCall();
     };
     return { key, jobId, submittedAt, wasExpired, request, backoff, trace, onCall };
@@ -216,17 +218,6 @@ class Poll extends OneTeardown implements Observer<Polled> {
       this.polls.over(this.alive);
     }
   }
-}
-
-function lastLook(task: PollQuestion, context: ClientContext): Observable<PollStep> {
-  return pollOnce(task, context).pipe(
-    take(1),
-    concatMap((polled): PollStep[] => {
-      if (polled.type === 'ended') return [polled];
-      if (polled.type === 'waiting' || !isTerminal(polled.job.status)) return [];
-      return [{ type: 'ended', outcome: outcomeOf(polled.job, task.request) }];
-    }),
-  );
 }
 
 /** The failure of a job that has not ended by its deadline. */

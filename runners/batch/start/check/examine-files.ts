@@ -28,6 +28,21 @@ export async function refuseLostJournal(examining: Examining): Promise<void> {
   if (why !== undefined) throw journalWithout(examining.folder, why);
 }
 
+/**
+ * The same by the summary alone, for a run that may be going on meanwhile.
+ *
+ * @param summary as it was before the journal was read: a run writes its journal first
+ * @throws {JournalError} `journal-broken` if the journal has fewer records than the summary covers
+ */
+export function refuseBehind(
+  folder: string,
+  journal: Pick<Journal, 'recovered'>,
+  summary: Summary | undefined,
+): void {
+  const why = whyBehind(journal, summary);
+  if (why !== undefined) throw journalWithout(folder, why);
+}
+
 interface Repairing extends Examining {
   /** How many bytes the journal lacks according to a note outside of the folder, whose files may all be of an earlier state. */
   readonly lostBytes: number;
@@ -67,8 +82,8 @@ export async function repairLostJournal(
 async function whyLost(examining: Examining, summary: Summary | undefined): Promise<string | undefined> {
   const { disk, folder, journal } = examining;
   const { records } = journal.recovered;
-  if (summary !== undefined && isBehind(journal, summary))
-    return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
+  const behind = whyBehind(journal, summary);
+  if (behind !== undefined) return behind;
   for await (const purchase of lostPurchases({ ...examining, covered: summary?.covers }))
     return described(purchase);
   // Without any other trace of a run, the pictures are not millrace's.
@@ -79,8 +94,17 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
     : `${imagesFolder}/${pictures[0]} was saved, and it tells of no row`;
 }
 
+function whyBehind(journal: Pick<Journal, 'recovered'>, summary: Summary | undefined): string | undefined {
+  if (summary === undefined || !isBehind(journal, summary)) return undefined;
+  const { records } = journal.recovered;
+  return `summary.json was written when it held ${summary.covers?.records ?? 0} records, and it holds ${records}`;
+}
+
 /** Whether the summary covers more records than the journal has. */
-function isBehind({ recovered }: Journal, { covers, starts, thisStart }: Summary): boolean {
+function isBehind(
+  { recovered }: Pick<Journal, 'recovered'>,
+  { covers, starts, thisStart }: Summary,
+): boolean {
   const { records = 0, repairs = 0 } = covers ?? {};
   if (repairs !== recovered.repairs) return repairs > recovered.repairs;
   if (records <= recovered.records) return false;

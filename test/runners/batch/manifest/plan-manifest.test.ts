@@ -38,6 +38,7 @@ describe('planManifest', () => {
       byKind: { edit: 4, job: 1, route: 1 },
       byResolution: { '1k': 1, '2k': 2, '4k': 1 },
       repeats: 1,
+      derivedIds: 4,
       invalid: 1,
       otherProblems: 0,
       columnsSent: ['images', 'prompt', 'resolution', 'input.seed', 'route'],

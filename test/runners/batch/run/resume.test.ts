@@ -1,4 +1,4 @@
-import { Subject } from 'rxjs';
+import { delay, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   runBatch,
@@ -8,6 +8,7 @@ import {
   type RunStages,
   type StopOrder,
 } from '../../../../runners/batch/run-batch.js';
+import type { Transport } from '../../../../src/transport/transport.js';
 import { edit, job } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
@@ -96,6 +97,20 @@ describe('a run that died and is started again', () => {
     ).toEqual(['a 1 unknown', 'a 2 reported', 'b 1 reported']);
     expect(end.summary.cost).toMatchObject({ reported: 0.175, unknown: 0.0875, possiblyDouble: 0.0875 });
     expect(end.events).toContainEqual(expect.objectContaining({ type: 'warning', code: 'double' }));
+  });
+
+  it('names the time at which the request left, whichever start its job ends in', async () => {
+    const run = paperRun();
+    run.manifest([job('a')]);
+    const { transport } = run.service;
+    (run.service as { transport: Transport }).transport = (request) =>
+      transport(request).pipe(delay(30_000, run.scheduler));
+    await run.start({ timeoutMs: 31_000 });
+    const [late] = run.lines('failures.jsonl');
+    expect(late).toMatchObject({ error: { code: 'deadline' } });
+    await run.start({ timeoutMs: 31_000, retry: ['deadline'] });
+    const submittedAt = (late?.['millrace'] as { submittedAt: string }).submittedAt;
+    expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', submittedAt }]);
   });
 
   it('while its job ran: the id is polled at the journalled endpoint, and nothing is sent', async () => {

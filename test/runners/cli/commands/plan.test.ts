@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -337,6 +337,19 @@ describe('millrace plan', () => {
       work = await openRehearsal({ faultOf });
     });
     afterEach(() => work.close());
+
+    it('refuses a journal that is older than the files beside it, as a start does [fault 19b]', async () => {
+      const rows = ['a', 'b'].map((id) => JSON.stringify({ id, endpoint: 'echo', input: {} }));
+      await work.write('rows.jsonl', rows);
+      const args = ['rows.jsonl', '--assume-price', '0.02', '--max-cost', '1'];
+      await work.call('run', ...args, '--limit', '1');
+      const journal = join(work.folder, 'rows.out', 'journal.jsonl');
+      const older = await readFile(journal);
+      await work.call('run', ...args);
+      await writeFile(journal, older);
+      const { code, stderr } = await work.call('plan', ...args);
+      expect([code, stderr]).toEqual([74, expect.stringContaining('has lost records')]);
+    });
 
     it('prints the difference, what this start would cost under the cap, and how long it takes', async () => {
       const row = (id: string, input: object = {}) => JSON.stringify({ id, endpoint: 'echo', input });

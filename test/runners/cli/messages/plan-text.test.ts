@@ -34,6 +34,16 @@ describe('what a plan says in one line', () => {
   const lineOf = (name: string, given: Partial<typeof plan>): string =>
     planText({ ...plan, ...given }, 'edits.csv').find((line) => line.startsWith(`  ${name} `)) ?? '';
 
+  it('says of rows without an id where their names come from [fault 25]', () => {
+    expect(lineOf('ids', { derivedIds: 2 })).toBe(
+      '  ids          2 rows have none: each is named by its request, and is a new row once that changes',
+    );
+    expect(lineOf('ids', {})).toBe('');
+    expect(lineOf('repeats', { repeats: 1 })).toBe(
+      '  repeats      1 row that repeats the request of an earlier row; each is bought',
+    );
+  });
+
   it('names columns that --set fills in apart from those that are not sent', () => {
     const given = { columnsNotSent: ['style', 'note'], columnsFilledIn: ['style'] };
     expect(lineOf('filled in', given)).toBe('  filled in    style, by --set');

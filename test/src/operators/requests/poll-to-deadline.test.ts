@@ -2,6 +2,7 @@ import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import { pollToDeadline } from '../../../../src/operators/requests/poll-until-terminal.js';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
   inVirtualTime,
@@ -26,7 +27,13 @@ const late = {
 };
 
 /** Polls every 3 ms to a deadline; each poll is answered by these marbles. */
-const polling = ({ cold, scheduler }: Virtual, at: number, answer: string, more: Partial<PollTask> = {}) => {
+const polling = (
+  { cold, scheduler }: Virtual,
+  at: number,
+  answer: string,
+  more: Partial<PollTask> = {},
+  gate?: Gate,
+) => {
   const reply = cold(answer, replies);
   let calls = 0;
   const task: PollTask = {
@@ -40,7 +47,7 @@ const polling = ({ cold, scheduler }: Virtual, at: number, answer: string, more:
     onCall: () => (calls += 1),
     ...more,
   };
-  const context = virtualContext(scheduler, () => reply);
+  const context = virtualContext(scheduler, () => reply, gate && { gate });
   return { reply, calls: () => calls, result: pollToDeadline(task, { at, deadlineMs: 7 }, context) };
 };
 
@@ -71,6 +78,27 @@ describe('pollToDeadline', () => {
       const { result } = polling(virtual, 2, answer);
       const marbles = answer === 'x' ? '--(e|)' : '---(e|)';
       virtual.expectObservable(result).toBe(marbles, { e: ended });
+    });
+  });
+
+  it('awaits the first answer if its poll is on the wire at the deadline', () => {
+    inVirtualTime((virtual) => {
+      const { result, calls } = polling(virtual, 4, '---d|');
+      virtual.expectObservable(result).toBe('------(d|)', { d });
+      virtual.flush();
+      expect(calls()).toBe(1);
+    });
+  });
+
+  it('awaits the gate if no poll has passed it by the deadline', () => {
+    inVirtualTime((virtual) => {
+      const waiting = { type: 'waiting', why: 'gate', forMs: 1_000 };
+      const admit = () =>
+        virtual.cold<{ why: 'gate'; forMs: number }>('w----|', { w: { why: 'gate', forMs: 1_000 } });
+      const { result, calls } = polling(virtual, 4, '-d|', {}, { admit, observe: () => undefined });
+      virtual.expectObservable(result).toBe('---w-----(d|)', { w: waiting, d });
+      virtual.flush();
+      expect(calls()).toBe(1);
     });
   });
 
