@@ -5,6 +5,7 @@ import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../batch/journ
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import type { StoredRecord } from '../table/records.js';
+import type { RemoteRun } from './remote-run.js';
 import { UnknownPosts } from './unknown-posts.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
@@ -27,8 +28,8 @@ export class RecordCopier {
 
   constructor(
     private readonly run: Run,
-    /** The purchases of rows that are polled, which earlier starts booked. */
-    private readonly bought: ReadonlyMap<string, IntentRecord>,
+    /** The purchases of rows that are polled, which earlier starts booked, and the rows that were fed under a daily cap. */
+    private readonly remote: Pick<RemoteRun, 'bought' | 'reserved'>,
     /** Called with each row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
   ) {
@@ -97,7 +98,8 @@ export class RecordCopier {
 
   private replied(reply: ReplyRecord, isLast: boolean): Observable<unknown> {
     const { run } = this;
-    const intent = this.purchases.get(reply.id)?.intent ?? this.bought.get(reply.id);
+    const intent = this.purchases.get(reply.id)?.intent ?? this.remote.bought.get(reply.id);
+    this.remote.reserved.delete(reply.id);
     this.unknownPosts.answered(reply.id);
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
@@ -120,10 +122,11 @@ export class RecordCopier {
 
   private ended(outcome: OutcomeRecord, more: readonly RowRecord[]): Observable<unknown> {
     const { id, cost, source } = outcome;
-    const { reply, intent = this.bought.get(id) } = this.purchases.get(id) ?? {};
+    const { reply, intent = this.remote.bought.get(id) } = this.purchases.get(id) ?? {};
     this.purchases.delete(id);
     this.unknownPosts.ended(outcome);
-    if (outcome.status === 'failed' && outcome.error.code === 'unknown' && intent !== undefined)
+    if (outcome.status === 'completed' || outcome.error.code !== 'unknown') this.remote.reserved.delete(id);
+    else if (intent !== undefined)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
     const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
