@@ -32,6 +32,9 @@ it.each([
   ['a statement that was cancelled', coded('57014'), 'that another user cancelled.'],
   ['a standby', coded('25006'), 'is read-only'],
   ['a transaction that was silent', coded('25P03'), 'ended a transaction that was idle for too long'],
+  ['a transaction that took too long', coded('25P04', 'Abbruch'), 'ended a transaction that took too long'],
+  ['a lock that was not free in time', coded('55P03', 'Abbruch'), 'another transaction was in the way.'],
+  ['memory that does not suffice', coded('53200', 'out of memory'), 'it is out of memory.'],
   ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
 ])('takes %s for a database that comes back', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');
