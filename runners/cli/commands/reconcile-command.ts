@@ -8,6 +8,7 @@ import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
+import { databaseOfFolder } from '../start/what-is-left.js';
 import { plainText } from '../messages/plain-text.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 
@@ -37,7 +38,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
 }
 
 /** Compares a run with an export. Errors of the export become `UsageError`s that name the options which may help. */
-export function reconciled(
+export async function reconciled(
   folder: string,
   statement: string,
   {
@@ -46,6 +47,7 @@ export function reconciled(
     timeColumn: time,
   }: Pick<OptionsOf<'settle'>, 'jobColumn' | 'amountColumn' | 'timeColumn'>,
 ): Promise<Reconciliation> {
+  await refuseBehind(folder);
   const columns = { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) };
   return reconcileRun(folder, statement, { columns }).catch((error: unknown) => {
     if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
@@ -55,6 +57,20 @@ export function reconciled(
       : undefined;
     throw new UsageError([error.message], hint);
   });
+}
+
+/**
+ * Workers go on where the run's own process is gone, and a charge for what they have bought looks like that of a row in
+ * doubt, or like one of another run, until their records are copied.
+ */
+async function refuseBehind(folder: string): Promise<void> {
+  const { note } = (await databaseOfFolder(folder, undefined)) ?? {};
+  if (note?.isOpen !== true) return;
+  const why = `--statement: workers may have bought what is only in the database so far (${note.database}), and not in the books of this run`;
+  throw new UsageError(
+    [why],
+    'nothing is compared or settled: start the run again with --db first, which copies it',
+  );
 }
 
 type Purchase = Reconciliation['onlyInRun'][number];
