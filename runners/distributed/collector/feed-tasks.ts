@@ -13,21 +13,24 @@ import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
+import type { NoteKeeper } from './run-note.js';
 
 /** Rows fed in one transaction. */
 const batchRows = 500;
 /** The minimum number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
 
-/**
- * Feeds the tasks of this start to the workers, as many at a time as they need. Tasks that need no worker go to `here`. Ends
- * when all are fed, or the run stops.
- */
+interface Feeding extends NoteKeeper {
+  /** Receives the tasks that need no worker. */
+  readonly here: TaskFeed;
+}
+
+/** Feeds the tasks of this start to the workers, as many at a time as they need. Ends when all are fed, or the run stops. */
 export async function feedTasks(
   run: Run,
   remote: RemoteRun,
   tasks: AsyncIterable<Task> | Iterable<RowTask>,
-  here: TaskFeed,
+  { here, note, keepNote }: Feeding,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
   // Not far ahead, if the addresses of uploaded pictures expire, or other runs need what is reserved.
@@ -40,6 +43,8 @@ export async function feedTasks(
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (run.stops.isStopping || rows.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
+    const fedUpToRow = rows.reduce((most, { row }) => Math.max(most, row.row), note().fedUpToRow);
+    if (fedUpToRow > note().fedUpToRow) await keepNote({ fedUpToRow });
     await feedBatch(remote, ++remote.batches, rows);
   };
   let unpaid: StopCause | undefined;

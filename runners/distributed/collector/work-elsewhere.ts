@@ -90,7 +90,7 @@ async function collect(
   const save = (row: PaidRow) => settled.next(row);
   const work = async (given: Parameters<typeof feedTasks>[2]) => {
     let isFed = false;
-    const feeding = feedTasks(run, remote, given, here)
+    const feeding = feedTasks(run, remote, given, { here, note, keepNote })
       .then(() => {
         isFed = true;
         woken();
