@@ -47,6 +47,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '40001': inTheWay,
   '40P01': inTheWay,
   '55P03': inTheWay,
+  '26000': () => behindPooler,
+  '42P05': () => behindPooler,
   '28P01': () =>
     'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
   '28000': (message) => `refuses connections from here: ${message} (see its pg_hba.conf).`,
@@ -61,6 +63,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
 };
 
+const behindPooler =
+  'is reached through a pooler in transaction mode, which keeps no prepared statements and no LISTEN: connect to PostgreSQL directly.';
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
 
 function byMessage(message: string, away: boolean): string {
