@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { nodeDisk } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
@@ -8,7 +9,6 @@ import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { databaseOfFolder } from '../start/what-is-left.js';
 import { plainText } from '../messages/plain-text.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 
@@ -64,7 +64,8 @@ export async function reconciled(
  * doubt, or like one of another run, until their records are copied.
  */
 async function refuseBehind(folder: string): Promise<void> {
-  const { note } = (await databaseOfFolder(folder, undefined)) ?? {};
+  const { readRunNote } = await import('../../distributed/collector/run-note.js');
+  const note = await readRunNote(nodeDisk, folder);
   if (note?.isOpen !== true) return;
   const why = `--statement: workers may have bought what is only in the database so far (${note.database}), and not in the books of this run`;
   throw new UsageError(
