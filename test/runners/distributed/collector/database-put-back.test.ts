@@ -49,10 +49,21 @@ it.each([
   },
 );
 
-const change = async (statement: string) => {
+/** Once more where a worker's transaction was in the way (40P01). */
+const change = async (statement: string): Promise<void> => {
   const database = new pg.Client(run.url);
   await database.connect();
-  await database.query(statement).finally(() => database.end());
+  const isInTheWay = await database
+    .query(statement)
+    .then(
+      () => false,
+      (error: unknown) => {
+        if ((error as { code?: string }).code !== '40P01') throw error;
+        return true;
+      },
+    )
+    .finally(() => database.end());
+  if (isInTheWay) await change(statement);
 };
 
 const isEachBoughtOnce = () => {
