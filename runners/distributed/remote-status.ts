@@ -11,6 +11,8 @@ export type RemoteStatus =
   | {
       readonly database: string;
       readonly state: RunState;
+      /** How many records of workers the folder does not have yet: what it says lacks them. */
+      readonly uncopied: number;
       readonly workers: readonly (WorkerState & {
         /** How long it has been silent, and when other workers get its rows. */
         readonly silence?: string;
@@ -37,7 +39,8 @@ export async function remoteStatus(
         const silence = describeSilence(worker);
         return { ...worker, ...(silence !== undefined && { silence }) };
       });
-      return { database, state: await readState({ pool }, run), workers };
+      const state = await readState({ pool }, run);
+      return { database, state, uncopied: Math.max(state.seq - note.collected, 0), workers };
     } finally {
       await pool.end();
     }

@@ -71,7 +71,10 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   if (!isDouble) context.toDo.rows = Math.max(context.toDo.rows - 1, 0);
   const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
-  if (isDouble) return reportDouble(context, outcome);
+  if (isDouble) {
+    warnOfDouble(context, outcome.id);
+    return reportMoney(context);
+  }
   if (options.deliver !== undefined) yield* lastOf(delivered(context, ended));
   report(context, row, outcome);
   yield ended;
@@ -92,10 +95,9 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
 }
 
 /** Reports that the row goes on with another purchase. */
-function reportDouble(context: PurchaseContext, { id }: OutcomeRecord): void {
+export function warnOfDouble({ events }: Pick<PurchaseContext, 'events'>, id: string): void {
   const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
-  context.events.next({ type: 'warning', code: 'double', message });
-  reportMoney(context);
+  events.next({ type: 'warning', code: 'double', message });
 }
 
 /** Books the cost of a row's purchase; a purchase that may have been made is held. A cost that is not believable stops the run. */

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, ReplyRecord, SavedOutputs } from '../journal/record.js';
 import { isRead, type InvalidRow, type Row, type RowRequest } from '../manifest/manifest-row.js';
 
@@ -27,6 +28,8 @@ export type Task =
       readonly what: 'send';
       /** The request as it is sent, if local pictures are replaced by URLs in it. */
       readonly wire?: RowRequest;
+      /** The price reserved for it in the ledger that runs share: another process sends it at no higher one. */
+      readonly mostPrice?: MicroDollars;
     })
   /** Poll its job. Without an `intent` the job was bought elsewhere. */
   | (TaskOfRow & {

@@ -27,6 +27,7 @@ export const exitCodes: Readonly<Record<string, number>> = {
   'journal-broken': 74,
   'journal-newer': 74,
   'journal-io': 74,
+  'run-gone': 74,
   disk: 74,
   'not-a-file': 74,
 };

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { nodeDisk } from '../../batch/formats.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { describeReconciliation } from '../../report/reconcile/describe-reconciliation.js';
 import { reconcileRun, type Reconciliation } from '../../report/reconcile/reconcile-run.js';
@@ -37,7 +38,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
 }
 
 /** Compares a run with an export. Errors of the export become `UsageError`s that name the options which may help. */
-export function reconciled(
+export async function reconciled(
   folder: string,
   statement: string,
   {
@@ -46,6 +47,7 @@ export function reconciled(
     timeColumn: time,
   }: Pick<OptionsOf<'settle'>, 'jobColumn' | 'amountColumn' | 'timeColumn'>,
 ): Promise<Reconciliation> {
+  await refuseBehind(folder);
   const columns = { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) };
   return reconcileRun(folder, statement, { columns }).catch((error: unknown) => {
     if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
@@ -55,6 +57,21 @@ export function reconciled(
       : undefined;
     throw new UsageError([error.message], hint);
   });
+}
+
+/**
+ * Workers go on where the run's own process is gone, and a charge for what they have bought looks like that of a row in
+ * doubt, or like one of another run, until their records are copied.
+ */
+async function refuseBehind(folder: string): Promise<void> {
+  const { readRunNote } = await import('../../distributed/collector/run-note.js');
+  const note = await readRunNote(nodeDisk, folder);
+  if (note?.isOpen !== true) return;
+  const why = `--statement: workers may have bought what is only in the database so far (${note.database}), and not in the books of this run`;
+  throw new UsageError(
+    [why],
+    'nothing is compared or settled: start the run again with --db first, which copies it',
+  );
 }
 
 type Purchase = Reconciliation['onlyInRun'][number];

@@ -125,7 +125,6 @@ async function settleByStatement(
 ): Promise<number> {
   if (options.job !== undefined || options.paid !== undefined || options.notSent || options.undo)
     throw new UsageError(['--statement says how each row ended: leave --job, --paid and --not-sent out']);
-  await refuseBehind(folder);
   const { rows, open } = await proposedSettlements(folder, ids, options, io);
   const lines = [
     ...rows.map((row) => plainText(lineOf(row), 500)),
@@ -141,17 +140,6 @@ async function settleByStatement(
     await write(folder, rows, options, io, true);
   }
   return open.length > 0 ? 1 : 0;
-}
-
-/**
- * Workers go on where the run's own process is gone, and a charge for what they have bought looks like that of a row in
- * doubt until their records are copied.
- */
-async function refuseBehind(folder: string): Promise<void> {
-  const { note } = (await databaseOfFolder(folder, undefined)) ?? {};
-  if (note?.isOpen !== true) return;
-  const why = `--statement: workers may have bought what is only in the database so far (${note.database}), and not in the books of this run`;
-  throw new UsageError([why], 'nothing is settled: start the run again with --db first, which copies it');
 }
 
 async function write(

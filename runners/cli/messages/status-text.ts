@@ -112,9 +112,14 @@ function limitsText({ summary }: RunStatus): string {
 export function remoteText(remote: RemoteStatus, now: number): string[] {
   const database = plainText(remote.database, 200);
   if ('problem' in remote) return fact('database', `${database}: ${plainText(remote.problem, 500)}`);
-  const { state, workers } = remote;
+  const { state, uncopied, workers } = remote;
   const { open, inFlight, stop } = state;
-  const parts = [`${formatCount(open)} wait`, `${formatCount(inFlight)} in flight`, stop && 'stopped'];
+  const parts = [
+    `${formatCount(open)} wait`,
+    `${formatCount(inFlight)} in flight`,
+    uncopied > 0 && `${countOf(uncopied, 'record')} still to be copied`,
+    stop && 'stopped',
+  ];
   return [
     ...fact('database', `${database}: ${listed(parts)}`),
     ...(workers.length === 0

@@ -8,6 +8,7 @@ import { slackRows } from '../../batch/journal/repair-journal.js';
 import { HashIndex } from '../../batch/journal/rows/hash-index.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-ledger.js';
+import type { RunNote } from './run-note.js';
 
 /** How far the journal of a folder has the records of a database. */
 export interface Copied {
@@ -31,18 +32,20 @@ const pageRecords = 1_000;
 /**
  * Appends the records of a database that the journal does not have. They are copied word for word and in order, so the
  * journal has all records up to the last one that is found in it. The search starts at the noted position, because the
- * process may have died between copying and noting. With `isOther`, the positions of the journal's records have changed.
+ * process may have died between copying and noting. With `isOther`, the positions of the journal's records have changed; with
+ * `hasAppended` the journal has to be opened again, because it has records that it did not have when it was opened.
  *
  * @throws {JournalError} `journal-broken` if it lacks records that it had, and `repair` is false
  */
 export async function copyBehind(
   copying: Copying,
   journal: Journal,
-  noted: Copied,
-): Promise<Copied & { readonly copied: number; readonly isOther: boolean }> {
+  noted: Copied & Pick<RunNote, 'fedUpToRow'>,
+): Promise<Copied & { readonly isOther: boolean; readonly hasAppended: boolean }> {
   const found = await findLast(copying, journal, noted);
   const last = found ?? (await findLast(copying, journal, nothing)) ?? nothing;
-  if (last.collected < noted.collected) await noteLost(copying, journal, noted, last);
+  const isLost = last.collected < noted.collected;
+  if (isLost) await noteLost(copying, journal, noted, last);
   let copied = 0;
   let { collected } = last;
   for await (const page of pagesBehind(copying, collected)) {
@@ -51,21 +54,30 @@ export async function copyBehind(
     collected = page.at(-1)?.seq ?? collected;
   }
   const among = copied > 0 ? journal.recovered.records : last.among;
-  return { copied, collected, among, isOther: found === undefined };
+  return { collected, among, isOther: found === undefined, hasAppended: copied > 0 || isLost };
 }
 
 /** Holds rows that a start without the database may have sent, because its records may have been lost too. */
 async function noteLost(
   { out, repair, scheduler }: Copying,
   journal: Journal,
-  { collected: had }: Copied,
+  { collected: had, fedUpToRow }: Copied & Pick<RunNote, 'fedUpToRow'>,
   { collected: has, lastRow }: Found,
 ): Promise<void> {
   const why = `distributed.json says that it had the first ${had} records of the database, and it has ${has} of them that the database has too (was that put back to an earlier state?)`;
   if (!repair) throw journalWithout(out, why);
-  const heldUpToRow = Math.max(journal.recovered.lastRow, lastRow) + slackRows;
+  const known = Math.max(journal.recovered.lastRow, lastRow);
+  const heldUpToRow = Math.max(known + slackRows, fedUpToRow);
   const repaired = { k: 'repaired', at: scheduler.now(), missing: had - has, heldUpToRow } as const;
   await lastValueFrom(journal.append(repaired));
+}
+
+/** Holds the rows that workers may have sent, because the database is lost, with their records. */
+export async function holdFed(journal: Journal, { fedUpToRow }: RunNote, at: number): Promise<void> {
+  const { lastRow } = journal.recovered;
+  // Notes of older versions do not say how many rows were fed.
+  const heldUpToRow = fedUpToRow > 0 ? Math.max(fedUpToRow, lastRow) : lastRow + slackRows;
+  await lastValueFrom(journal.append({ k: 'repaired', at, missing: 1, heldUpToRow }));
 }
 
 interface Found extends Copied {

@@ -9,6 +9,14 @@ import { UnknownPosts } from './unknown-posts.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
 
+/** The rows of this start in the database, by their ids. */
+interface Fed {
+  /** The purchases of rows that are polled, which earlier starts booked. */
+  readonly bought: ReadonlyMap<string, IntentRecord>;
+  /** Rows that were fed under the cap of a day, until their ends are known. */
+  readonly reserved: Pick<Map<string, unknown>, 'delete'>;
+}
+
 /** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
@@ -27,8 +35,7 @@ export class RecordCopier {
 
   constructor(
     private readonly run: Run,
-    /** The purchases of rows that are polled, which earlier starts booked. */
-    private readonly bought: ReadonlyMap<string, IntentRecord>,
+    private readonly remote: Fed,
     /** Called with each row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
   ) {
@@ -97,7 +104,8 @@ export class RecordCopier {
 
   private replied(reply: ReplyRecord, isLast: boolean): Observable<unknown> {
     const { run } = this;
-    const intent = this.purchases.get(reply.id)?.intent ?? this.bought.get(reply.id);
+    const intent = this.purchases.get(reply.id)?.intent ?? this.remote.bought.get(reply.id);
+    this.remote.reserved.delete(reply.id);
     this.unknownPosts.answered(reply.id);
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
@@ -120,10 +128,11 @@ export class RecordCopier {
 
   private ended(outcome: OutcomeRecord, more: readonly RowRecord[]): Observable<unknown> {
     const { id, cost, source } = outcome;
-    const { reply, intent = this.bought.get(id) } = this.purchases.get(id) ?? {};
+    const { reply, intent = this.remote.bought.get(id) } = this.purchases.get(id) ?? {};
     this.purchases.delete(id);
     this.unknownPosts.ended(outcome);
-    if (outcome.status === 'failed' && outcome.error.code === 'unknown' && intent !== undefined)
+    if (outcome.status === 'completed' || outcome.error.code !== 'unknown') this.remote.reserved.delete(id);
+    else if (intent !== undefined)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
     const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };

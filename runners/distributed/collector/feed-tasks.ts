@@ -13,25 +13,29 @@ import { inTransaction, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
+import type { NoteKeeper } from './run-note.js';
 
 /** Rows fed in one transaction. */
 const batchRows = 500;
 /** The minimum number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
 
-/**
- * Feeds the tasks of this start to the workers, as many at a time as they need. Tasks that need no worker go to `here`. Ends
- * when all are fed, or the run stops.
- */
+interface Feeding extends NoteKeeper {
+  /** Receives the tasks that need no worker. */
+  readonly here: TaskFeed;
+}
+
+/** Feeds the tasks of this start to the workers, as many at a time as they need. Ends when all are fed, or the run stops. */
 export async function feedTasks(
   run: Run,
   remote: RemoteRun,
   tasks: AsyncIterable<Task> | Iterable<RowTask>,
-  here: TaskFeed,
+  { here, note, keepNote }: Feeding,
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
-  // Not far ahead, because the addresses of uploaded pictures expire.
-  const ahead = run.pictures.host === undefined ? Math.max(limit, leastAhead) : limit;
+  // Not far ahead, if the addresses of uploaded pictures expire, or other runs need what is reserved.
+  const isFar = run.pictures.host === undefined && run.money.shared === undefined;
+  const ahead = isFar ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
   const feed = async () => {
     const rows = batch;
@@ -39,13 +43,22 @@ export async function feedTasks(
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (run.stops.isStopping || rows.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
+    const fedUpToRow = rows.reduce((most, { row }) => Math.max(most, row.row), note().fedUpToRow);
+    if (fedUpToRow > note().fedUpToRow) await keepNote({ fedUpToRow });
     await feedBatch(remote, ++remote.batches, rows);
   };
   let unpaid: StopCause | undefined;
   for await (const task of tasks) {
-    if (task.what !== 'send' && task.what !== 'poll') await here.give(task);
-    else if ((unpaid = await whyUnpaid(run, task)) !== undefined) break;
-    else batch = batch.concat((await withAddresses(run, task)) ?? []);
+    if (task.what !== 'send' && task.what !== 'poll') {
+      await here.give(task);
+      continue;
+    }
+    const paid = await withReservation(run, remote, task);
+    if ('exitCode' in paid) {
+      unpaid = paid;
+      break;
+    }
+    batch = batch.concat((await withAddresses(run, paid)) ?? []);
     if (batch.length >= Math.min(batchRows, ahead)) await feed();
   }
   await feed();
@@ -55,12 +68,17 @@ export async function feedTasks(
   run.stops.stop(unpaid);
 }
 
-/** Checks the cap that runs share; the database checks the run's own cap. */
-async function whyUnpaid(run: Run, task: RowTask): Promise<StopCause | undefined> {
+/**
+ * Reserves the row's price under the cap that runs share; the database checks the run's own cap. Returns why the run stops if
+ * there is no room for it.
+ */
+async function withReservation(run: Run, remote: RemoteRun, task: RowTask): Promise<RowTask | StopCause> {
   const { shared, prices } = run.money;
-  if (shared === undefined || task.what === 'poll' || isRead(task.row)) return undefined;
+  if (shared === undefined || task.what === 'poll' || isRead(task.row)) return task;
   const price = prices.priceOf(task.row);
-  return (await shared.reserve(task.row.id, price)) ? undefined : shared.whyStop(price);
+  if (!(await shared.reserve(task.row.id, price))) return shared.whyStop(price);
+  remote.reserved.set(task.row.id, { task, price: price ?? 0 });
+  return { ...task, mostPrice: price ?? 0 };
 }
 
 /**

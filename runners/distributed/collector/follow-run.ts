@@ -55,7 +55,7 @@ export async function followRun(following: Following): Promise<void> {
     count(1);
     following.save({ ...row, free: () => count(-1) });
   };
-  const copier = new RecordCopier(run, remote.bought, save);
+  const copier = new RecordCopier(run, remote, save);
   const prices = new HigherPrices(following);
   const standstill = new Standstill(following);
   const seam = new RecordSeam({ stops: run.stops, keepNote });

@@ -1,9 +1,12 @@
 import { lastValueFrom } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
+import { warnOfDouble } from '../../batch/end/end-row.js';
 import { rowsOf } from '../../batch/end/named-rows.js';
-import type { Journal } from '../../batch/journal/journal.js';
+import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
+import { retriesUnknown } from '../../batch/row/decide-row.js';
 import { goingOnWith } from '../../batch/row/left-rows.js';
+import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { RowTask } from '../../batch/row/task.js';
 import { dropStored, readStored } from '../callbacks/callbacks-table.js';
@@ -80,6 +83,46 @@ export async function foundTasks({ callbacks, journal, money, options, stops }: 
     tasks.push(task);
   }
   return tasks;
+}
+
+/**
+ * Tasks for rows that workers have left because only the collector can reserve their prices in the ledger that runs share:
+ * their prices have risen, or they are sent again after a request that may have been accepted. What is reserved for rows that
+ * were not sent is released. Call it when no worker has a row.
+ */
+export async function tasksToReserve(run: Run, { reserved, doubles }: RemoteRun): Promise<RowTask[]> {
+  const { callbacks, money, options, stops, journal, projections } = run;
+  const fed = new Map(reserved);
+  reserved.clear();
+  const tasks: RowTask[] = [];
+  const { records } = journal;
+  for (const [id, row] of await rowsOf(journal.journal, fed)) {
+    const { task, price = 0 } = fed.get(id) ?? {};
+    if (task === undefined) continue;
+    const again = { ...task, attempts: row.attempts };
+    if (row.status === 'open') {
+      money.ledger.release(id);
+      if (!stops.isStopping && (money.prices.priceOf(task.row) ?? 0) > price) tasks.push(again);
+    } else if (row.status === 'unknown' && !stops.isStopping && callbacks?.named.has(id) !== true) {
+      const times = doubles.get(id) ?? 0;
+      if (!retriesUnknown(options, times)) continue;
+      doubles.set(id, times + 1);
+      await sendAgain(run, row);
+      tasks.push(again);
+    }
+  }
+  if (journal.records > records) await projections.catchUp();
+  return tasks;
+}
+
+/** Reopens a row whose request may have been accepted. The money of that request stays in doubt. */
+async function sendAgain(run: Run, row: RowRecords): Promise<void> {
+  const { events, journal, options, toDo } = run;
+  const reopened = reopenRecord(row, { at: options.scheduler.now(), why: 'retry', to: 'buy' });
+  await lastValueFrom(journal.append(reopened));
+  toDo.rows += 1;
+  events.next({ type: 'reopened', id: row.id, row: row.intent?.row ?? 0, isOfThisStart: true });
+  warnOfDouble(run, row.id);
 }
 
 /** The endpoints of the rows that are read. */

@@ -9,6 +9,7 @@ import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
 import { explainDatabase, isAway, DatabaseError } from '../database/database-error.js';
 import { findRun } from '../table/runs.js';
+import { holdFed } from './copy-behind.js';
 import { openWithAllRecords, recallRows } from './open-with-all-records.js';
 import {
   keepingNote,
@@ -39,7 +40,7 @@ export type CollectorOptions = Pick<
 /**
  * Opens the folder of a run over a database. First it asks workers to give back the rows that they have.
  *
- * @throws {MillraceError} `usage` if the database does not know the run of this folder
+ * @throws {MillraceError} `usage` if the database does not know the run of this folder, unless `repair` is true
  */
 export async function openCollector(
   out: string,
@@ -56,7 +57,12 @@ export async function openCollector(
   try {
     const first = await noteOf(found, database, read);
     const run = await findRun(database, first.key);
-    if (first.isOpen && run === undefined) throw notThere(out, first, database.shown);
+    if (first.isOpen && run === undefined) {
+      if (!repair) throw notThere(out, first, database.shown);
+      const behind = await read();
+      await holdFed(behind, first, scheduler.now());
+      await behind.close();
+    }
     // The journal already has all records of the other database.
     const known = first.isBegun && run === undefined ? newRunNote(database) : first;
     const keeper = keepingNote(disk, out, known, database);
@@ -106,7 +112,7 @@ function journalOf(journal: Journal, connected: ConnectedDatabase, database: Dat
 function notThere(out: string, note: RunNote, shown: string): MillraceError {
   const message =
     `The run in ${out} is in the database ${note.database}, but ${shown} does not know it: rows of it may be on their way there. ` +
-    'Nothing was sent. Name that database, or choose another --out.';
+    'Nothing was sent. Name that database. If it is gone for good, --repair goes on without it: rows that it may have bought are in doubt then.';
   return new MillraceError('usage', message);
 }
 

@@ -83,10 +83,10 @@ export async function openWithAllRecords(parts: OpeningParts): Promise<Journal> 
   const { database, run, start, scheduler, keeper, open } = parts;
   let journal = await open();
   const reopen = () => journal.close().then(open);
-  const { copied, isOther, ...position } = await copyBehind(parts, journal, keeper.note());
+  const { hasAppended, isOther, ...position } = await copyBehind(parts, journal, keeper.note());
   await withdrawRows(database, run, start);
   await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
-  if (copied > 0) journal = await reopen();
+  if (hasAppended) journal = await reopen();
   const named = await namedRecords(parts, journal, scheduler.now());
   if (named.length > 0) {
     await lastValueFrom(merge(...named.map((record) => journal.append(record))));

@@ -1,6 +1,8 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
+import type { RowTask } from '../../batch/row/task.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 import { RunTaken } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
@@ -13,11 +15,21 @@ import type { RunStart } from '../table/runs.js';
  */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 
+/** A row to send, and the price that is reserved for it in the ledger that runs share. */
+export interface ReservedRow {
+  readonly task: RowTask;
+  readonly price: MicroDollars;
+}
+
 /** The run in the database, as the collector last saw it. */
 export class RemoteRun {
   private readonly seen = new Subject<void>();
   /** The purchases of rows that are polled, by their ids. */
   readonly bought = new Map<string, IntentRecord>();
+  /** Rows to send whose price is reserved in the ledger that runs share, until their ends are known, by their ids. */
+  readonly reserved = new Map<string, ReservedRow>();
+  /** How often this start has sent such a row again after a request that may have been accepted, by its id. */
+  readonly doubles = new Map<string, number>();
   /** How many batches of rows this start has fed. */
   batches = 0;
   /** Emits when there may be something new. */

@@ -79,8 +79,15 @@ function askUntilBack({ stops, options, events }: Run): Ask {
   });
   return (question) =>
     link.insist(question).catch((error: unknown) => {
-      throw isAway(error) ? explainDatabase(error, 'of the run') : error;
+      throw isAway(error) ? explainDatabase(error, 'of the run') : asFailed(error);
     });
+}
+
+/** An error of PostgreSQL that does not pass: somebody has changed the tables, or what the user may do. */
+function asFailed(error: unknown): unknown {
+  if (!(error instanceof Error) || !('severity' in error)) return error;
+  const { message } = explainDatabase(error, 'of the run');
+  return new MillraceError('journal-io', `${message} Put it right and run again.`, { cause: error });
 }
 
 function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {

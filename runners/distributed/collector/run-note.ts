@@ -23,6 +23,8 @@ const noteSchema = elsewhereSchema.extend({
    * anywhere. @defaultValue 0
    */
   among: z.number().default(0),
+  /** Rows of the manifest beyond this number were never in the database. @defaultValue 0 */
+  fedUpToRow: z.number().default(0),
   /** The jobs of this many of the journal's first records are in the database. @defaultValue 0 */
   named: z.number().default(0),
 });
@@ -45,7 +47,17 @@ export function newRunNote(
 ): RunNote {
   const isBegun = lost !== undefined;
   const { key, database } = lost ?? { key: randomUUID(), database: shown };
-  return { key, database, isEmbedded, isBegun, isOpen: isBegun, collected: 0, among: 0, named: 0 };
+  return {
+    key,
+    database,
+    isEmbedded,
+    isBegun,
+    isOpen: isBegun,
+    collected: 0,
+    among: 0,
+    fedUpToRow: 0,
+    named: 0,
+  };
 }
 
 /** Keeps the note in the folder. */
@@ -61,11 +73,16 @@ export function keepingNote(
   { shown, isEmbedded }: { shown: string; isEmbedded: boolean },
 ): NoteKeeper {
   let known = first;
+  // One after the other, because rows are fed while records are copied.
+  let written: Promise<unknown> = Promise.resolve();
+  const write = () => replaceFile(disk, elsewherePath(out), `${JSON.stringify(known)}\n`);
   return {
     note: () => known,
-    keepNote: async (change) => {
+    keepNote: (change) => {
       known = { ...known, ...change, database: shown, isEmbedded };
-      await replaceFile(disk, elsewherePath(out), `${JSON.stringify(known)}\n`);
+      const writing = written.then(write);
+      written = writing.catch(() => undefined);
+      return writing;
     },
   };
 }

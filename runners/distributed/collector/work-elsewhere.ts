@@ -25,7 +25,7 @@ import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopStart } from '../table/runs.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
-import { foundTasks, nameCalled, nameJobs } from './name-jobs.js';
+import { foundTasks, nameCalled, nameJobs, tasksToReserve } from './name-jobs.js';
 import type { Collector } from './open-collector.js';
 import { RemoteRun, type Ask } from './remote-run.js';
 import { watchWorkers } from './watch-workers.js';
@@ -90,7 +90,7 @@ async function collect(
   const save = (row: PaidRow) => settled.next(row);
   const work = async (given: Parameters<typeof feedTasks>[2]) => {
     let isFed = false;
-    const feeding = feedTasks(run, remote, given, here)
+    const feeding = feedTasks(run, remote, given, { here, note, keepNote })
       .then(() => {
         isFed = true;
         woken();
@@ -104,8 +104,8 @@ async function collect(
   };
   try {
     await work(tasks);
-    for (let named = await foundTasks(run); named.length > 0; named = await foundTasks(run))
-      await work(named);
+    const goingOn = async () => [...(await foundTasks(run)), ...(await tasksToReserve(run, remote))];
+    for (let more = await goingOn(); more.length > 0; more = await goingOn()) await work(more);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
   } finally {
@@ -152,7 +152,9 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
   return {
     ...given,
     ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
-    ...{ onUnknown, pollCostMs, download },
+    ...{ pollCostMs, download },
+    // A request that is sent again is reserved in the ledger that runs share first, by this process.
+    onUnknown: run.money.shared === undefined ? onUnknown : 'hold',
     ...(lowPriority && { lowPriority }),
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(paths.length > 0 && { saveOutput: paths.map(({ text }) => text) }),

@@ -39,11 +39,16 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '57P03': awayBecause('it is starting up, or shutting down'),
   '53300': awayBecause('it has too many connections already (max_connections)'),
   '53100': awayBecause('its disk is full'),
+  '53200': awayBecause('it is out of memory'),
   '57014': () => 'gave up a statement that another user cancelled.',
   '25P03': () => 'ended a transaction that was idle for too long: this machine may be very busy.',
+  '25P04': () => 'ended a transaction that took too long (transaction_timeout).',
   '25006': () => 'is read-only: it is a standby, or about to become one.',
   '40001': inTheWay,
   '40P01': inTheWay,
+  '55P03': inTheWay,
+  '26000': () => behindPooler,
+  '42P05': () => behindPooler,
   '28P01': () =>
     'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
   '28000': (message) => `refuses connections from here: ${message} (see its pg_hba.conf).`,
@@ -58,6 +63,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
 };
 
+const behindPooler =
+  'is reached through a pooler in transaction mode, which keeps no prepared statements and no LISTEN: connect to PostgreSQL directly.';
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
 
 function byMessage(message: string, away: boolean): string {
@@ -78,10 +85,10 @@ function innermost(error: unknown): { code?: string; message: string } {
 }
 
 /**
- * PostgreSQL's codes for temporary states: it starts, stops, has too many connections or no room on its disk, or cannot
- * use its files; another transaction was in the way, this one was idle for too long, or somebody cancelled it.
+ * PostgreSQL's codes for temporary states: it starts, stops, has too many connections, too little memory or no room on its
+ * disk, or cannot use its files; another transaction was in the way, this one took too long, or somebody cancelled it.
  */
-const passing = /^(08|57P|57014|53100|53300|58|40001|40P01|25006|25P03)/;
+const passing = /^(08|57P|57014|53|58|40001|40P01|55P03|25006|25P0[34])/;
 const ofTheNet = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_AGAIN|NOTFOUND)/;
 
 /** Whether this error of the driver means that the database cannot be reached now. */

@@ -24,6 +24,16 @@ const connectMs = 10_000;
 const silentMs = 5_000;
 /** The database notices within 25 s that a machine is gone. */
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+/**
+ * Settings that do not depend on the user, the database or the server: a crash must not lose an intent whose POST was sent, a
+ * statement that has waited for a lock must see what was committed meanwhile, and nothing but `query_timeout` ends a statement.
+ */
+const ownSettings = {
+  synchronous_commit: 'on',
+  default_transaction_isolation: 'read\\ committed',
+  statement_timeout: 0,
+  lock_timeout: 0,
+};
 
 /**
  * Opens a pool of connections, after one trial connection that reports a wrong address or password at once.
@@ -73,7 +83,7 @@ function configOf(
     ...{ idle_in_transaction_session_timeout: silentMs, query_timeout: answerMs },
     // Statements are sent without waiting for the answers to earlier ones.
     ...{ pipeline: true },
-    options: Object.entries(keepAlive)
+    options: Object.entries({ ...keepAlive, ...ownSettings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     // An idle pool does not keep the process alive.

@@ -54,7 +54,7 @@ export interface Committed {
   /** The number before that of the group's first record. */
   readonly after: number;
   readonly claimed: readonly TableRow[];
-  /** How many rows were skipped because the caps of their values are reached. */
+  /** How many rows left the database unsent: the caps of their values are reached, or their prices have risen. */
   readonly left: number;
   /** How many rows of the run no worker has. */
   readonly waiting: number;

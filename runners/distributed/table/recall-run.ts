@@ -4,6 +4,7 @@ import { places, type Place } from '../queue/row-queue.js';
 import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
+import { seatsOrRows } from './seats.js';
 
 /**
  * Takes over a run for a new start, after which earlier starts can change nothing. Its workers are asked to give back the rows;
@@ -23,13 +24,13 @@ export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   });
 }
 
-/** How many workers have a seat at the run, and how many rows they have. */
+/** How many workers have a seat or rows of the run, and how many rows they have. */
 export async function countSeats(
   { pool }: RunDatabase,
   run: number,
 ): Promise<{ seats: number; rows: number }> {
   const { rows } = await pool.query<{ seats: number; rows: number }>(
-    `select (select count(*)::int from millrace.seats s where s.run = l.run) as seats, in_flight as rows
+    `select (select count(*)::int from (${seatsOrRows}) s where s.run = l.run) as seats, in_flight as rows
      from millrace.ledgers l where run = $1`,
     [run],
   );

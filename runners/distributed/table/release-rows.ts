@@ -15,7 +15,7 @@ import { giveSeatUp, type Seat } from './seats.js';
 
 /**
  * Takes away a worker's seat at a run and releases its rows, so that other workers continue them from their records. A request
- * without an answer ends as `unknown`. Does nothing if the worker has no seat, or if `isDue` returns false.
+ * without an answer ends as `unknown`. Does nothing if the worker has neither seat nor rows, or if `isDue` returns false.
  */
 export async function releaseSeat(
   { pool, queue }: RunDatabase,
@@ -25,7 +25,8 @@ export async function releaseSeat(
   const { run, worker } = seat;
   await inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
-    if (!(await isDue(on)) || !(await giveSeatUp(on, seat))) return;
+    if (!(await isDue(on))) return;
+    await giveSeatUp(on, seat);
     await release({ on, queue, run, ledger }, await rowsOfWorker(on, run, worker));
     await saveLedger(on, run, ledger);
     await wakeWorkers(on, run, 'rows');

@@ -146,7 +146,8 @@ async function deal({ on, queue, run }: RowsChange, place: Place, most: number):
 
 /**
  * Assigns rows to a worker and reserves their prices. If a row does not fit under the cap, it and all rows after it stay in the
- * queue, and `isUnfit` is true. Rows that do not fit under the cap of their value are deleted and counted in `left`.
+ * queue, and `isUnfit` is true. Rows that do not fit under the cap of their value, or that cost more than is reserved in the
+ * ledger that runs share, are deleted and counted in `left`.
  */
 export async function takeRows(
   { on, queue, run, ledger }: RowsChange,
@@ -162,6 +163,10 @@ export async function takeRows(
   for (const row of dealt) {
     const { item, task } = row;
     const price = task.what === 'poll' ? row.reserved : claim.priceOf(task);
+    if (isDearer(task, price)) {
+      full.push(item);
+      continue;
+    }
     const fits = task.what === 'poll' || (stay.length === 0 && fitsUnderCaps(ledger, item, price));
     if (fits === false) stay.push(row);
     else if (fits !== true) full.push(item);
@@ -181,6 +186,11 @@ export async function takeRows(
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
   return { claimed, isUnfit: stay.length > 0, left: full.length };
+}
+
+/** Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first. */
+function isDearer(task: RowTask, price: MicroDollars | null): boolean {
+  return task.what === 'send' && task.mostPrice !== undefined && (price ?? 0) > task.mostPrice;
 }
 
 /** Whether an amount fits under the cap of the run; or the value whose cap has no room for it. */

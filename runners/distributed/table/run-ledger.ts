@@ -51,7 +51,10 @@ export class RunGone extends MillraceError {
   static override readonly name: string = 'RunGone';
 
   constructor(run: number) {
-    super('run-gone', `the database does not know run ${run} any more`);
+    super(
+      'run-gone',
+      `The database does not know run ${run} any more: it was deleted there, with the latest records of its rows. Run again with --repair, which holds the rows that may have been bought.`,
+    );
   }
 }
 

@@ -52,13 +52,12 @@ export async function noteHunger(
   ]);
 }
 
-/** Returns false if the worker has no seat. */
-export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<boolean> {
-  const { rowCount } = await on.query('delete from millrace.seats where run = $1 and worker = $2', [
-    run,
-    worker,
-  ]);
-  return rowCount === 1;
+/** SQL for the workers that have seats or rows: whoever has rows has a seat, unless somebody has deleted it by hand. */
+export const seatsOrRows =
+  'select run, worker from millrace.seats union select run, worker from millrace.rows where worker is not null';
+
+export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<void> {
+  await on.query('delete from millrace.seats where run = $1 and worker = $2', [run, worker]);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { type Transaction, wakeCollector } from '../database/transaction.js';
 import { hasOverdueRow, releaseSeat } from './release-rows.js';
 import type { RunDatabase } from './run-ledger.js';
-import type { Seat } from './seats.js';
+import { seatsOrRows, type Seat } from './seats.js';
 
 /** How often a worker sends a heartbeat. */
 export const heartbeatMs = 5_000;
@@ -103,11 +103,14 @@ export async function noteTrouble(
 const isSilent = `not exists (select from millrace.workers w where w.worker = s.worker
   and seen_at > clock_timestamp() - $1::float8 * interval '1 ms')`;
 
-/** Releases the rows of dead workers. Every worker and collector calls this regularly. */
+/**
+ * Releases the rows of dead workers, and those of workers whose seats somebody has deleted by hand. Every worker and collector
+ * calls this regularly.
+ */
 export async function sweep(database: RunDatabase): Promise<void> {
   const { pool } = database;
   const { rows } = await pool.query<Seat>(
-    `select run, worker from millrace.seats s where ${isSilent} order by run`,
+    `select run, worker from (${seatsOrRows}) s where ${isSilent} order by run`,
     [silentAfterMs],
   );
   for (const seat of rows) await releaseSeat(database, seat, (on) => isDead(on, seat));

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSharedRun, type SharedRun } from '../../support/shared-run.js';
 
@@ -43,4 +45,11 @@ it('tells what the folder knows while the database is away', async () => {
   ) as Record<string, unknown>;
   expect(there).toBeDefined();
   expect(known).toEqual(same);
+});
+
+it('says how many records of workers the folder lacks, which its own numbers do not count', async () => {
+  const path = join(run.folder.out, 'distributed.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(run.folder.text('distributed.json')), collected: 1 }));
+  const { stdout } = await run.call('status', 'out', '--db', run.url);
+  expect(stdout).toMatch(/: 0 wait, 0 in flight, 3 records still to be copied$/m);
 });

@@ -60,17 +60,19 @@ describe('millrace reconcile', () => {
     expect((await call('--statement', 'export.csv', ...named)).code).toBe(0);
   });
 
-  it('settles nothing by a statement while workers may have bought what the books lack', async () => {
+  it('compares nothing with a statement, and settles nothing by it, while workers may have bought what the books lack', async () => {
     const note = { key: 'a-run', database: 'postgres://db.example/millrace', isEmbedded: false };
     const keepNote = (isOpen: boolean) =>
       work.write('out/distributed.json', [JSON.stringify({ ...note, isBegun: true, isOpen, collected: 0 })]);
-    const settle = () => millrace(['settle', 'out', '--statement', 'out/costs.csv'], { cwd: work.folder });
-    await keepNote(true);
-    const { code, stderr } = await settle();
+    const by = (name: string) => millrace([name, 'out', '--statement', 'out/costs.csv'], { cwd: work.folder });
     const behind = `workers may have bought what is only in the database so far (${note.database})`;
-    expect([code, stderr]).toEqual([2, expect.stringContaining(behind)]);
-    await keepNote(false);
-    expect((await settle()).code).toBe(0);
+    for (const name of ['settle', 'reconcile']) {
+      await keepNote(true);
+      const { code, stderr } = await by(name);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(behind)]);
+      await keepNote(false);
+      expect((await by(name)).code).toBe(0);
+    }
   });
 
   it('names line and column of what it cannot read, and what is not there', async () => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
@@ -11,9 +12,11 @@ afterEach(() => run.close());
 
 const results = () => run.folder.text('results.jsonl').split('\n').length - 1;
 
+/** The ledger first: workers lock it before they write records. */
+const withoutRecords = 'update millrace.ledgers set seq = 0; delete from millrace.records';
+
 it.each([
-  // The ledger first: who has it locked writes no records meanwhile.
-  ['and has fewer records', `update millrace.ledgers set seq = 0; delete from millrace.records`],
+  ['and has fewer records', withoutRecords],
   ['and has others since', `update millrace.records set record = replace(record, '"at":1', '"at":2')`],
 ])(
   'stops where the database is put back %s: nothing is copied behind a gap [fault 19b]',
@@ -26,9 +29,7 @@ it.each([
     await run.work();
     const collecting = run.collect({ concurrency: 2 });
     await until(() => results() >= 6);
-    const database = new pg.Client(run.url);
-    await database.connect();
-    await database.query(putBack).finally(() => database.end());
+    await change(putBack);
     const end = await collecting;
     expect([end.exitCode, end.reason]).toEqual([
       74,
@@ -46,3 +47,64 @@ it.each([
     expect(new Set(inputs).size).toBe(inputs.length);
   },
 );
+
+const change = async (statement: string): Promise<void> => {
+  const database = new pg.Client(run.url);
+  await database.connect();
+  await database.query(statement).finally(() => database.end());
+};
+
+const isEachBoughtOnce = () => {
+  const inputs = run.emulator.bill().map(({ input }) => JSON.stringify(input));
+  return new Set(inputs).size === inputs.length;
+};
+
+it('--repair holds the rows that were fed, however far they are from each other in the manifest', async () => {
+  const apart = 1_100;
+  run.folder.manifest(
+    Array.from({ length: 10 * apart }, (_, n) => ({
+      id: `r${n}`,
+      endpoint: 'echo',
+      input: { n, sleepMs: 300 },
+    })),
+  );
+  const options = { concurrency: 2, only: Array.from({ length: 10 }, (_, n) => `r${n * apart}`) };
+  await run.work();
+  const collecting = run.collect(options);
+  await until(() => results() >= 2);
+  await change(withoutRecords);
+  expect((await collecting).exitCode).toBe(74);
+  const { exitCode, summary } = await run.collect({ ...options, repair: true });
+  expect([exitCode, summary.rows.completed + summary.rows.failed]).toEqual([6, 10]);
+  expect(isEachBoughtOnce()).toBe(true);
+});
+
+it('--repair goes on where the database is lost: rows that workers may have bought are in doubt', async () => {
+  run.folder.manifest(
+    Array.from({ length: 40 }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 100 } })),
+  );
+  // Under the cap of a day, only a few rows are fed ahead.
+  const ledgerFile = join(run.folder.path, 'ledger.jsonl');
+  const options = { concurrency: 1, assumePriceUsd: 0.01, maxCostPerDayUsd: 1, ledgerFile };
+  const worker = await run.work();
+  const collecting = run.collect(options);
+  await until(() => results() >= 3);
+  await change('drop schema millrace cascade; drop schema millrace_queue cascade');
+  const end = await collecting;
+  expect([end.exitCode, end.reason]).toEqual([
+    74,
+    expect.stringMatching(/^The database of the run cannot be used/),
+  ]);
+  await worker().catch(() => undefined);
+  const refused = await run.collect(options);
+  expect([refused.exitCode, refused.reason]).toEqual([
+    2,
+    expect.stringContaining('--repair goes on without it'),
+  ]);
+  await run.work();
+  const repaired = await run.collect({ ...options, repair: true });
+  const { completed, failed, toDo } = repaired.summary.rows;
+  expect([repaired.exitCode, completed + failed, toDo]).toEqual([6, 40, 0]);
+  expect(failed).toBeLessThan(10);
+  expect(isEachBoughtOnce()).toBe(true);
+});

@@ -1,6 +1,10 @@
-import { defer, finalize, of } from 'rxjs';
+import { defer, finalize, of, Subject } from 'rxjs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { openSharedLedger } from '../../../../runners/batch/start/money/open-shared-ledger.js';
+import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
+import { toUsd } from '../../../../src/contract/micro-dollars.js';
 import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
 import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
@@ -8,6 +12,7 @@ import type { Transport } from '../../../../src/transport/transport.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
 import { replied } from '../../../support/virtual-time.js';
+import { until } from '../../../support/until.js';
 import pg from 'pg';
 
 let database: TestDatabase;
@@ -21,6 +26,12 @@ beforeEach(async () => {
   run = await openSharedRun(database);
 });
 afterEach(() => run.close());
+
+/** Another service for this run. */
+async function useService(options: EmulatorOptions): Promise<void> {
+  await run.close();
+  run = await openSharedRun(database, options);
+}
 
 const jobs = (count: number, input: object = {}) =>
   Array.from({ length: count }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, ...input } }));
@@ -69,6 +80,96 @@ it('--max-cost-per-day counts what other runs have bought, local ones among them
   expect([there.exitCode, there.summary.rows.completed]).toEqual([3, 5]);
   expect(run.emulator.bill()).toHaveLength(5);
 });
+
+/** The options of a start under the cap of a day, and what its ledger holds. */
+function underDayCap(capUsd: number) {
+  const ledgerFile = join(run.folder.path, 'ledger.jsonl');
+  const options = { assumePriceUsd: 0.01, concurrency: 2, maxCostPerDayUsd: capUsd, ledgerFile };
+  const taken = async () => {
+    const opened = await openSharedLedger({
+      ...{ disk: nodeDisk, now: Date.now, out: run.folder.out, path: ledgerFile, capUsd },
+    });
+    const reserved = (await opened.outstanding()).map(({ id }) => id);
+    return { spent: toUsd(opened.snapshot().spent), reserved };
+  };
+  return { options, taken };
+}
+
+it('--max-cost-per-day holds for requests that are sent again because they may have been accepted', async () => {
+  let posts = 0;
+  const faultOf = ({ operation }: { operation: string }) =>
+    operation === 'run' && posts++ < 3 ? 'cut' : undefined;
+  await useService({ faultOf });
+  await run.work();
+  run.folder.manifest(jobs(9));
+  const capped = underDayCap(0.05);
+  const first = await run.collect({ ...capped.options, onUnknown: 'retry' });
+  expect([first.exitCode, run.emulator.bill().length]).toEqual([3, 5]);
+  const { options, taken } = underDayCap(0.2);
+  const retried = { ...options, onUnknown: 'retry', retry: ['unknown'] } as const;
+  const second = await run.collect(retried);
+  expect([second.exitCode, second.summary.rows.completed, run.emulator.bill().length]).toEqual([0, 9, 12]);
+  expect(second.summary.cost).toMatchObject({ estimated: 0.09, unknown: 0.03 });
+  expect((await taken()).spent).toBe(0.09);
+  expect((await taken()).reserved).toHaveLength(3);
+});
+
+it('--on-unknown retry under the cap of a day sends a row again in the same start', async () => {
+  let posts = 0;
+  const faultOf = ({ operation }: { operation: string }) =>
+    operation === 'run' && posts++ < 3 ? 'cut' : undefined;
+  await useService({ faultOf });
+  await run.work();
+  run.folder.manifest(jobs(2));
+  const { options, taken } = underDayCap(1);
+  const end = await run.collect({ ...options, onUnknown: 'retry' });
+  expect([end.exitCode, end.summary.rows, run.emulator.bill().length]).toEqual([
+    0,
+    { total: 2, completed: 2, failed: 0, toDo: 0 },
+    5,
+  ]);
+  expect(end.summary.cost).toMatchObject({ estimated: 0.02, unknown: 0.03, possiblyDouble: 0.03 });
+  expect([run.folder.lines('failures.jsonl').length, run.folder.costs().length]).toEqual([0, 5]);
+  expect(await taken()).toMatchObject({ spent: 0.02 });
+  expect((await taken()).reserved).toHaveLength(3);
+});
+
+it('--max-cost-per-day holds where the service charges more than was reckoned with', async () => {
+  await useService({ functions: { queue: { echo: (input) => ({ echo: input, cost: 0.03 }) } } });
+  await run.work();
+  run.folder.manifest(jobs(30));
+  const { options, taken } = underDayCap(0.3);
+  const end = await run.collect(options);
+  expect(end.exitCode).toBe(3);
+  const bill = 0.03 * run.emulator.bill().length;
+  // Rows that were on the wire when the first price came.
+  expect(bill).toBeLessThanOrEqual(0.3 + 2 * 0.02);
+  expect(await taken()).toEqual({ spent: expect.closeTo(bill) as number, reserved: [] });
+  const { options: raised } = underDayCap(1);
+  const last = await run.collect(raised);
+  expect([last.exitCode, last.summary.rows.completed, run.emulator.bill().length]).toEqual([0, 30, 30]);
+});
+
+it('a start that is stopped leaves nothing reserved in the ledger of a day but for jobs that were accepted', async () => {
+  await run.work();
+  run.folder.manifest(jobs(40, { sleepMs: 400 }));
+  const { options, taken } = underDayCap(1);
+  const stop = new Subject<'graceful'>();
+  const start = run.collect({ ...options, stop });
+  await until(() => run.emulator.bill().length > 0);
+  stop.next('graceful');
+  const end = await start;
+  expect(end.exitCode).toBe(130);
+  const { accepted } = statuses(run.folder.lines('journal.jsonl'));
+  expect((await taken()).reserved.sort()).toEqual(accepted);
+});
+
+/** The rows whose last record says that they were accepted. */
+function statuses(journal: readonly Record<string, unknown>[]): { accepted: string[] } {
+  const last = new Map<string, unknown>();
+  for (const { k, id } of journal) if (typeof id === 'string') last.set(id, k);
+  return { accepted: [...last].flatMap(([id, k]) => (k === 'accepted' ? [id] : [])).sort() };
+}
 
 it('--upload: workers send addresses, which lie in no file and, once the row has ended, not in the database', async () => {
   const addresses: string[] = [];

@@ -301,7 +301,7 @@ it('goes on in another database, but where rows may be on their way; refuses opt
   writeFileSync(note, closed.replace('"isOpen":false', '"isOpen":true'));
   const elsewhere = await collect(path, {}, there);
   expect(elsewhere.exitCode).toBe(2);
-  expect(elsewhere.reason).toContain('Name that database, or choose another --out');
+  expect(elsewhere.reason).toContain('Name that database. If it is gone for good, --repair');
   expect(elsewhere.reason).not.toContain(new URL(database.url).password);
   writeFileSync(note, closed);
   const moved = await collect(path, {}, there);

@@ -32,6 +32,9 @@ it.each([
   ['a statement that was cancelled', coded('57014'), 'that another user cancelled.'],
   ['a standby', coded('25006'), 'is read-only'],
   ['a transaction that was silent', coded('25P03'), 'ended a transaction that was idle for too long'],
+  ['a transaction that took too long', coded('25P04', 'Abbruch'), 'ended a transaction that took too long'],
+  ['a lock that was not free in time', coded('55P03', 'Abbruch'), 'another transaction was in the way.'],
+  ['memory that does not suffice', coded('53200', 'out of memory'), 'it is out of memory.'],
   ['a deadlock', coded('40P01'), 'another transaction was in the way.'],
 ])('takes %s for a database that comes back', (_, error, sentence) => {
   const { code, message } = explainDatabase(error, 'postgres://db.example/jobs');
@@ -50,6 +53,7 @@ it.each([
   ],
   ['a user without rights', coded('42501'), 'have CREATE on it.'],
   ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not confirm'],
+  ['a pooler', coded('26000', 'prepared statement "x" does not exist'), 'connect to PostgreSQL directly.'],
   ['a wrong question', coded('42703', 'no such column'), 'cannot be used: no such column'],
   ['a file that is missing', coded('ENOENT', 'no such file', 'open'), 'cannot be used: no such file'],
   ['what is not an error', 'broken', 'cannot be used: broken'],

@@ -24,6 +24,31 @@ it('connects, and takes no TLS where none is offered and none was asked for', as
   await pool.end();
 });
 
+it('does not depend on settings of the user or the database that would lose commits, or end statements early', async () => {
+  const own = await openDatabase();
+  const name = new URL(own.url).pathname.slice(1);
+  const { pool: before } = await open(own.url);
+  const settings = {
+    synchronous_commit: 'off',
+    default_transaction_isolation: 'repeatable read',
+    lock_timeout: '1ms',
+    statement_timeout: '900ms',
+  };
+  for (const [setting, value] of Object.entries(settings))
+    await before.query(`alter database ${name} set ${setting} = '${value}'`);
+  await before.end();
+  const { pool } = await open(own.url);
+  const found = Object.keys(settings).map((setting) => `current_setting('${setting}') as ${setting}`);
+  expect((await pool.query(`select ${found.join(', ')}`)).rows).toEqual([
+    {
+      ...{ synchronous_commit: 'on', default_transaction_isolation: 'read committed' },
+      ...{ lock_timeout: '0', statement_timeout: '0' },
+    },
+  ]);
+  await pool.end();
+  await own.close();
+});
+
 it('names what is wrong and what to do, without the password', async () => {
   const password = new URL(database.url).password;
   const printed = (promise: Promise<unknown>) =>

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
+import { countSeats } from '../../../../runners/distributed/table/recall-run.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
-import { createSweeper } from '../../../../runners/distributed/table/worker-record.js';
+import { createSweeper, sweep } from '../../../../runners/distributed/table/worker-record.js';
 import { openFleet } from '../../../support/fleet.js';
 import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 
@@ -49,5 +50,20 @@ it('takes nobody for dead until the database has been back, and its clock steady
   now = 30_000;
   await sweep();
   expect(await readState(database, fleet.run)).toMatchObject({ inFlight: 0, open: 1, reserved: 0 });
+  await fleet.close();
+});
+
+it('releases rows of a worker whose seat was deleted by hand, for which a new start waits', async () => {
+  const fleet = await openFleet(database, rowsOf(1));
+  const { run } = fleet;
+  const seat = { run, worker: '00000000-0000-4000-8000-000000000002' };
+  await takeSeat(database.pool, seat);
+  const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
+  await commitGroup(database, seat, groupOf(1, { claim }));
+  await database.pool.query('delete from millrace.seats');
+  expect(await countSeats(database, run)).toEqual({ seats: 1, rows: 1 });
+  await sweep(database);
+  expect(await countSeats(database, run)).toEqual({ seats: 0, rows: 0 });
+  expect(await readState(database, run)).toMatchObject({ inFlight: 0, open: 1, reserved: 0 });
   await fleet.close();
 });
