@@ -49,6 +49,13 @@ function add(table: Row[], key: readonly string[], row: Row): readonly Row[] {
 const isAlive = ({ workers }: FakeTables, worker: unknown, at: number, patienceMs: number): boolean =>
   workers.some((one) => one['worker'] === worker && (one['seen_at'] as number) > at - patienceMs);
 
+const seatsOrRows = ({ seats, rows }: FakeTables): readonly Row[] => {
+  const found: Row[] = [];
+  for (const { run, worker } of [...seats, ...rows])
+    if (worker !== null) add(found, ['run', 'worker'], { run, worker });
+  return found;
+};
+
 const pausedMs = ({ paused_until: until }: Row, at: number): number => {
   const ms = Math.max((until as number) - at, 0);
   return ms > 600_000 ? 0 : ms;
@@ -309,9 +316,12 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       rows.filter((row) => row['run'] === run && (items as unknown[]).includes(row['item'])),
   ],
   [
-    'select (select count(*)::int from millrace.seats',
-    ({ seats, ledgers }, [run]) => [
-      { seats: seats.filter((row) => row['run'] === run).length, rows: of(ledgers, { run })?.['inFlight'] },
+    'select (select count(*)::int from (select run, worker from millrace.seats union',
+    (tables, [run]) => [
+      {
+        seats: seatsOrRows(tables).filter((one) => one['run'] === run).length,
+        rows: of(tables.ledgers, { run })?.['inFlight'],
+      },
     ],
   ],
   [
@@ -427,9 +437,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ({ workers }, [worker]) => removeFrom(workers, (row) => row['worker'] === worker),
   ],
   [
-    'select run, worker from millrace.seats s',
+    'select run, worker from (select run, worker from millrace.seats union',
     (tables, [patienceMs], at) =>
-      tables.seats.filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
+      seatsOrRows(tables).filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
   ],
   [
     'select from (select $2::uuid',
