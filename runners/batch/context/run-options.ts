@@ -135,7 +135,7 @@ export interface RunBatchOptions {
   readonly onUnknown?: 'hold' | 'retry';
   /**
    * Failures of earlier starts to continue or send again: failure codes, or `failed` (all that were not paid for), `unknown`,
-   * `expired`, `all`. @defaultValue download, deadline
+   * `expired`, `all`. Those that cost nothing, `download` and `deadline`, are continued in any case. @defaultValue download, deadline
    */
   readonly retry?: readonly string[];
   /** Whether completed rows that have changed since are kept and reported, or bought again. @defaultValue 'keep' */

@@ -4,15 +4,18 @@ import { MillraceError } from '../../../src/contract/millrace-error.js';
 export class DiskFault extends MillraceError {
   static override readonly name: string = 'DiskFault';
 
+  /** What happened, without the path. */
+  readonly reason: string;
+
   constructor(
     readonly path: string,
     /** The system's error code, if there is one: ENOSPC, EIO, EROFS … */
     readonly errno: string | undefined,
     cause: unknown,
   ) {
-    super('disk', `${path}: ${reasonOf(errno) ?? (cause instanceof Error ? cause.message : String(cause))}`, {
-      cause,
-    });
+    const reason = reasonOf(errno) ?? (cause instanceof Error ? cause.message : String(cause));
+    super('disk', `${path}: ${reason}`, { cause });
+    this.reason = reason;
   }
 }
 

@@ -87,13 +87,17 @@ export function hasChanged(row: Row, state: RowState | undefined, rules: Manifes
   return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;
 }
 
+/** Each start continues these failures: what they bought may be there, and to get it costs nothing. */
+const alwaysContinued: readonly FailureCode[] = ['download', 'deadline'];
+
 /**
- * The failure codes that the words of `--retry` mean: codes, `failed` (all that were not paid for) and `all`.
+ * The failure codes that the words of `--retry` mean: codes, `failed` (all that were not paid for) and `all`. `download` and
+ * `deadline` are always among them.
  *
  * @throws {InvalidOptionError} for any other word
  */
 export function retryCodes(words: readonly string[]): ReadonlySet<FailureCode> {
-  return new Set(words.flatMap(codesOf));
+  return new Set([...alwaysContinued, ...words.flatMap(codesOf)]);
 }
 
 const rowCodes = (Object.keys(failureCodes) as FailureCode[]).filter(

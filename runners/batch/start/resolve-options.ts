@@ -68,7 +68,7 @@ const plainFields = {
   lowPriority: z.boolean().optional(),
   pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
-  retry: z.array(z.string()).default(['download', 'deadline']),
+  retry: z.array(z.string()).default([]),
   changed: z.enum(['keep', 'redo']).default('keep'),
   same: z.enum(['warn', 'refuse']).default('warn'),
   limit: whole.default(Number.MAX_SAFE_INTEGER),

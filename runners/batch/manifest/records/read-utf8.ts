@@ -1,3 +1,4 @@
+import { DiskFault } from '../../disk/disk-fault.js';
 import { ManifestChangedError, ManifestError } from '../manifest-error.js';
 import { TextGuard } from './text-guard.js';
 import { pipeline, Readable } from 'node:stream';
@@ -39,6 +40,8 @@ export async function* readUtf8(
 function asManifestError(error: unknown, name: string, line: number): ManifestError {
   if (error instanceof ManifestChangedError) return error.from(line);
   if (error instanceof ManifestError) return error;
+  if (error instanceof DiskFault)
+    return new ManifestError(name, `cannot be read: ${error.reason}`, { cause: error });
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code !== 'string' || !code.startsWith('Z_'))
     return new ManifestError(name, `cannot be read: ${String(message)}`, { cause: error });

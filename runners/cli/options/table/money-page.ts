@@ -95,9 +95,8 @@ export const moneyPage = {
     retry: {
       takes: 'CODES',
       value: (values) => values.retryCodes(),
-      meaning: 'failures to try again: failed, unknown, expired, all, or codes',
+      meaning: 'failures to try again besides download and deadline: failed, unknown, expired, all, or codes',
       repeats: true,
-      otherwise: 'download,deadline',
       commands: ofRun,
       isOnce: true,
       isChoice: true,

@@ -222,7 +222,14 @@ describe('a manifest that another run has bought from', () => {
     });
 
     it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {
-      const ends = await Promise.all([start('two'), start('three'), start('four')]);
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      service.behave = () => ({ hold });
+      let ended = 0;
+      const starts = ['two', 'three', 'four'].map((name) => start(name).finally(() => (ended += 1)));
+      await until(() => ended === 2);
+      release();
+      const ends = await Promise.all(starts);
       expect(ends.map(({ exitCode }) => exitCode).sort((one, other) => one - other)).toEqual([0, 75, 75]);
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
       folder.manifest([edit('d')]);

@@ -196,7 +196,7 @@ describe('a manifest of which a priced byte has changed', () => {
     const isSending = run.service.posts.length > 0;
     expect([end.exitCode, isSending]).toEqual([exitCode, exitCode === 74]);
     expect(end.reason).toContain(
-      `EIO: as the test wants it, read '${csv}'. ${isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent'}. Put it right and run`,
+      `cannot be read: the disk reports a fault (EIO). ${isSending ? 'Rows before that place were sent, no other is' : 'Nothing was sent'}. Put it right and run`,
     );
     run.disk.heal();
     expect((await run.start({ manifest: { path: csv } })).exitCode).toBe(0);
