@@ -64,7 +64,8 @@ describe('millrace reconcile', () => {
     const note = { key: 'a-run', database: 'postgres://db.example/millrace', isEmbedded: false };
     const keepNote = (isOpen: boolean) =>
       work.write('out/distributed.json', [JSON.stringify({ ...note, isBegun: true, isOpen, collected: 0 })]);
-    const by = (name: string) => millrace([name, 'out', '--statement', 'out/costs.csv'], { cwd: work.folder });
+    const by = (name: string) =>
+      millrace([name, 'out', '--statement', 'out/costs.csv'], { cwd: work.folder });
     const behind = `workers may have bought what is only in the database so far (${note.database})`;
     for (const name of ['settle', 'reconcile']) {
       await keepNote(true);
