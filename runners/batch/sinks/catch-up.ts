@@ -8,7 +8,6 @@ import type {
   ReplyRecord,
 } from '../journal/record.js';
 import { NumbersByText } from '../journal/rows/hash-index.js';
-import { RowStates } from '../journal/rows/row-states.js';
 import { jobKey, purchaseKey, type HeldPurchase } from './cost-line.js';
 import { LineBatch } from './line-batch.js';
 import { resultLine, type ResultLine } from './result-line.js';
@@ -51,8 +50,8 @@ class Survey {
   readonly reopened = new NumbersByText();
   /** By row that is reopened: the number of the record by which it completes last, if it does so after that. */
   readonly completedAgain = new NumbersByText();
-  /** How often each purchase stops being held; the count is in `attempts`. The key is its attempt, or its attempt and job. */
-  readonly voided = new RowStates();
+  /** How often each purchase stops being held. The key is its attempt, or its attempt and job. */
+  readonly voided = new NumbersByText();
   /** Rows with a purchase that was sent before these records, and a later one: the journal finds only the later one. */
   readonly sentTwice = new Set<string>();
   /** Whether rows that had completed are reopened. */
@@ -98,20 +97,16 @@ class Survey {
   }
 }
 
-function count(states: RowStates, key: string, by: 1 | -1): void {
-  states.set(key, { status: 'open', attempts: Math.max(times(states, key) + by, 0) });
-}
-
-function times(states: RowStates, key: string): number {
-  return states.get(key)?.attempts ?? 0;
+function count(numbers: NumbersByText, key: string, by: 1 | -1): void {
+  numbers.set(key, Math.max((numbers.get(key) ?? 0) + by, 0));
 }
 
 function namedIn(id: string, { attempt, jobId }: PurchaseFacts): HeldPurchase {
   return { ofAttempt: purchaseKey(id, attempt), ofJob: jobKey(id, attempt, jobId) };
 }
 
-function isVoid(voided: RowStates, { ofAttempt, ofJob }: HeldPurchase): boolean {
-  return times(voided, ofAttempt) + times(voided, ofJob) > 0;
+function isVoid(voided: NumbersByText, { ofAttempt, ofJob }: HeldPurchase): boolean {
+  return (voided.get(ofAttempt) ?? 0) + (voided.get(ofJob) ?? 0) > 0;
 }
 
 /** The records of a row between its intent and its outcome. */
