@@ -4,7 +4,7 @@ import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../repor
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
-import { commandsForRows } from '../start/what-is-left.js';
+import { commandsForRows, manifestsOf } from '../start/what-is-left.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 
@@ -91,10 +91,12 @@ async function againText(
   const rows = await Promise.all(
     held.filter(({ isEarlier }) => !isEarlier).map(async ({ id }) => journal?.find(id)),
   );
-  const commands = (await commandsForRows(folder, command, rows)).flatMap(({ command: one }) => {
-    const again = runAgain(isRehearsal ? withoutOption(one, '--faults') : one, '--retry', 'unknown');
-    return again === undefined ? [] : [`    ${again}`];
-  });
+  const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap(
+    ({ command: one }) => {
+      const again = runAgain(isRehearsal ? withoutOption(one, '--faults') : one, '--retry', 'unknown');
+      return again === undefined ? [] : [`    ${again}`];
+    },
+  );
   const risk = isRehearsal ? ':' : ', which may charge them twice:';
   return commands.length === 0 ? [] : [`  send the rows again${risk}`, ...commands];
 }

@@ -54,8 +54,11 @@ async function agreeToAmount(
   if (options.paid === undefined) return;
   const amount = toMicroDollars(options.paid);
   const prices = await heldPrices(folder);
+  // What workers have done since is in their database.
+  const isOpen = (await databaseOfFolder(folder, options.db))?.note.isOpen === true;
+  const journal = isOpen ? undefined : await peekJournal(nodeDisk, folder);
   for (const { id, attempt } of rows) {
-    if (attempt === undefined && (await isKnownSettled(folder, id, options))) continue;
+    if (attempt === undefined && !isOpen && (await isSettled(journal, id))) continue;
     const price = prices.get(id) ?? 0;
     if (amount <= (price > 0 ? price * plausibleTimes : toMicroDollars(plausibleUsd))) continue;
     const than =
@@ -70,10 +73,9 @@ async function agreeToAmount(
   }
 }
 
-/** Whether the row is refused as one that is not in doubt. What workers did since is in their database. */
-async function isKnownSettled(folder: string, id: string, { db }: SettleArguments): Promise<boolean> {
-  if ((await databaseOfFolder(folder, db))?.note.isOpen === true) return false;
-  const row = await (await peekJournal(nodeDisk, folder))?.find(id);
+/** Whether the row will be refused as one that is not in doubt. */
+async function isSettled(journal: Awaited<ReturnType<typeof peekJournal>>, id: string): Promise<boolean> {
+  const row = await journal?.find(id);
   return row === undefined || !isHeld(row);
 }
 

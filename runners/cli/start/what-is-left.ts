@@ -30,8 +30,7 @@ export async function whatIsLeft(
   exitCode: number | undefined,
 ): Promise<string[]> {
   const { failureGroups } = await import('../../report/survey/survey-rows.js');
-  const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
-  const manifestAt = command.others && laterManifestAt((await readStory(nodeDisk, folder)).starts);
+  const manifestAt = command.others && (await manifestsOf(folder));
   const known = Object.entries({ ...prices, ...priceTable?.reported });
   const micros: Record<string, MicroDollars> = Object.fromEntries(
     known.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]),
@@ -40,16 +39,19 @@ export async function whatIsLeft(
     ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, micros),
     ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
-    ...(await earlierToGoText(folder, command)),
+    ...(manifestAt === undefined ? [] : await earlierToGoText(folder, command, manifestAt)),
   ];
 }
 
 /** Rows that were sent with an earlier manifest, and wait to be sent again: a start with the last one does not know them. */
-async function earlierToGoText(folder: string, command: RunCommand): Promise<string[]> {
-  if (command.others === undefined) return [];
+async function earlierToGoText(
+  folder: string,
+  command: RunCommand,
+  manifestAt: ManifestAt,
+): Promise<string[]> {
   const journal = await peekJournal(nodeDisk, folder);
   if (journal === undefined) return [];
-  const commands = await commandsForRows(folder, command, journal.rowsIn(['open']));
+  const commands = await commandsForRows(command, journal.rowsIn(['open']), manifestAt);
   return commands
     .filter(({ isLatest }) => !isLatest)
     .flatMap(({ command: one, rows }) => toGoText(rows, one, {}, ' of an earlier manifest'));
@@ -65,11 +67,20 @@ export async function goOnText(
   if (command === undefined) return [];
   const journal = await peekJournal(nodeDisk, folder);
   const rows = await Promise.all(ids.map(async (id) => journal?.find(id)));
-  const commands = await commandsForRows(folder, command, rows);
+  const commands = await commandsForRows(command, rows, await manifestsOf(folder));
   return commands.flatMap(({ command: one }) => {
     const again = runAgain(one);
     return again === undefined ? [] : [`Go on: ${again}`];
   });
+}
+
+/** The manifest of a row that was sent at this time, in ms since the epoch; `undefined` for the run's first one. */
+type ManifestAt = (at: number) => string | undefined;
+
+/** Reads from the journal which manifest was in force when. */
+export async function manifestsOf(folder: string): Promise<ManifestAt> {
+  const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
+  return laterManifestAt((await readStory(nodeDisk, folder)).starts);
 }
 
 /** A command for some rows, and whether its manifest is that of the last start. */
@@ -81,12 +92,10 @@ interface CommandForRows {
 
 /** The manifests that rows were sent with, in the order of the rows. A manifest for rows of an unknown time is the last one. */
 export async function commandsForRows(
-  folder: string,
   command: RunCommand,
   rows: Iterable<RowRecords | undefined> | AsyncIterable<RowRecords>,
+  manifestAt: ManifestAt,
 ): Promise<CommandForRows[]> {
-  const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
-  const manifestAt = laterManifestAt((await readStory(nodeDisk, folder)).starts);
   const counts = new Map<string | undefined, number>();
   for await (const row of rows) {
     const manifest = manifestAt(row?.intent?.at ?? row?.outcome?.at ?? Infinity);
