@@ -12,7 +12,7 @@ export interface StopCause extends RunEnd {
   readonly leaves: readonly UnendedStatus[];
 }
 
-/** A row that is told which rows are left. */
+/** A row in flight, which a stopping run may leave. */
 export interface Leavable {
   leave(leaving: ReadonlySet<UnendedStatus>): void;
 }
@@ -49,7 +49,7 @@ export class Stops {
     return this.leaving$.pipe(filter((leaving) => leaving?.has(status) === true));
   }
 
-  /** Tells the row which states are left, at once if there are any, and whenever there are more. */
+  /** Calls the row with the states that are left, at once if there are any, and whenever there are more. */
   join(row: Leavable): void {
     this.rows.add(row);
     const { value } = this.leaving$;

@@ -158,18 +158,18 @@ export async function takeRows(
   values.note(dealt);
   await values.look(dealt.map(({ item }) => item));
   const claimed: TableRow[] = [];
-  const full: string[] = [];
+  const dropped: string[] = [];
   const stay: TableRow[] = [];
   for (const row of dealt) {
     const { item, task } = row;
     const price = task.what === 'poll' ? row.reserved : claim.priceOf(task);
     if (isDearer(task, price)) {
-      full.push(item);
+      dropped.push(item);
       continue;
     }
     const fits = task.what === 'poll' || (stay.length === 0 && fitsUnderCaps(ledger, item, price));
     if (fits === false) stay.push(row);
-    else if (fits !== true) full.push(item);
+    else if (fits !== true) dropped.push(item);
     else {
       const reserved = price ?? 0;
       ledger.reserved += reserved - row.reserved;
@@ -180,12 +180,12 @@ export async function takeRows(
   const polls = claimed.filter(({ task }) => task.what === 'poll').length;
   await queue.put(on, run, 'send', stay.map(queued));
   on.withCommit(give(on, run, claim.worker, claimed));
-  if (full.length > 0) on.withCommit(dropRows(on, run, full));
-  ledger.waiting -= full.length + claimed.length;
+  if (dropped.length > 0) on.withCommit(dropRows(on, run, dropped));
+  ledger.waiting -= dropped.length + claimed.length;
   ledger.toPoll -= polls;
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
-  return { claimed, isUnfit: stay.length > 0, left: full.length };
+  return { claimed, isUnfit: stay.length > 0, left: dropped.length };
 }
 
 /** Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first. */

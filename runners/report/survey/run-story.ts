@@ -10,10 +10,10 @@ export interface RunStory {
   /** The ends of starts; fewer than starts during a run or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
   /**
-   * Rows that had completed and were taken up again, and whether a new result of them is still awaited. Until it is there, their
+   * Rows that had completed and were reopened, and whether a new result of them is still awaited. Until it is there, their
    * line in results.jsonl is the one before; during a run both are.
    */
-  readonly takenUp: ReadonlyMap<string, { readonly isAwaited: boolean }>;
+  readonly reopened: ReadonlyMap<string, { readonly isAwaited: boolean }>;
 }
 
 export interface RunStart extends StartFacts {
@@ -34,11 +34,11 @@ const outcome = Buffer.from('k":"outcome"');
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
-  const takenUp = new Map<string, TakenUp>();
+  const reopened = new Map<string, ReopenedRow>();
   let sentWith: string[] | undefined;
   const texts = (): Buffer[] => [
     ...[startOrStop, reopen],
-    ...(takenUp.size > 0 ? [outcome] : []),
+    ...(reopened.size > 0 ? [outcome] : []),
     ...(sentWith === undefined ? [intent] : []),
   ];
   for await (const value of objectsWith(disk, join(folder, 'journal.jsonl'), texts)) {
@@ -46,13 +46,13 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
     if (value['k'] === 'intent') sentWith ??= optionsOfIntent(value);
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
-    noteTakenUp(takenUp, value);
+    noteReopened(reopened, value);
   }
-  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, takenUp };
+  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, reopened };
 }
 
-/** The numbers of the records with which a row was taken up and completed last, because records come in no particular order. */
-class TakenUp {
+/** The numbers of the records with which a row was reopened and completed last, because records come in no particular order. */
+class ReopenedRow {
   reopened = 0;
   completed = 0;
 
@@ -61,9 +61,9 @@ class TakenUp {
   }
 }
 
-function noteTakenUp(rows: Map<string, TakenUp>, { k, id, n, why, status }: JsonObject): void {
+function noteReopened(rows: Map<string, ReopenedRow>, { k, id, n, why, status }: JsonObject): void {
   if (typeof id !== 'string') return;
-  const row = rows.get(id) ?? new TakenUp();
+  const row = rows.get(id) ?? new ReopenedRow();
   if (k === 'reopen' && (why === 'redo' || why === 'refetch')) {
     row.reopened = Math.max(row.reopened, numberOr(n, 0));
     rows.set(id, row);

@@ -52,7 +52,7 @@ type ManifestAt = (at: number) => string | undefined;
 export interface KnownRows {
   /** The positions of earlier results by row, oldest first; the latest result of a row that has failed since is added. */
   readonly earlier: Map<string, Place[]>;
-  readonly takenUp: RunStory['takenUp'];
+  readonly reopened: RunStory['reopened'];
   /** Row numbers by id, if they differ from the number in the line. */
   readonly originalRows: ReadonlyMap<string, number>;
   /** The manifest of a row that ended at this time, if it is not the run's first. */
@@ -127,9 +127,9 @@ class RowTally {
 
   /** Adds a row with its result. If it may have several, the latest one is only known at the end, and counts if the row has no failure. */
   addResult(line: ObjectScanner, offset: number, length: number): void {
-    const { earlier, takenUp } = this.#known;
-    const id = earlier.size + takenUp.size > 0 ? (line.text(result.id) ?? '') : '';
-    if (earlier.has(id) || takenUp.has(id)) this.#latest.set(id, { file: 'results.jsonl', offset, length });
+    const { earlier, reopened } = this.#known;
+    const id = earlier.size + reopened.size > 0 ? (line.text(result.id) ?? '') : '';
+    if (earlier.has(id) || reopened.has(id)) this.#latest.set(id, { file: 'results.jsonl', offset, length });
     else this.#add(line, offset, length);
   }
 
@@ -143,10 +143,10 @@ class RowTally {
     pushNumber(this.#executions, line.number(result.executionTime));
     const at = line.time(result.settledAt, this.#times) || 0;
     this.#notePrice(line);
-    const { earlier, originalRows, takenUp } = this.#known;
-    const id = earlier.size + originalRows.size + takenUp.size > 0 ? (line.text(result.id) ?? '') : '';
+    const { earlier, originalRows, reopened } = this.#known;
+    const id = earlier.size + originalRows.size + reopened.size > 0 ? (line.text(result.id) ?? '') : '';
     const again = earlier.has(id);
-    const toGo = takenUp.get(id)?.isAwaited === true;
+    const toGo = reopened.get(id)?.isAwaited === true;
     if (toGo) this.#toGo++;
     else this.#completed++;
     const row = originalRows.get(id) ?? line.number(result.row) ?? 0;

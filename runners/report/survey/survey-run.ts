@@ -54,7 +54,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   const earlier = await indexEarlier(disk, folder);
   const known = {
     earlier,
-    takenUp: story.takenUp,
+    reopened: story.reopened,
     originalRows: await originalRows(disk, folder, story),
     manifestAt: laterManifestAt(story.starts),
   };

@@ -22,7 +22,7 @@ function story(starts: number[], stops: number[]): RunStory {
       maxCost: undefined,
     })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
-    takenUp: new Map(),
+    reopened: new Map(),
   };
 }
 
