@@ -2,6 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readCsv } from '../read/read-csv.js';
+import { AmountColumn } from './amount-column.js';
 
 /** A charge of a billing export for one job; several lines of one job are one charge. */
 export interface Charge {
@@ -72,6 +73,14 @@ function noAmount(path: string, line: number, column: string, cell: string): Mil
   return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
 }
 
+/** An amount with two meanings: `1,750` is 1750 in one export, and 1.75 in another one. */
+function ambiguousAmount(path: string, line: number, column: string, cell: string): MillraceError {
+  return new MillraceError(
+    'statement',
+    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" may be two amounts, because no other amount shows whether its sign separates decimals or thousands: export the amounts without thousands separators, and with decimal points`,
+  );
+}
+
 /**
  * The error for amounts that are mostly negative: charges that are not recognised would make paid rows look as if they were
  * never sent.
@@ -126,71 +135,6 @@ function exactTime(at: number): TimeOfCharge {
 function readingsOf(text: string): number[] {
   const swapped = text.replace(/^(\d{1,2})([./-])(\d{1,2})(?=\2\d{4}(?!\d))/, '$3$2$1');
   return [text, swapped].map((one) => Date.parse(one.replace(/^(\d{1,2})[.-](\d{1,2})[.-]/, '$1/$2/')));
-}
-
-/** An amount with two meanings: `1,750` is 1750 in one export, and 1.75 in another one. */
-function ambiguousAmount(path: string, line: number, column: string, cell: string): MillraceError {
-  return new MillraceError(
-    'statement',
-    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" may be two amounts, because no other amount shows whether its sign separates decimals or thousands: export the amounts without thousands separators, and with decimal points`,
-  );
-}
-
-type DecimalSign = '.' | ',';
-
-/** The amounts of a column. Those with two meanings are put off until the other ones have shown which sign separates decimals. */
-class AmountColumn {
-  private readonly signs = new Set<DecimalSign>();
-  readonly deferred: { readonly key: string; readonly line: number; readonly cell: string }[] = [];
-
-  /** `undefined` if the cell has no amount in USD. */
-  read(cell: string): MicroDollars | 'ambiguous' | undefined {
-    const number = numberIn(cell);
-    if (number === undefined) return undefined;
-    if (hasTwoMeanings(number)) return 'ambiguous';
-    const sign = decimalSignOf(number);
-    if (sign !== undefined) this.signs.add(sign);
-    return amountOf(number, sign);
-  }
-
-  putOff(key: string, line: number, cell: string): void {
-    this.deferred.push({ key, line, cell });
-  }
-
-  /** `undefined` if it still has two meanings. Without other amounts a point is one of decimals, as usual for US dollars. */
-  decide(cell: string): MicroDollars | undefined {
-    const number = numberIn(cell) ?? '';
-    const [sign = number.includes(',') ? undefined : '.', other] = this.signs;
-    return sign === undefined || other !== undefined ? undefined : amountOf(number, sign);
-  }
-}
-
-/**
- * The digits and separators of an amount in USD: of `0.0875`, `$1,234.50`, `1.234,50 USD`, `0,175`, `-0.10`, `(0.10)`. `undefined`
- * if it is not an amount, or has another currency.
- */
-function numberIn(cell: string): string | undefined {
-  const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
-  return /^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text) ? text : undefined;
-}
-
-/** A single separator with three digits behind it, and no zero before it. */
-function hasTwoMeanings(number: string): boolean {
-  return /^[-+]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
-}
-
-/** The last separator if it occurs once, else the one that does not occur; `undefined` without separators. */
-function decimalSignOf(number: string): DecimalSign | undefined {
-  const last = Math.max(number.lastIndexOf('.'), number.lastIndexOf(','));
-  if (last < 0) return undefined;
-  const sign = number.charAt(last) === ',' ? ',' : '.';
-  if (number.split(sign).length === 2) return sign;
-  return sign === ',' ? '.' : ',';
-}
-
-function amountOf(number: string, sign: DecimalSign | undefined): MicroDollars | undefined {
-  const usd = Number(number.replace(sign === ',' ? /\./g : /,/g, '').replace(',', '.'));
-  return Number.isFinite(usd) ? Math.round(usd * 1_000_000) : undefined;
 }
 
 /** The columns of a billing export. For a name that is not given, usual names are tried. */
