@@ -2,15 +2,12 @@ import type { CallbackListener, ListenForCallbacks } from '../context/called-bac
 import { rowPlaces, type OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
-import { filesColumn, ownColumn, requestColumns } from '../sinks/result-line.js';
-import type { SheetColumns } from '../sinks/run-files.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { openImagesFolder } from '../artifacts/artifact-name.js';
 import { type Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
-import { Projections } from '../sinks/projections.js';
-import { readSummary } from '../sinks/summary-file.js';
+import type { Projections } from '../sinks/projections.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
 import type { PeekJournal } from './check/bought-before.js';
 import { saveKeptCheck } from './check/kept-check.js';
@@ -19,19 +16,14 @@ import { findExpiring } from '../pictures/expiring-pictures.js';
 import { nothingNoted } from '../pictures/note-picture.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
-import { openDay, type DayMoney } from './money/day-money.js';
+import { openDay } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
 import type { CheckAhead, ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
-import { FullValues } from '../stop/full-values.js';
 import { whyHalted } from '../stop/stop-causes.js';
-import type { Ahead } from './check/ahead.js';
-import { CapWatch } from '../ledger/cap-watch.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { costByInForce } from '../row/totals.js';
-import { takenByValue } from '../row/value-costs.js';
-import { pathsInForce } from '../artifacts/output-path.js';
 import { openFilesAsked } from './files-asked.js';
+import { openProjections } from './open-projections.js';
+import { runMoney } from './money/run-money.js';
 import { startRecords } from './start-records.js';
 import { reopenRows } from './reopen-rows.js';
 
@@ -140,9 +132,6 @@ interface Begun {
   readonly beforeRows: RunPorts['beforeRows'];
 }
 
-/** A start has to write lines for more records than this only after a crash, or if files are missing. */
-const fewRecords = 10_000;
-
 async function begin(
   opening: Opening,
   checked: Checked,
@@ -154,11 +143,7 @@ async function begin(
   const now = (): number => scheduler.now();
   const log = await openLog({ disk, folder: out, now, secrets });
   closers.push(() => log.close());
-  const covered = (await readSummary(disk, out))?.covers;
-  if (journal.recovered.records - (covered?.records ?? 0) > fewRecords) beforeRows?.();
-  const sheets = sheetsOf(options, checked, pathsInForce(options, journal.recovered).length > 0);
-  const projections = await Projections.open({ disk, folder: out, journal, covered, sheets });
-  closers.push(() => projections.close());
+  const projections = await openProjections(opening, checked, { journal, beforeRows });
   const host = await options.pictureHost?.(out);
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
@@ -183,57 +168,29 @@ async function begin(
   room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {
-    ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
-    ...{ journal: writer, projections, stops, log, events },
+    options,
+    plan,
+    ahead,
+    pending: checked.pending,
+    polling,
+    startedAt: now(),
+    journal: writer,
+    projections,
+    stops,
+    log,
+    events,
     reopened: { ...reopened, ...sent },
-    ...{
-      day,
-      money: {
-        ledger: day?.behind(ledger) ?? ledger,
-        shared: day,
-        ...{ full: new FullValues(), prices: options.prices, unagreed: unagreedOf(options, ahead) },
-        watch: watchOf({ ...opening, log }, journal, ledger, day),
-      },
-    },
-    ...{ service, room, callbacks },
+    day,
+    money: runMoney({ ...opening, log }, checked, { journal, ledger, day }),
+    service,
+    room,
+    callbacks,
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, reopened) - sent.held.length },
   };
-}
-
-/** The number of rows without a known price, if there is a limit for their total cost. */
-function unagreedOf(
-  { maxUnpricedUsd: mostUsd }: ResolvedOptions,
-  { price }: Pick<Ahead, 'price'>,
-): Run['money']['unagreed'] {
-  return mostUsd === undefined ? undefined : { rows: price.unpriced, mostUsd };
-}
-
-/** Warns about caps that are nearly used up. */
-function watchOf(
-  { options, events, log }: Opening & Pick<Run, 'log'>,
-  { recovered }: Journal,
-  ledger: Ledger,
-  day: DayMoney | undefined,
-): CapWatch | undefined {
-  const { warnAt, maxCostPerDayUsd } = options;
-  if (warnAt === undefined) return undefined;
-  const { capsUsd } = costByInForce(options, recovered.costBy);
-  return new CapWatch({
-    ...{
-      warnAt,
-      ledger,
-      byValue: { capsUsd, taken: takenByValue(recovered.tally) },
-    },
-    day: maxCostPerDayUsd === undefined || day === undefined ? undefined : () => day.taken(),
-    warn: (message) => {
-      log.write('warn', {}, message);
-      events.next({ type: 'warning', code: 'warn-at', message });
-    },
-  });
 }
 
 /** Rows of the manifest without an outcome, and rows of earlier manifests that are continued. */
@@ -246,22 +203,6 @@ function rowsToDo(
   const known = reopened.polled.size + reopened.downloaded;
   const seen = ahead.rows - ahead.ended;
   return seen + elsewhere + Math.max(known - ahead.toPoll - ahead.toDownload, 0);
-}
-
-/** The columns of the spreadsheets; `undefined` if the manifest is not a CSV file, because then this start begins none. */
-function sheetsOf(
-  { manifest }: Pick<ResolvedOptions, 'manifest'>,
-  { plan, columns }: Pick<Checked, 'plan' | 'columns'>,
-  savesFiles: boolean,
-): SheetColumns | undefined {
-  if (manifest.settings.format !== 'csv') return undefined;
-  const kinds = (['edit', 'job', 'route'] as const).filter((kind) => plan.byKind[kind] > 0);
-  const results = [
-    ...kinds.flatMap((kind) => requestColumns[kind]),
-    ...(savesFiles ? [filesColumn] : []),
-    ...plan.columnsNotSent.map(ownColumn),
-  ];
-  return { results, failures: [...columns, ...plan.columnsSent, ...plan.columnsNotSent] };
 }
 
 /** Whether the folder should have a picture of an earlier start. */
