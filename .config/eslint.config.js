@@ -30,6 +30,10 @@ export default tseslint.config(
           selector: 'ExportDefaultDeclaration',
           message: 'Exports are named, so that a reader can search for them.',
         },
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the properties themselves: a spread of a literal only packs them closer.',
+        },
         { selector: 'ExportAllDeclaration', message: 'The public face names every export.' },
         {
           selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",

@@ -182,7 +182,13 @@ class MemoryService {
   }
 
   /** The job as the service describes it now. */
-  private view(job: Bought): { id: string; status: string } {
+  private view(job: Bought): {
+    id: string;
+    status: string;
+    output?: unknown;
+    error?: string;
+    executionTime?: number;
+  } {
     const { id, endpointId, input, startsAt, endsAt, isCancelled } = job;
     const now = this.scheduler.now();
     if (isCancelled) return { id, status: 'CANCELLED' };
@@ -191,9 +197,9 @@ class MemoryService {
     const { run = (echo: unknown) => ({ echo }) } = this.options;
     const executionTime = endsAt - startsAt;
     try {
-      return { id, status: 'COMPLETED', ...{ output: run(input, endpointId), executionTime } };
+      return { id, status: 'COMPLETED', output: run(input, endpointId), executionTime };
     } catch (error) {
-      return { id, status: 'FAILED', ...{ error: error instanceof Error ? error.message : String(error) } };
+      return { id, status: 'FAILED', error: error instanceof Error ? error.message : String(error) };
     }
   }
 }
