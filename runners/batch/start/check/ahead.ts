@@ -35,7 +35,10 @@ export interface Ahead {
   readonly later: number;
   /** Invalid rows that become failures. */
   readonly invalid: number;
-  /** Completed rows that have changed since and are left as they are, with the first of their ids. */
+  /**
+   * Rows that completed, or whose job or picture is known and is continued, and that have changed since: they are left as they were
+   * bought. With the first of their ids.
+   */
   readonly changed: { readonly count: number; readonly ids: readonly string[] };
   /**
    * Rows that this start would send if a later version did not replace the one in this manifest; with the first of their ids.

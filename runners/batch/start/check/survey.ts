@@ -1,6 +1,6 @@
 import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
 import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
-import { isPending, type RowStatus } from '../../row/row-status.js';
+import { isPending, type EndStatus, type RowStatus } from '../../row/row-status.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
@@ -162,7 +162,11 @@ export class StartSurvey {
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);
     else if (this.select.takes(row)) this.seeTaken(row, task, state);
-    else this.count['reopen' in task ? 'ended' : 'later']++;
+    else if (!('reopen' in task)) this.count.later++;
+    else {
+      this.count.ended++;
+      this.seeChanged(row, state, task.reopen === 'redo');
+    }
   }
 
   private seeInvalid(key: string): void {
@@ -175,17 +179,28 @@ export class StartSurvey {
 
   private seeLeft(row: Row, state: RowState | undefined): void {
     const status = state?.status ?? 'open';
-    if (isPending(status)) return this.seePending(row, status);
+    if (isPending(status)) return this.seePending(row, status, state);
     // Rows that have a job id or a picture to download are continued from the journal, not from the manifest.
     if (status === 'open') this.count.later++;
     if (isReplacedHere(row, state, this.rules)) this.noteReplaced(row.id);
     if (status === 'open') return;
-    if (status === 'deadline' && isRetried(status, row, this.options)) this.count.toPoll++;
-    else if (this.start.polledOnceMore.has(row.id)) this.count.toPoll++;
-    else if (status === 'download' && isRetried(status, row, this.options)) this.count.toDownload++;
-    else this.count.ended++;
+    const going = this.goingOn(row, status);
+    this.count[going ?? 'ended']++;
+    this.seeChanged(row, state, going !== undefined || status === 'completed');
+  }
+
+  /** How a row that had ended goes on from the journal; `undefined` if it stays as it is. */
+  private goingOn(row: Row, status: EndStatus): 'toPoll' | 'toDownload' | undefined {
+    if (this.start.polledOnceMore.has(row.id)) return 'toPoll';
+    if (status !== 'deadline' && status !== 'download') return undefined;
+    if (!isRetried(status, row, this.options)) return undefined;
+    return status === 'deadline' ? 'toPoll' : 'toDownload';
+  }
+
+  /** @param isBought it was bought, or its job may still turn out to be; if not, it has failed */
+  private seeChanged(row: Row, state: RowState | undefined, isBought: boolean): void {
     if (!hasChanged(row, state, this.rules)) return;
-    if (status !== 'completed') this.count.changedFailures++;
+    if (!isBought) this.count.changedFailures++;
     else {
       this.count.changed++;
       if (this.changedIds.length < idsShown) this.changedIds.push(row.id);
@@ -197,9 +212,9 @@ export class StartSurvey {
     if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
   }
 
-  private seePending(row: Row, status: RowStatus): void {
+  private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {
     this.pending.add(row.id);
-    if (!isDoubled(row, status, this.options)) return;
+    if (!isDoubled(row, status, this.options)) return this.seeChanged(row, state, status !== 'sent');
     this.count.doubled++;
     this.addPrice(row);
   }

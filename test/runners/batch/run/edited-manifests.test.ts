@@ -111,14 +111,16 @@ function lostResults(run: PaperRun, completed: Set<unknown>): string[] {
 async function started(run: PaperRun, random: Random): Promise<PaperEnd> {
   const stop = new Subject<StopOrder>();
   const order = pick([undefined, undefined, 'graceful', 'now'] as const, random);
-  const options = run.options({
-    ...{ mode: pick(['sync', 'async'], random), concurrency: pick([1, 3], random), stop },
+  const mode = pick(['sync', 'async'] as const, random);
+  const { manifest, ...options } = run.options({
+    concurrency: pick([1, 3], random),
+    stop,
     ...(random() < 0.2 && { limit: 1 }),
     ...(random() < 0.3 && { retry: ['failed'] }),
     ...(random() < 0.3 && { changed: 'redo' }),
     confirm: (_, ahead) => Promise.resolve(ahead.bought === undefined),
   });
-  return run.follow(runBatch(options), (event) => {
+  return run.follow(runBatch({ ...options, manifest: { ...manifest, mode } }), (event) => {
     const isOnItsWay = event.type === 'row' && event.event.type === pick(['submitting', 'accepted'], random);
     if (order !== undefined && isOnItsWay) stop.next(order);
   });
@@ -164,19 +166,34 @@ function boughtTooOften({ service }: PaperRun, asked: ReadonlyMap<string, number
     );
 }
 
-/** A row that has ended holds the answer to what it asks for now, or is named as changed. */
+/**
+ * A row that has ended holds the answer to what it asks for now, or is named as changed. Not named are rows whose redo has
+ * failed, because they are among the failures, and rows that ask for what a redo has replaced.
+ */
 function othersAnswers(run: PaperRun, { events }: PaperEnd, lines: readonly Line[]): string[] {
   const ahead = events.flatMap((event) => (event.type === 'checked' ? [event.ahead] : []))[0];
-  const promptOf = new Map(
-    run
-      .lines('results.jsonl')
-      .map(({ id, request }) => [id, (request as { input: { prompt: string } }).input.prompt]),
+  const promptOf = new Map(run.lines('results.jsonl').map((line) => [line['id'], promptIn(line)]));
+  const failed = new Set(run.lines('failures.jsonl').map(({ id }) => id));
+  const replaced = new Set(run.lines('earlier.jsonl').map((line) => versionOf(line['id'], promptIn(line))));
+  const wrong = lines.filter(
+    ({ id, prompt }) =>
+      promptOf.has(id) &&
+      promptOf.get(id) !== prompt &&
+      !failed.has(id) &&
+      !replaced.has(versionOf(id, prompt)),
   );
-  const wrong = lines.filter(({ id, prompt }) => promptOf.has(id) && promptOf.get(id) !== prompt);
   // A row that only writes its request in another way is said to have changed as well.
   return wrong.length <= (ahead?.changed.count ?? 0)
     ? []
     : [`${wrong.length} rows hold another answer, and ${ahead?.changed.count} are said to have changed`];
+}
+
+function promptIn({ request }: Record<string, unknown>): string {
+  return (request as { input: { prompt: string } }).input.prompt;
+}
+
+function versionOf(id: unknown, prompt: string): string {
+  return `${String(id)} ${prompt}`;
 }
 
 describe('a manifest that is edited between the starts of a run', () => {

@@ -83,7 +83,9 @@ describe('a run that died and is started again', () => {
       expect.objectContaining({
         type: 'checked',
         ahead: expect.objectContaining({
-          ...{ toSend: 1, doubled: 1, price: { estimated: 175_000, unpriced: 0 } },
+          toSend: 1,
+          doubled: 1,
+          price: { estimated: 175_000, unpriced: 0 },
           fits: { rows: 2, estimated: 175_000 },
         }),
       }),
@@ -255,6 +257,28 @@ describe('the manifest at a later start', () => {
     const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
     expect(warning).toMatchObject({ message });
     expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it.each<[string, (run: PaperRun, options: Partial<RunBatchOptions>) => Promise<unknown>]>([
+    ['whose job goes on', (run, options) => killedAt(run, step('accepted'), options)],
+    [
+      'whose job is polled again after its deadline',
+      (run, options) => {
+        run.service.behave = () => 'hang';
+        return run.start({ ...options, timeoutMs: 1_000 });
+      },
+    ],
+  ])('a row %s and that has changed since is named at once [fault 27]', async (_, first) => {
+    const run = paperRun();
+    run.manifest([edit('a', { prompt: 'one' })]);
+    const options = { manifest: { ...run.options().manifest, mode: 'async' } } as const;
+    await first(run, options);
+    run.manifest([edit('a', { prompt: 'two' })]);
+    run.service.revive('job-one-1');
+    const end = await run.start(options);
+    const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
+    expect(end.events).toContainEqual({ type: 'warning', code: 'changed', message });
+    expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', request: { input: { prompt: 'one' } } }]);
   });
 
   describe('whose journal is behind the files beside it', () => {
