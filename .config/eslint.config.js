@@ -1,6 +1,11 @@
 import tseslint from 'typescript-eslint';
 import { plainWords } from './plain-words.mjs';
 
+const spreadLiteral = {
+  selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'Write the properties themselves: a spread of a literal hides wrong names from the types.',
+};
+
 export default tseslint.config(
   { ignores: ['dist/**', 'out/**', '**/*.js', '**/*.mjs', '**/*.cjs'] },
   ...tseslint.configs.strictTypeChecked,
@@ -30,10 +35,7 @@ export default tseslint.config(
           selector: 'ExportDefaultDeclaration',
           message: 'Exports are named, so that a reader can search for them.',
         },
-        {
-          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
-          message: 'Write the properties themselves: a spread of a literal only packs them closer.',
-        },
+        spreadLiteral,
         { selector: 'ExportAllDeclaration', message: 'The public face names every export.' },
         {
           selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",
@@ -74,7 +76,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-call': 'off',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/unbound-method': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': ['error', spreadLiteral],
     },
   },
 );
