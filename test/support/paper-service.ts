@@ -18,7 +18,7 @@ import { onePixel } from './other-server.js';
 /** How a row is treated by the service on paper. */
 export type PaperBehaviour =
   | ('complete' | 'fail' | 'cancel' | 'time-out' | 'reject' | 'lose-answer' | 'hang' | 'forget' | 'inline')
-  | ('busy' | 'unreachable' | 'insecure' | 'never')
+  | ('busy' | 'unreachable' | 'insecure' | 'never' | 'lose-request')
   | { readonly status: number; readonly body: unknown }
   | { readonly output: unknown };
 
@@ -85,6 +85,7 @@ export function paperService(scheduler: SchedulerLike): PaperService {
     if (behaviour === 'unreachable') return fault('connect', 'ECONNREFUSED', 'no');
     if (behaviour === 'insecure') return fault('tls', 'CERT_HAS_EXPIRED', 'no');
     if (behaviour === 'never') return NEVER;
+    if (behaviour === 'lose-request') return fault('reset', 'ECONNRESET', 'maybe');
     if (typeof behaviour === 'object' && 'status' in behaviour)
       return answered([behaviour.status, behaviour.body]);
     if (behaviour === 'busy') return answered([429, { error: 'busy' }]);
