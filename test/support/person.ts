@@ -1,9 +1,14 @@
-import { Subject } from 'rxjs';
-import { runBatch, type StopOrder } from '../../runners/batch/run-batch.js';
+import { Subject, type SchedulerLike } from 'rxjs';
+import {
+  runBatch,
+  type RunBatchOptions,
+  type RunEvent,
+  type StopOrder,
+} from '../../runners/batch/run-batch.js';
 import { settleRow, type Settlement } from '../../runners/batch/settle-row.js';
 import { asCsv, EditedManifest, pick, type Line, type Random } from './manifest-edits.js';
 import { edit } from './manifest-rows.js';
-import { paperRun, type PaperEnd } from './paper-run.js';
+import { paperRun, type PaperEnd, type PaperRun } from './paper-run.js';
 import { seeded } from './seeded.js';
 
 const price = 87_500;
@@ -19,6 +24,7 @@ const behaviours = [
   'busy',
   'unreachable',
 ] as const;
+const retries = [['failed'], ['failed'], ['unknown'], ['failed', 'unknown'], ['expired'], ['all']];
 type Behaviour = (typeof behaviours)[number];
 const neverBegun: ReadonlySet<string> = new Set(['lose-request', 'busy', 'unreachable']);
 
@@ -34,14 +40,49 @@ interface FailureLine {
   readonly error: { readonly code: string };
 }
 
+/** Where a person's run goes. */
+export interface PersonsWorld {
+  readonly run: Pick<PaperRun, 'service' | 'disk' | 'manifest' | 'options' | 'text' | 'lines'> & {
+    readonly scheduler: SchedulerLike;
+  };
+  /**
+   * Starts the run, and lets time pass until it has ended.
+   *
+   * @param watch called with each event, and with what kills the process
+   * @returns `undefined` if the process was killed
+   */
+  start(
+    options: RunBatchOptions,
+    watch: (event: RunEvent, kill: () => void) => void,
+  ): Promise<PaperEnd | undefined>;
+  /** Ends all processes. Returns what was wrong with others than the run's own. */
+  end?(): string[];
+}
+
+/** One process after the other, without a database. */
+function paperWorld(): PersonsWorld {
+  const run = paperRun();
+  return {
+    run,
+    async start(options, watch) {
+      const { disk } = run;
+      const kill = () => {
+        run.disk = disk.handOver();
+      };
+      const end = await run.follow(runBatch(options), (event) => watch(event, kill));
+      return disk.crashed ? undefined : end;
+    },
+  };
+}
+
 /**
  * A person with one run: edits its manifest, starts it, stops or kills it, and settles by the service's account what is in
- * doubt. She agrees to buy nothing that the run has bought before.
+ * doubt. She seldom agrees to buy what the run has bought before.
  */
 class Person {
   /** What she did, and how the starts ended. */
   readonly story: string[] = [];
-  private readonly run = paperRun();
+  private readonly run: PersonsWorld['run'];
   private readonly manifest: EditedManifest;
   /** How often one manifest asked for each prompt, at most. */
   private readonly asked = new Map<string, number>();
@@ -53,8 +94,15 @@ class Person {
   /** Jobs that she has named for a row and taken back. */
   private readonly undone = new Set<string>();
   private readonly completed = new Set<string>();
+  /** The cap in force, in US dollars. */
+  private cap = Infinity;
+  private readonly overCap: string[] = [];
 
-  constructor(private readonly random: Random) {
+  constructor(
+    private readonly random: Random,
+    private readonly world: PersonsWorld,
+  ) {
+    this.run = world.run;
     this.manifest = new EditedManifest(random, random() < 0.3);
     this.run.service.picture = () => (random() < 0.15 ? 503 : 200);
   }
@@ -138,26 +186,53 @@ class Person {
     const disturbed = pick(['not', 'not', 'graceful', 'now', 'killed', 'killed'] as const, random);
     const end = isLast ? 'not' : disturbed;
     const mode = pick(['sync', 'async'] as const, random);
+    const isCapped = !isLast && random() < 0.2;
+    const maxCostUsd = isLast ? null : isCapped ? (price / 1e6) * (1 + Math.floor(random() * 6)) : undefined;
+    if (maxCostUsd !== undefined) this.cap = maxCostUsd ?? Infinity;
+    const billBefore = this.bill;
     const { manifest, ...options } = run.options({
       concurrency: pick([1, 3], random),
       timeoutMs: pick([5_000, 60_000], random),
       stop,
-      ...(random() < 0.3 && { retry: ['failed'] }),
+      ...(random() < 0.3 && { retry: this.retried(pick(retries, random)) }),
       ...(random() < 0.3 && { changed: 'redo' }),
+      ...(!isLast && random() < 0.1 && { only: [pick(this.manifest.lines, random).id] }),
+      ...(!isLast && random() < 0.1 && { halt: { count: 1 + Math.floor(random() * 3) } }),
       ...(!isLast && random() < 0.2 && { limit: 1 + Math.floor(random() * 2) }),
-      ...(!isLast && random() < 0.2 && { maxCostUsd: (price / 1e6) * (1 + Math.floor(random() * 6)) }),
-      ...(isLast && { maxCostUsd: null }),
-      confirm: (_, ahead) => Promise.resolve(ahead.bought === undefined),
+      ...(maxCostUsd !== undefined && { maxCostUsd }),
+      confirm: (_, ahead) => Promise.resolve(ahead.bought === undefined || this.agrees()),
+      ...(random() < 0.5 && { add: true }),
     });
-    const { disk } = run;
     let eventsLeft = 1 + Math.floor(random() ** 2 * 40);
-    const finished = await run.follow(runBatch({ ...options, manifest: { ...manifest, mode } }), (event) => {
-      if (end === 'killed' && --eventsLeft === 0) run.disk = disk.handOver();
+    const ended = await this.world.start({ ...options, manifest: { ...manifest, mode } }, (event, kill) => {
+      if (end === 'killed' && --eventsLeft === 0) kill();
       const isOnItsWay =
         event.type === 'row' && event.event.type === pick(['submitting', 'accepted'], random);
       if ((end === 'graceful' || end === 'now') && isOnItsWay) stop.next(end);
     });
-    return disk.crashed ? undefined : finished;
+    if (this.bill > Math.max(Math.round(this.cap * 1e6), billBefore))
+      this.overCap.push(`the bill went from ${billBefore} to ${this.bill} under a cap of $${this.cap}`);
+    // Whether a start that was killed or refused has noted its cap is not known.
+    if (maxCostUsd !== undefined && (ended === undefined || ended.exitCode === 2)) this.cap = Infinity;
+    return ended;
+  }
+
+  /** Whether she buys again what the run has bought. */
+  private agrees(): boolean {
+    const isAgreed = this.random() < 0.4;
+    if (isAgreed) this.agreeTo('what was bought before', 1);
+    return isAgreed;
+  }
+
+  private retried(words: readonly string[]): readonly string[] {
+    // As often as there are rows in doubt or expired for it; two rows seldom ask for the same.
+    if (words.some((word) => word !== 'failed')) this.agreeTo(`--retry ${words.join(',')}`, 4);
+    return words;
+  }
+
+  private agreeTo(what: string, times: number): void {
+    this.story.push(`agreed to ${what}`);
+    for (const [prompt, count] of this.asked) this.asked.set(prompt, count + times);
   }
 
   private brokenBy(end: PaperEnd, isLast: boolean): string[] {
@@ -167,6 +242,7 @@ class Person {
       ...this.boughtTooOften(),
       ...this.answersOfOthers(),
       ...this.lostResults(),
+      ...this.overCap,
       ...this.notInTheBooks(end),
       ...([0, 1, 6].includes(end.exitCode) ? this.notNamed(end) : []),
       ...(isLast ? this.lostRows() : []),
@@ -204,8 +280,12 @@ class Person {
   private notInTheBooks({ summary }: PaperEnd): string[] {
     const { reported, estimated, unknown, reserved = 0 } = summary.cost;
     const books = Math.round((reported + estimated + unknown + reserved) * 1e6);
-    const bill = [...this.run.service.bill.values()].reduce((sum, paid) => sum + paid, 0);
-    return books < bill ? [`the books have ${books}, and the bill is ${bill}`] : [];
+    return books < this.bill ? [`the books have ${books}, and the bill is ${this.bill}`] : [];
+  }
+
+  /** What the service has charged so far, in millionths of a dollar. */
+  private get bill(): number {
+    return [...this.run.service.bill.values()].reduce((sum, paid) => sum + paid, 0);
   }
 
   /**
@@ -243,12 +323,22 @@ class Person {
   }
 }
 
-/** Plays the lives of some persons. Returns those in which something went wrong, by their seeds. */
-export async function playPersons(firstSeed: number, count: number): Promise<Record<string, string[]>> {
+/**
+ * Plays the lives of some persons. Returns those in which something went wrong, by their seeds.
+ *
+ * @param worldOf where each one's run goes. @defaultValue processes without a database
+ */
+export async function playPersons(
+  firstSeed: number,
+  count: number,
+  worldOf: (random: Random) => PersonsWorld = paperWorld,
+): Promise<Record<string, string[]>> {
   const broken: Record<string, string[]> = {};
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-    const person = new Person(seeded(seed));
-    const problems = await person.live();
+    const random = seeded(seed);
+    const world = worldOf(random);
+    const person = new Person(random, world);
+    const problems = [...(await person.live()), ...(world.end?.() ?? [])];
     if (problems.length > 0) broken[`seed ${seed}`] = [...person.story, ...problems];
   }
   return broken;
