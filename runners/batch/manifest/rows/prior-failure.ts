@@ -128,8 +128,24 @@ function isBelow(parent: string, name: string): boolean {
   return name.toLowerCase().startsWith(`${parent}.`);
 }
 
+/** Whether a column of failures.csv is read as a part of `error` or `millrace`. */
+function isPart(name: string): boolean {
+  return parents.some((parent) => isBelow(parent, name));
+}
+
+const ownPrefix = 'columns.';
+
+/** The name in failures.csv of one of the manifest's columns: `columns.error.code` for a column `error.code` of the user's own. */
+export function nameInFailures(column: string): string {
+  return isPart(column) ? ownPrefix + column : column;
+}
+
+function nameOfOwn(name: string): string {
+  const own = name.startsWith(ownPrefix) ? name.slice(ownPrefix.length) : name;
+  return isPart(own) ? own : name;
+}
+
 function foldingOf(names: readonly string[]): Folding {
-  const isPart = (name: string): boolean => parents.some((parent) => isBelow(parent, name));
   const places = names.map((name, at) => ({ name, at }));
   const kept = places.filter(({ name }) => !isPart(name));
   const parts = parents.map((parent) =>
@@ -137,7 +153,7 @@ function foldingOf(names: readonly string[]): Folding {
       .filter(({ name }) => isBelow(parent, name))
       .map(({ name, at }) => ({ name: name.slice(parent.length + 1), at })),
   );
-  return { names: [...kept.map(({ name }) => name), ...parents], kept: kept.map(({ at }) => at), parts };
+  return { names: [...kept.map(({ name }) => nameOfOwn(name)), ...parents], kept: kept.map(({ at }) => at), parts };
 }
 
 /** The cells as JSON text; empty if all of them are, as in an ordinary row that a person added to failures.csv. */

@@ -289,8 +289,12 @@ describe('readManifest refuses', () => {
     [
       { route: '/x', body: [1], 'body.a': 1 },
       'body',
-      'is not a JSON object, so that body.<name> columns cannot be put into it',
+      'is not a JSON object, but a list',
     ],
+    [{ route: '/x', body: '[1]' }, 'body', 'is not a JSON object, but a list'],
+    [{ route: '/x', body: '"text"' }, 'body', 'is not a JSON object, but a string'],
+    [{ route: '/x', body: 5 }, 'body', 'is not a JSON object, but a number'],
+    [{ route: '/x', body: 'null' }, 'body', 'is not a JSON object, but null'],
     [
       { input: {}, endpoint: '../x' },
       'endpoint',
@@ -641,6 +645,13 @@ describe('readManifest of failures', () => {
     expect(c).toMatchObject({ prior: { paid: 'no' }, columns: { title: 'x' } });
     expect(d).toMatchObject({ prior: undefined, request: { input: { a: 4 } } });
     expect(Object.keys(a?.cells ?? {})).toEqual(['id', 'input.a', 'title']);
+  });
+
+  it("gives a column of the user's own that is called as a fact its name back", async () => {
+    const head = 'id,input.a,columns.error.code,columns.Error.note,columns.mine,error.code,error.paid,millrace.kind';
+    const [row] = await readRows(`${head}\na,1,E42,n,m,job-failed,no,job\n`);
+    expect(row?.prior).toMatchObject({ code: 'job-failed', paid: 'no' });
+    expect(row?.columns).toEqual({ 'error.code': 'E42', 'Error.note': 'n', 'columns.mine': 'm' });
   });
 
   it('reads the names of its columns in any case of letters', async () => {
