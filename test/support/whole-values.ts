@@ -71,6 +71,7 @@ export function aheadWith(more: Partial<Ahead> = {}): Ahead {
       toPoll: 0,
       toDownload: 0,
       toHold: 0,
+      heldPaid: 0,
     },
     ...{ later: 0, invalid: 0, gone: 0, changedFailures: 0, endpoints: [], missing: [], newlySent: [] },
     ...{ changed: { count: 0, ids: [] }, replaced: { count: 0, ids: [] } },

@@ -1,6 +1,7 @@
 import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
 import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
+import { failureCodes } from '../../../../src/contract/failure-code.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
@@ -60,7 +61,16 @@ export class StartSurvey {
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
     ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ retriedUnknown: 0, doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
+    ...{
+      heldPaid: 0,
+      retriedUnknown: 0,
+      doubled: 0,
+      invalid: 0,
+      changed: 0,
+      changedFailures: 0,
+      replaced: 0,
+      known: 0,
+    },
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;
@@ -193,7 +203,10 @@ export class StartSurvey {
   private seeTaken(row: Row, task: TaskSpec, state: RowState | undefined): void {
     if (task.what === 'poll') this.count.toPoll++;
     else if (task.what === 'fetch') this.count.toDownload++;
-    else if (task.what === 'hold') this.count.toHold++;
+    else if (task.what === 'hold') {
+      this.count.toHold++;
+      if (failureCodes[task.code].paid === 'yes') this.count.heldPaid++;
+    }
     if (task.what !== 'send') return;
     this.count.toSend++;
     this.sending.add(row);
