@@ -1,6 +1,6 @@
 import { fieldsWith } from '../columns/manifest-fields.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
-import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
+import { checkHttpUrl, isJobId } from '../../../../src/contract/request-parts.js';
 import type { Row, RowKind } from '../manifest-row.js';
 import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
@@ -41,6 +41,7 @@ function priorFailure(error: unknown, millrace: unknown): PriorFailure | { reado
   if (!isTextOrAbsent(jobId) || !isTextOrAbsent(imageUrl)) return { problem: wrongShape };
   if (imageUrl && checkHttpUrl(imageUrl) !== undefined)
     return { problem: 'names an imageUrl that is not an http or https URL' };
+  if (jobId && !isJobId(jobId)) return { problem: 'names a jobId that is not an id of a job' };
   return {
     failure: {
       code,
@@ -153,7 +154,11 @@ function foldingOf(names: readonly string[]): Folding {
       .filter(({ name }) => isBelow(parent, name))
       .map(({ name, at }) => ({ name: name.slice(parent.length + 1), at })),
   );
-  return { names: [...kept.map(({ name }) => nameOfOwn(name)), ...parents], kept: kept.map(({ at }) => at), parts };
+  return {
+    names: [...kept.map(({ name }) => nameOfOwn(name)), ...parents],
+    kept: kept.map(({ at }) => at),
+    parts,
+  };
 }
 
 /** The cells as JSON text; empty if all of them are, as in an ordinary row that a person added to failures.csv. */
