@@ -1,6 +1,6 @@
 import type { RowError } from '../journal/record.js';
 import type { RowKind } from '../manifest/manifest-row.js';
-import { nameInFailures } from '../manifest/rows/prior-failure.js';
+import { nameInFailures } from '../manifest/columns/failure-columns.js';
 import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 

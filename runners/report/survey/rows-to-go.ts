@@ -1,13 +1,7 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import type { RowRecords } from '../../batch/journal/journal.js';
-import type { ManifestAt } from './run-story.js';
-
-/** How many rows were sent with one of the run's manifests. */
-export interface RowsOfManifest {
-  /** Its path; `undefined` for the run's first one. */
-  readonly manifest: string | undefined;
-  readonly rows: number;
-}
+import { laterManifestAt, type ManifestAt, type RowsOfManifest } from './run-story.js';
+import type { Survey } from './survey-run.js';
 
 /** Counts rows by the manifest that they were sent with, in the order of the rows. Rows of an unknown time are of the last one. */
 export async function rowsByManifest(
@@ -37,4 +31,15 @@ export async function earlierRowsToGo(
   const counts = await rowsByManifest(journal.rowsIn(['open']), manifestAt);
   const latest = manifestAt(Infinity);
   return counts.filter(({ manifest }) => manifest !== latest);
+}
+
+/**
+ * The same survey with the rows to go of earlier manifests. A run of one manifest has none, and its journal is not recovered for
+ * them; the report of a run whose journal is damaged is written without them.
+ */
+export async function withRowsToGo(disk: Disk, survey: Survey): Promise<Survey> {
+  const { folder, story } = survey;
+  if (story.starts.every(({ manifest }) => manifest === story.starts[0]?.manifest)) return survey;
+  const toGoEarlier = await earlierRowsToGo(disk, folder, laterManifestAt(story.starts)).catch(() => []);
+  return { ...survey, toGoEarlier };
 }

@@ -10,9 +10,16 @@ import { ObjectScanner } from '../read/object-scanner.js';
 import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
-import { laterManifestAt, originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
+import {
+  laterManifestAt,
+  originalRows,
+  readStory,
+  type RowsOfManifest,
+  type RunStory,
+  type Span,
+  spansOf,
+} from './run-story.js';
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
-import { earlierRowsToGo, type RowsOfManifest } from './rows-to-go.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
 
 /** The report's data about a run as a whole. */
@@ -40,8 +47,8 @@ export interface Survey {
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
-  /** Rows that wait to be sent again and are in an earlier manifest. */
-  readonly toGoEarlier: readonly RowsOfManifest[];
+  /** Rows that wait to be sent again and are in an earlier manifest; absent without `withRowsToGo`. */
+  readonly toGoEarlier?: readonly RowsOfManifest[];
   /** The caps that had no room for a row, if the latest start ended for that reason. */
   readonly caps: readonly ReachedCap[];
   /** The latest cap; `undefined` if there is none. */
@@ -82,18 +89,11 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
     toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length - rows.toGo }),
-    toGoEarlier: await toGoEarlier(disk, folder, story),
     caps: reachedCaps(summary),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
   };
-}
-
-/** A run of one manifest has none. The report of a run whose journal is damaged is written without them. */
-async function toGoEarlier(disk: Disk, folder: string, { starts }: RunStory): Promise<RowsOfManifest[]> {
-  const isOne = starts.every(({ manifest }) => manifest === starts[0]?.manifest);
-  return isOne ? [] : earlierRowsToGo(disk, folder, laterManifestAt(starts)).catch(() => []);
 }
 
 function countOfCode({ causes }: RowSurvey, wanted: FailureCode): number {

@@ -1,4 +1,4 @@
-import { fieldsWith } from '../columns/manifest-fields.js';
+import { factParents, isBelow, isFactName, ownColumnOf } from '../columns/failure-columns.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
 import { checkHttpUrl, isJobId } from '../../../../src/contract/request-parts.js';
 import type { Row, RowKind } from '../manifest-row.js';
@@ -85,8 +85,6 @@ function theMoreCareful(a: Paid, b: Paid): Paid {
   return paidOrder.indexOf(a) > paidOrder.indexOf(b) ? a : b;
 }
 
-const parents = fieldsWith('failure');
-
 /** The places of the columns of failures.csv that are combined into `error` and `millrace`. */
 interface Folding {
   readonly names: readonly string[];
@@ -118,44 +116,22 @@ export class FailureColumns {
 
 /** `error.code` alone may be the user's own column; `millrace.…` is not. */
 function isOfFailures(names: readonly string[]): boolean {
-  if (parents.some((parent) => names.includes(parent))) return false;
+  if (factParents.some((parent) => names.includes(parent))) return false;
   const lower = names.map((name) => name.toLowerCase());
   const hasError = lower.includes('error.code') && lower.includes('error.paid');
   return hasError || lower.some((name) => isBelow('millrace', name));
 }
 
-/** Ignores case: `Millrace.jobId` means the same. */
-function isBelow(parent: string, name: string): boolean {
-  return name.toLowerCase().startsWith(`${parent}.`);
-}
-
-/** Whether a column of failures.csv is read as a part of `error` or `millrace`. */
-function isPart(name: string): boolean {
-  return parents.some((parent) => isBelow(parent, name));
-}
-
-const ownPrefix = 'columns.';
-
-/** The name in failures.csv of one of the manifest's columns: `columns.error.code` for a column `error.code` of the user's own. */
-export function nameInFailures(column: string): string {
-  return isPart(column) ? ownPrefix + column : column;
-}
-
-function nameOfOwn(name: string): string {
-  const own = name.startsWith(ownPrefix) ? name.slice(ownPrefix.length) : name;
-  return isPart(own) ? own : name;
-}
-
 function foldingOf(names: readonly string[]): Folding {
   const places = names.map((name, at) => ({ name, at }));
-  const kept = places.filter(({ name }) => !isPart(name));
-  const parts = parents.map((parent) =>
+  const kept = places.filter(({ name }) => !isFactName(name));
+  const parts = factParents.map((parent) =>
     places
       .filter(({ name }) => isBelow(parent, name))
       .map(({ name, at }) => ({ name: name.slice(parent.length + 1), at })),
   );
   return {
-    names: [...kept.map(({ name }) => nameOfOwn(name)), ...parents],
+    names: [...kept.map(({ name }) => ownColumnOf(name)), ...factParents],
     kept: kept.map(({ at }) => at),
     parts,
   };

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { viewReport } from '../../../../runners/report/report-view.js';
+import { withRowsToGo } from '../../../../runners/report/survey/rows-to-go.js';
 import { surveyRun } from '../../../../runners/report/survey/survey-run.js';
 import { millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
@@ -51,7 +52,8 @@ describe('millrace settle', () => {
     const toGo = ['last.jsonl', 'more.jsonl', 'rest.jsonl'];
     expect(runs((await work.call('status', 'rows.out')).stdout)).toEqual(toGo);
     expect(await work.call('report', 'rows.out')).toMatchObject({ code: 0 });
-    const { toDos } = viewReport(await surveyRun(nodeDisk, join(work.folder, 'rows.out')), []);
+    const survey = await surveyRun(nodeDisk, join(work.folder, 'rows.out'));
+    const { toDos } = viewReport(await withRowsToGo(nodeDisk, survey), []);
     const inReport = toDos.map(({ title, command = '' }) => [title, basename(runs(command)[0] ?? '')]);
     expect(inReport.slice(-2)).toEqual([
       ['1 row of an earlier manifest to go', 'more.jsonl'],
