@@ -127,10 +127,7 @@ function objectIn(
   const value = 'value' in parsed ? parsed.value : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  problems.add(
-    cells.label(field),
-    'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`,
-  );
+  problems.add(cells.label(field), 'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`);
   return undefined;
 }
 
