@@ -199,8 +199,9 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function describe(issue: z.core.$ZodIssue, path: string): string[] {
   const where = [path, ...issue.path.map(String)].join(': ');
-  if (issue.code === 'invalid_type')
-    return [`${where}: is not ${typeNames[issue.expected] ?? issue.expected}`];
+  // A message that a schema gives itself stays.
+  const isGeneral = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
+  if (isGeneral) return [`${where}: is not ${typeNames[issue.expected] ?? issue.expected}`];
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
     issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
