@@ -77,8 +77,13 @@ export async function planDifference(
     (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
   ).length;
   return {
-    ...{ out, ahead, notes, isBegun: journal !== undefined, done: doneOf(journal?.recovered.totals.rows) },
-    ...{ goingOn: pending.size - unanswered, unanswered: unanswered - ahead.doubled },
+    out,
+    ahead,
+    notes,
+    isBegun: journal !== undefined,
+    done: doneOf(journal?.recovered.totals.rows),
+    goingOn: pending.size - unanswered,
+    unanswered: unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
   };
 }

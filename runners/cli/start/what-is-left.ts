@@ -99,7 +99,8 @@ export async function commandsForRows(
     const isLatest = manifest === latest;
     return {
       command: isLatest ? forRowsToGo(command) : forEarlierRows(command, manifest),
-      ...{ isLatest, rows: count },
+      isLatest,
+      rows: count,
     };
   });
 }
