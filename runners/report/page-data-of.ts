@@ -37,14 +37,27 @@ function manifestFolderOf({ folder, story }: Survey): string {
   return isFile ? path.slice(0, path.length - basename(path).length) : '';
 }
 
+/** Classes of rows with a result; those of the failures follow. */
+const withResult = [
+  { label: 'Completed' },
+  { label: 'Bought again', again: true },
+  { label: 'To go', toGo: true },
+  { label: 'To go', again: true, toGo: true },
+] as const;
+
 function classesOf({ rows }: Survey): RowClass[] {
-  let again = 0;
-  rows.places.eachClass((cause, isAgain) => {
-    if (cause === 0 && isAgain) again++;
+  const counts = withResult.map(() => 0);
+  rows.places.eachClass((cause, again, toGo) => {
+    const place = classOf(cause, again, toGo);
+    if (place < counts.length) counts[place] = (counts[place] ?? 0) + 1;
   });
   return [
-    { status: 'completed', label: 'Completed', count: rows.completed + rows.toGo - again, cause: 0 },
-    { status: 'completed', label: 'Bought again', count: again, cause: 0, again: true },
+    ...withResult.map((one, place) => ({
+      status: 'completed' as const,
+      ...one,
+      count: counts[place] ?? 0,
+      cause: 0,
+    })),
     ...rows.causes.map((group, index) => ({
       status: group.code,
       label: messageOf(group),
@@ -54,15 +67,20 @@ function classesOf({ rows }: Survey): RowClass[] {
   ];
 }
 
+/** The index of a row's class. */
+function classOf(cause: number, again: boolean, toGo: boolean): number {
+  return cause === 0 ? Number(again) + 2 * Number(toGo) : withResult.length + cause - 1;
+}
+
 /** Two for each row. */
 function classDigits({ places, causes }: RowSurvey): string {
-  const digits = Array.from({ length: causes.length + 2 }, (_, place) =>
+  const digits = Array.from({ length: withResult.length + causes.length }, (_, place) =>
     Buffer.from(place.toString(36).padStart(2, '0')),
   );
   const text = Buffer.alloc(2 * places.length);
   let end = 0;
-  places.eachClass((cause, again) => {
-    const [first = 0, second = 0] = digits[cause === 0 ? Number(again) : cause + 1] ?? [];
+  places.eachClass((cause, again, toGo) => {
+    const [first = 0, second = 0] = digits[classOf(cause, again, toGo)] ?? [];
     text[end++] = first;
     text[end++] = second;
   });

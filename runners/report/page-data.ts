@@ -89,6 +89,8 @@ export interface RowClass {
   readonly cause: number;
   /** Earlier pictures of the row exist. */
   readonly again?: boolean;
+  /** The row is to be done again, and shows its result until then: it does not count as completed. */
+  readonly toGo?: boolean;
 }
 
 /** One row in the gallery. */

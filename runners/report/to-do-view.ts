@@ -1,8 +1,8 @@
 import { formatCount, formatPeriod } from './messages/format-amounts.js';
 import type { FailureGroup } from './messages/group-failures.js';
 import { toneOf, type Tone } from './messages/status-label.js';
-import { runAgainCommand, type RunCommand } from './messages/run-again.js';
-import { toGoOn, whatToDo, type ToDo } from './messages/what-to-do.js';
+import { forEarlierRows, runAgainCommand, type RunCommand } from './messages/run-again.js';
+import { ofEarlierManifest, toGoOn, whatToDo, type ToDo } from './messages/what-to-do.js';
 import type { Survey } from './survey/survey-run.js';
 
 /** One thing to do, as the templates show it. */
@@ -19,10 +19,9 @@ export interface ToDoView extends ToDo {
 /** What a person can do about the failures of a run and, if no process works on it, about the rows to go. */
 export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
   const run = runCommandOf(survey);
-  const { rows, toDo, story, prices, caps } = survey;
+  const { rows, prices } = survey;
   const todos = whatToDo(rows.causes, run, prices);
-  const isStopped = story.stops.length === story.starts.length;
-  const rest = isRunning ? [] : toGoOn(toDo, run, isStopped ? { ...story.stops.at(-1), caps } : {});
+  const rest = isRunning ? [] : toGoOnOf(survey, run);
   return [
     ...rows.causes.flatMap((group, index) => viewToDo(group, index, todos[index])),
     ...rest.map((todo) => ({
@@ -33,6 +32,17 @@ export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
       ids: [],
       more: '',
     })),
+  ];
+}
+
+/** Rows to go of the last manifest, then those of each earlier one. */
+function toGoOnOf({ toDo, toGoEarlier = [], story, caps }: Survey, run: RunCommand): ToDo[] {
+  const isStopped = story.stops.length === story.starts.length;
+  return [
+    ...toGoOn(toDo, run, isStopped ? { ...story.stops.at(-1), caps } : {}),
+    ...toGoEarlier.flatMap(({ manifest, rows }) =>
+      toGoOn(rows, forEarlierRows(run, manifest), {}, ofEarlierManifest),
+    ),
   ];
 }
 

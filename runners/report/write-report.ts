@@ -11,6 +11,7 @@ import { viewReport } from './report-view.js';
 import { inlineRows, folderName, removeRowFiles, writeRowFiles } from './rows/row-files.js';
 import { pageRows } from './rows/page-rows.js';
 import { type Survey, surveyRun } from './survey/survey-run.js';
+import { withRowsToGo } from './survey/rows-to-go.js';
 import { countOf } from './messages/format-amounts.js';
 import { embedJson } from './messages/escape-html.js';
 import { openIfThere } from './read/read-jsonl.js';
@@ -48,7 +49,7 @@ export async function writeReport(
 ): Promise<{ path: string; rows: number }> {
   const disk = options.disk ?? nodeDisk;
   const state = await runState(disk, folder);
-  const survey = await surveyRun(disk, folder);
+  const survey = await withRowsToGo(disk, await surveyRun(disk, folder));
   const parts = options.parts ?? (await readPageParts());
   const count = survey.rows.places.length;
   const manifestFolders =

@@ -6,17 +6,51 @@ export type Json = { readonly value: unknown } | undefined;
 
 /**
  * Parses JSON of any depth. If a value at level `cutAt` (1: the whole, 2: a field of it) makes the whole deeper than 1,000
- * levels, its raw text takes its place.
+ * levels, its raw text takes its place. So does the text of a number that would become another one: a whole number of more
+ * digits than a JavaScript number keeps, such as a seed or an id of 64 bits, and a number beyond its range.
  */
 export function parseJson(text: string, cutAt: number): Json {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const bounded = mayBeDeep(json) ? withRawText(json, cutAt) : json;
   if (bounded === undefined) return undefined;
   try {
-    return { value: JSON.parse(bounded) as unknown };
+    const value: unknown = JSON.parse(bounded);
+    const exact = mayLoseDigits.test(bounded) ? withExactNumbers(bounded) : undefined;
+    return { value: exact === undefined ? value : (JSON.parse(exact) as unknown) };
   } catch {
     return undefined;
   }
+}
+
+/** Texts without it have no number that becomes another one. */
+const mayLoseDigits = /\d{16}|\d[eE]\+?\d{3}/;
+
+/** A JSON text with each number that would become another one as a string; `undefined` if there is none. */
+function withExactNumbers(text: string): string | undefined {
+  const parts: string[] = [];
+  const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === minus || (code >= zero && code <= nine)) {
+      number.lastIndex = at;
+      const [digits = ''] = number.exec(text) ?? [];
+      if (losesDigits(digits)) {
+        parts.push(text.slice(copied, at), `"${digits}"`);
+        copied = at + digits.length;
+      }
+      at += digits.length - 1;
+    }
+  }
+  return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
+}
+
+/** Whether JSON.parse makes another number of this one: a whole number that loses digits, or one that is too large. */
+export function losesDigits(number: string): boolean {
+  if (!/^-?[1-9]\d{15,}$/.test(number)) return number !== '' && !Number.isFinite(Number(number));
+  const value = Number(number);
+  return String(value) !== number && (!Number.isFinite(value) || BigInt(number) !== BigInt(value));
 }
 
 /** Whether there are enough brackets for a deep value. Counting them takes a fraction of the time of parsing. */
@@ -49,6 +83,7 @@ function withRawText(text: string, cutAt: number): string | undefined {
   return parts.length === 0 ? text : parts.join('') + text.slice(copied);
 }
 
+const [minus, zero, nine] = [45, 48, 57];
 const [quote, openBracket, closeBracket, openBrace, closeBrace] = [34, 91, 93, 123, 125];
 
 /** The index of the closing quote; the length of the text if there is none. */

@@ -15,6 +15,11 @@ export const jobStates = [
 /** A known state of a job. (spec 3) */
 export type JobState = (typeof jobStates)[number];
 
+/** Whether the state is one of `jobStates`. */
+export function isKnownState(status: string): boolean {
+  return (jobStates as readonly string[]).includes(status);
+}
+
 const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 
 /** Whether a job in this state has ended. An output proves nothing: `IN_PROGRESS` may carry a partial one. */

@@ -3,9 +3,9 @@ import {
   type FailedReply,
   failedReplySchema,
   isJobReply,
+  isKnownState,
   type JobReply,
   jobReplySchema,
-  jobStates,
   routeErrorSchema,
   type StreamReply,
   streamReplySchema,
@@ -201,8 +201,4 @@ function isRoute(purpose: RequestPurpose): boolean {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-function isKnownState(status: string): boolean {
-  return (jobStates as readonly string[]).includes(status);
 }

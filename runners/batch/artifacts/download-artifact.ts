@@ -155,14 +155,15 @@ function asArtifactError(error: unknown, url: string): ArtifactError {
     return new ArtifactError(error.message, { mayPass });
   }
   if (!(error instanceof ArtifactError)) throw error;
-  return error.reworded(`GET ${withoutQuery(url)}: ${error.message}`);
+  return error.reworded(`GET ${withoutSecrets(url)}: ${error.message}`);
 }
 
 function withTries(failure: ArtifactError, tries: number): ArtifactError {
   return tries === 1 ? failure : failure.reworded(`${failure.message} (tries: ${tries})`);
 }
 
-/** A query often contains a signature. */
-function withoutQuery(url: string): string {
-  return url.split('?', 1)[0] ?? url;
+/** A query often contains a signature, and a name and a password may stand before the host. */
+function withoutSecrets(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

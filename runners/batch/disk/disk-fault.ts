@@ -59,7 +59,11 @@ const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]
   EMFILE: ['too many files are open in this process (EMFILE)', 'Raise the limit (ulimit -n)'],
   ENFILE: ['too many files are open on this machine (ENFILE)', 'Close some'],
   EIO: ['the disk reports a fault (EIO)', 'Check the disk'],
-  ENOTDIR: ['a part of its path is a file, not a folder (ENOTDIR)', 'Choose another --out'],
+  EISDIR: ['it is a folder, not a file (EISDIR)', 'Move it away'],
+  ENOTDIR: [
+    'a part of its path is a file, not a folder (ENOTDIR)',
+    'Move that file away (for a new run, another --out does too)',
+  ],
 };
 
 /** libuv has no name for an exhausted quota: these are the system's numbers on Linux, and on macOS and the BSDs. */

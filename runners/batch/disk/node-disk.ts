@@ -19,7 +19,7 @@ import type { Disk, DiskEntry, DiskFile } from './disk.js';
  * missing file, but never moves a write to the end by itself.
  */
 export const nodeDisk: Disk = {
-  open: async (path, flags, mode) => asDiskFile(await open(path, openFlags[flags], mode)),
+  open: async (path, flags, mode) => asDiskFile(path, await open(path, openFlags[flags], mode)),
   rename,
   unlink,
   mkdir: makeFolders,
@@ -67,16 +67,30 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function asDiskFile(handle: FileHandle): DiskFile {
+function asDiskFile(path: string, handle: FileHandle): DiskFile {
+  const named = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw withPath(error, path);
+    }
+  };
   return {
-    read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
-    write: async (bytes, position) => (await handle.write(bytes, 0, bytes.length, position)).bytesWritten,
-    sync: () => handle.datasync(),
-    truncate: (size) => handle.truncate(size),
-    size: async () => (await handle.stat()).size,
-    id: async () => idOf(await handle.stat({ bigint: true })),
+    read: async (into, position) => (await named(handle.read(into, 0, into.length, position))).bytesRead,
+    write: async (bytes, position) =>
+      (await named(handle.write(bytes, 0, bytes.length, position))).bytesWritten,
+    sync: () => named(handle.datasync()),
+    truncate: (size) => named(handle.truncate(size)),
+    size: async () => (await named(handle.stat())).size,
+    id: async () => idOf(await named(handle.stat({ bigint: true }))),
     close: () => handle.close(),
   };
+}
+
+/** Node.js names the file of a failed `open`, but not that of a failed `read` or `write`. */
+function withPath(error: unknown, path: string): unknown {
+  if (error instanceof Error && !error.message.includes(path)) error.message += ` '${path}'`;
+  return error;
 }
 
 function describe(found: BigIntStats): DiskEntry {

@@ -1,3 +1,4 @@
+import { losesDigits } from '../../../src/contract/bounded-json.js';
 import { quoteValue } from './quote-value.js';
 
 const deepest = 100;
@@ -65,14 +66,8 @@ const numberTokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** The first whole number of a JSON text that a JavaScript number cannot hold exactly, so that another number would be sent. */
 export function lostDigits(text: string): string | undefined {
   for (const [token] of text.matchAll(numberTokens))
-    if (/^-?\d{16,}$/.test(token) && isLost(token)) return token;
+    if (!token.startsWith('"') && losesDigits(token)) return token;
   return undefined;
-}
-
-/** A number that prints as it was written is sent unchanged. */
-function isLost(digits: string): boolean {
-  const value = Number(digits);
-  return String(value) !== digits && BigInt(digits) !== BigInt(value);
 }
 
 /** A problem with a key of a JSON text. */

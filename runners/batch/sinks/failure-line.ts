@@ -1,5 +1,6 @@
 import type { RowError } from '../journal/record.js';
 import type { RowKind } from '../manifest/manifest-row.js';
+import { nameInFailures } from '../manifest/columns/failure-columns.js';
 import { isoTime, type EndedRow } from './line-text.js';
 import type { SheetRow } from './spreadsheet.js';
 
@@ -73,12 +74,13 @@ export function failureColumns(own: readonly string[]): string[] {
     ...errorColumns.map((name) => `error.${name}`),
     ...factColumns.map((name) => `millrace.${name}`),
   ];
-  return [...new Set(['id', ...own, ...ours])];
+  return [...new Set(['id', ...own.map(nameInFailures), ...ours])];
 }
 
 /** A line of failures.jsonl as a row of the spreadsheet. */
 export function failureSheetRow({ error, millrace, ...cells }: FailureLine): SheetRow {
   const under = (prefix: string, facts: object): [string, unknown][] =>
     Object.entries(facts).map(([name, value]) => [`${prefix}.${name}`, value]);
-  return { ...cells, ...Object.fromEntries([...under('error', error), ...under('millrace', millrace)]) };
+  const own = Object.entries(cells).map(([name, value]) => [nameInFailures(name), value] as const);
+  return Object.fromEntries([...own, ...under('error', error), ...under('millrace', millrace)]);
 }

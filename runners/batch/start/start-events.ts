@@ -61,8 +61,9 @@ function* warnings({
       'The folder "images" is gone, and pictures of earlier starts with it: refetch saves those again whose URLs are still valid, and buys nothing.';
     yield { type: 'warning', code: 'picture', message };
   }
-  if (heldUpToRow !== undefined && ahead.toHold > 0) {
-    const message = `The journal was repaired: ${ahead.toHold} rows whose purchase may be lost are in doubt: none is sent again.`;
+  const unknown = ahead.toHold - ahead.heldPaid;
+  if (heldUpToRow !== undefined && unknown > 0) {
+    const message = `The journal was repaired: ${unknown} rows whose purchase may be lost are in doubt: none is sent again.`;
     yield { type: 'warning', code: 'held', message };
   }
 }

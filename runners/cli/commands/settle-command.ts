@@ -115,7 +115,7 @@ function chosen(options: SettleArguments): Settlement {
   const [way] = ways;
   if (way !== undefined && ways.length === 1) return way;
   throw new UsageError([
-    'say how the row ended with one of --job ID, --paid USD and --not-sent, or with --statement FILE; --undo takes that back',
+    'say how the row ended with one of --job ID, --paid USD and --not-sent, or with --statement FILE; --undo takes back --job and --not-sent',
   ]);
 }
 

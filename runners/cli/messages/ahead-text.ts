@@ -7,7 +7,7 @@ import { aheadByText } from './value-text.js';
 
 /** Describes what a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { rows, toSend, doubled, toPoll, toDownload, toHold, later, invalid, ended } = ahead;
+  const { rows, toSend, doubled, toPoll, toDownload, toHold, heldPaid, later, invalid, ended } = ahead;
   const left = rows - toSend - doubled - toPoll - toDownload - toHold - later - invalid - ended;
   const price = { ...ahead.price, estimated: ahead.fits.estimated };
   const reasons = listed(againParts(ahead));
@@ -17,7 +17,8 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
     left > 0 && `${formatCount(left)} left in flight by an earlier start`,
-    toHold > 0 && `${formatCount(toHold)} in doubt`,
+    toHold > heldPaid && `${formatCount(toHold - heldPaid)} in doubt`,
+    heldPaid > 0 && `${formatCount(heldPaid)} paid before, and left`,
     invalid > 0 && `${formatCount(invalid)} invalid`,
     later > 0 && `${formatCount(later)} left for later`,
     ended > 0 && `${formatCount(ended)} ended before`,
@@ -141,7 +142,7 @@ export interface PlanDifference {
  */
 export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
   const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
-  const { toSend, doubled, toPoll, toDownload, toHold, later, changed } = ahead;
+  const { toSend, doubled, toPoll, toDownload, toHold, heldPaid, later, changed } = ahead;
   const again = listed([
     ...againParts(ahead),
     doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
@@ -166,7 +167,8 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('in doubt', heldText(done.held + toHold + unanswered, shownOut)),
+    ...fact('in doubt', heldText(done.held + toHold - heldPaid + unanswered, shownOut)),
+    ...fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : ''),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...goneText(ahead),
     ...axesText(ahead),
@@ -190,7 +192,8 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
 /** As `plan --json` prints it; money in USD, times in ms. */
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
-  const { toSend, retried, redone, doubled, toPoll, toDownload, later, gone, changed, cap, fits } = ahead;
+  const { toSend, retried, redone, doubled, toPoll, toDownload, heldPaid, later, gone, changed, cap, fits } =
+    ahead;
   const { newlySent, by, axes, bought, outdated, saves } = ahead;
   const toHold = ahead.toHold + unanswered;
   return {
@@ -206,6 +209,7 @@ export function differenceJson(found: PlanDifference): object {
       redone,
       doubled,
       toHold,
+      heldPaid,
       later,
       gone,
       changed,

@@ -137,8 +137,11 @@ function fileSchema() {
 function settingSchema(option: ListedOption): z.ZodType {
   if (option.row.takes === undefined) return z.boolean('is neither true nor false').optional();
   const given = option.row.repeats
-    ? z.union([z.string().transform((one) => [one]), z.array(z.string())])
-    : z.union([z.string(), z.number()]).transform(String);
+    ? z.union(
+        [z.string().transform((one) => [one]), z.array(z.string())],
+        'is neither text nor a list of texts',
+      )
+    : z.union([z.string(), z.number()], 'is neither text nor a number').transform(String);
   return z.optional(
     given.transform((value: string | string[], context) => {
       const checked = schemaOf(option).safeParse(value);
@@ -187,8 +190,18 @@ function parse(text: string, path: string): unknown {
   );
 }
 
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'an object {…}',
+  record: 'an object {…}',
+  string: 'text',
+  number: 'a number',
+};
+
 function describe(issue: z.core.$ZodIssue, path: string): string[] {
   const where = [path, ...issue.path.map(String)].join(': ');
+  // A message that a schema gives itself stays.
+  const isGeneral = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
+  if (isGeneral) return [`${where}: is not ${typeNames[issue.expected] ?? issue.expected}`];
   if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
     issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);

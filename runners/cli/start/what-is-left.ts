@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { peekJournal, type RowRecords, type Summary } from '../../batch/internal.js';
-import { forRowsOf, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
+import { forEarlierRows, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
+import { ofEarlierManifest } from '../../report/messages/what-to-do.js';
+import type { ManifestAt } from '../../report/survey/run-story.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -49,12 +51,10 @@ async function earlierToGoText(
   command: RunCommand,
   manifestAt: ManifestAt,
 ): Promise<string[]> {
-  const journal = await peekJournal(nodeDisk, folder);
-  if (journal === undefined) return [];
-  const commands = await commandsForRows(command, journal.rowsIn(['open']), manifestAt);
-  return commands
-    .filter(({ isLatest }) => !isLatest)
-    .flatMap(({ command: one, rows }) => toGoText(rows, one, {}, ' of an earlier manifest'));
+  const { earlierRowsToGo } = await import('../../report/survey/rows-to-go.js');
+  return (await earlierRowsToGo(nodeDisk, folder, manifestAt)).flatMap(({ manifest, rows }) =>
+    toGoText(rows, forEarlierRows(command, manifest), {}, ofEarlierManifest),
+  );
 }
 
 /** The commands for rows that are to be polled or sent after a settlement: one for each manifest that the rows were sent with. */
@@ -73,9 +73,6 @@ export async function goOnText(
     return again === undefined ? [] : [`Go on: ${again}`];
   });
 }
-
-/** The manifest of a row that was sent at this time, in ms since the epoch; `undefined` for the run's first one. */
-type ManifestAt = (at: number) => string | undefined;
 
 /** Reads from the journal which manifest was in force when. */
 export async function manifestsOf(folder: string): Promise<ManifestAt> {
@@ -96,16 +93,12 @@ export async function commandsForRows(
   rows: Iterable<RowRecords | undefined> | AsyncIterable<RowRecords>,
   manifestAt: ManifestAt,
 ): Promise<CommandForRows[]> {
-  const counts = new Map<string | undefined, number>();
-  for await (const row of rows) {
-    const manifest = manifestAt(row?.intent?.at ?? row?.outcome?.at ?? Infinity);
-    counts.set(manifest, (counts.get(manifest) ?? 0) + 1);
-  }
+  const { rowsByManifest } = await import('../../report/survey/rows-to-go.js');
   const latest = manifestAt(Infinity);
-  return [...counts].map(([manifest, count]) => {
+  return (await rowsByManifest(rows, manifestAt)).map(({ manifest, rows: count }) => {
     const isLatest = manifest === latest;
     return {
-      command: isLatest ? forRowsToGo(command) : { ...forRowsOf(command, manifest), latest: undefined },
+      command: isLatest ? forRowsToGo(command) : forEarlierRows(command, manifest),
       isLatest,
       rows: count,
     };

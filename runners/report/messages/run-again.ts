@@ -84,6 +84,11 @@ export function forRowsOf(run: RunCommand, manifest: string | undefined): RunCom
   return manifest === undefined ? run : { ...run, ...run.others?.get(manifest) };
 }
 
+/** The same run with an earlier manifest, for rows to go that the last one may not have. */
+export function forEarlierRows(run: RunCommand, manifest: string | undefined): RunCommand {
+  return { ...forRowsOf(run, manifest), latest: undefined };
+}
+
 /** `out-again`, or the first of `out-again-2`, `out-again-3` … that does not exist. */
 export async function anotherFolder(disk: Pick<Disk, 'stat'>, folder: string): Promise<string> {
   const name = `${folder.replace(/-again(?:-\d+)?$/, '')}-again`;

@@ -92,6 +92,9 @@ export function toGoOn(
   ];
 }
 
+/** Stands behind the number of rows to go that `forEarlierRows` gives the command for. */
+export const ofEarlierManifest = ' of an earlier manifest';
+
 /** The part of a start's end that decides how to continue. */
 export type LastEnd = Partial<Pick<RunEnd, 'exitCode' | 'caps'>>;
 

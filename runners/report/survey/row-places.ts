@@ -95,11 +95,12 @@ export class RowPlaces {
     for (let index = 0; index < this.length; index++) yield this.rows.at(this.placeOf(index));
   }
 
-  /** Calls back with the cause of each row's end, and whether it has earlier pictures, without creating objects. */
-  eachClass(take: (cause: number, again: boolean) => void): void {
+  /** Calls back with the cause of each row's end, whether it has earlier pictures, and whether it is to go, without creating objects. */
+  eachClass(take: (cause: number, again: boolean, toGo: boolean) => void): void {
     for (let index = 0; index < this.length; index++) {
       const place = this.placeOf(index);
-      take(this.causeAt(place), (this.flags.at(place) & bits.again) !== 0);
+      const flags = this.flags.at(place);
+      take(this.causeAt(place), (flags & bits.again) !== 0, (flags & bits.toGo) !== 0);
     }
   }
 

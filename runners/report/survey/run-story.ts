@@ -83,8 +83,18 @@ export async function readFirstStart(disk: Disk, folder: string): Promise<RunSta
   return first === undefined ? undefined : startWith(first, sentWith ?? []);
 }
 
-/** The manifest of the start in which a row ended, by the time of its end; `undefined` if it is the run's first manifest. */
-export function laterManifestAt(starts: RunStory['starts']): (at: number) => string | undefined {
+/** The manifest in force at a time, in ms since the epoch; `undefined` for the run's first one. */
+export type ManifestAt = (at: number) => string | undefined;
+
+/** How many rows were sent with one of the run's manifests. */
+export interface RowsOfManifest {
+  /** Its path; `undefined` for the run's first one. */
+  readonly manifest: string | undefined;
+  readonly rows: number;
+}
+
+/** The manifest of the start in which a row was sent or ended, by that time. */
+export function laterManifestAt(starts: RunStory['starts']): ManifestAt {
   const first = starts[0]?.manifest;
   if (starts.every(({ manifest }) => manifest === first)) return () => undefined;
   return (at) => {

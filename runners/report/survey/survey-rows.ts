@@ -10,7 +10,7 @@ import { safeImagePath } from '../rows/picture-facts.js';
 import { imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
-import type { RunStory } from './run-story.js';
+import type { ManifestAt, RunStory } from './run-story.js';
 import type { Place } from '../read/read-places.js';
 
 export interface RowSurvey {
@@ -54,8 +54,6 @@ const result = {
   images: 9,
   path: 10,
 } as const;
-
-type ManifestAt = (at: number) => string | undefined;
 
 /** Facts about some rows from other files. */
 export interface KnownRows {

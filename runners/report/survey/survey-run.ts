@@ -10,7 +10,15 @@ import { ObjectScanner } from '../read/object-scanner.js';
 import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
-import { laterManifestAt, originalRows, readStory, type RunStory, type Span, spansOf } from './run-story.js';
+import {
+  laterManifestAt,
+  originalRows,
+  readStory,
+  type RowsOfManifest,
+  type RunStory,
+  type Span,
+  spansOf,
+} from './run-story.js';
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
 import { type RowSurvey, surveyRows } from './survey-rows.js';
 
@@ -39,6 +47,8 @@ export interface Survey {
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
+  /** Rows that wait to be sent again and are in an earlier manifest; absent without `withRowsToGo`. */
+  readonly toGoEarlier?: readonly RowsOfManifest[];
   /** The caps that had no room for a row, if the latest start ended for that reason. */
   readonly caps: readonly ReachedCap[];
   /** The latest cap; `undefined` if there is none. */

@@ -9,6 +9,7 @@ import { viewReport, type ReportView } from '../report-view.js';
 import { PageRowReader } from '../rows/page-rows.js';
 import { rowsPerFileOf, scriptOf } from '../rows/row-files.js';
 import { surveyRun, type Survey } from '../survey/survey-run.js';
+import { withRowsToGo } from '../survey/rows-to-go.js';
 
 const latestKept = 960;
 
@@ -39,7 +40,8 @@ export class RunSnapshot {
    * @param rows number of rows of the plan, if that process has reported it, because summary.json may be older
    */
   static async take(disk: Disk, folder: string, isRunning = false, rows?: number): Promise<RunSnapshot> {
-    const survey = await surveyRun(disk, folder);
+    const found = await surveyRun(disk, folder);
+    const survey = isRunning ? found : await withRowsToGo(disk, found);
     const toDo =
       rows === undefined ? survey.toDo : Math.max(0, rows - survey.rows.places.length + survey.rows.toGo);
     return new RunSnapshot(disk, { ...survey, toDo }, isRunning);

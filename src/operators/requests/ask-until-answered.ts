@@ -108,6 +108,8 @@ export interface PollQuestion {
   readonly trace?: JobTrace | undefined;
   /** Called for each request that is sent. */
   readonly onCall: () => void;
+  /** Called with the message of each request that brought no reply about the job. */
+  readonly onFault?: (message: string) => void;
 }
 
 export type Polled =
@@ -124,10 +126,12 @@ const keyRetries = 3;
  * been paid. For one subscription.
  */
 export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
-  const { jobId, request, key, backoff, onCall, trace } = question;
+  const { jobId, request, key, backoff, onCall, onFault, trace } = question;
   let keyRefusals = 0;
   const isGivenUp = missing(question, context);
-  const mayAskAgain = ({ verdict }: Judged) => {
+  const mayAskAgain = ({ verdict, fault, reading }: Judged) => {
+    const error = fault ?? ('error' in reading ? reading.error : undefined);
+    if (error !== undefined) onFault?.(error.message);
     if (verdict.verdict !== 'final') return true;
     if (verdict.code === 'expired') return !isGivenUp();
     return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;

@@ -1,6 +1,6 @@
 import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
 import type { Failed, Outcome } from '../../contract/outcome.js';
-import { isTerminal, type JobReply } from '../../contract/service-replies.js';
+import { isKnownState, isTerminal, type JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Due } from '../../policy/due-queue.js';
 import { callHook } from '../../policy/guard-hooks.js';
@@ -10,7 +10,7 @@ import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcom
 import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
 
 export interface PollTask
-  extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>> {
+  extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'> | 'onFault'> {
   readonly schedule: PollSchedule;
   /** Whether to poll at once, for a job that was not polled for a while. */
   readonly atOnce: boolean;
@@ -66,6 +66,8 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
+  /** Why the last poll brought no reply about the job; `undefined` if it brought one. */
+  private fault: string | undefined;
   private wasSent = false;
   /** A request has ended, by a reply or a fault. */
   private wasAnswered = false;
@@ -124,7 +126,15 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   private giveUp(): void {
     const { task, deadlineMs } = this;
     callHook(() => this.unsubscribe(), undefined);
-    this.emit({ type: 'ended', outcome: overdue(task, { deadlineMs }) });
+    this.emit({ type: 'ended', outcome: overdue(task, { deadlineMs }, this.lastPoll()) });
+  }
+
+  /** What the last poll said, unless it is what a job says that still runs. */
+  private lastPoll(): string | undefined {
+    if (this.fault !== undefined) return `the last poll failed: ${this.fault}`;
+    const { status } = this.last ?? {};
+    if (status === undefined || isKnownState(status)) return undefined;
+    return `its last state is not known: ${JSON.stringify(status.slice(0, statusShown))}`;
   }
 
   /** Completes the stream although the job has not ended. */
@@ -145,6 +155,8 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   take(step: Polled): void {
     this.wasAnswered = this.wasSent;
     const mayEnd = step.type === 'ended' || (step.type === 'replied' && isTerminal(step.job.status));
+    const before = this.last;
+    if (step.type === 'replied' && !mayEnd) [this.last, this.fault] = [statusEvent(step.job), undefined];
     if (this.isLast && this.wasAnswered && !mayEnd) return this.giveUp();
     if (step.type !== 'replied') return this.emit(step);
     const { job } = step;
@@ -152,9 +164,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
       this.observe(job);
       return this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
     }
-    const before = this.last;
-    this.last = statusEvent(job);
-    if (before === undefined || !isSame(before, this.last)) this.emit(this.last);
+    if (this.last !== undefined && (before === undefined || !isSame(before, this.last))) this.emit(this.last);
   }
 
   /** Notifies the schedule after the poll, so that a time that it emits in response is not skipped. */
@@ -179,7 +189,10 @@ class Polls extends OneTeardown implements Observer<void>, Due {
       this.wasSent = true;
       task.onCall();
     };
-    return { key, jobId, submittedAt, wasExpired, request, backoff, trace, onCall };
+    const onFault = (message: string) => {
+      this.fault = message;
+    };
+    return { key, jobId, submittedAt, wasExpired, request, backoff, trace, onCall, onFault };
   }
 }
 
@@ -220,12 +233,16 @@ class Poll extends OneTeardown implements Observer<Polled> {
   }
 }
 
+const statusShown = 60;
+
 /** The failure of a job that has not ended by its deadline. */
-export function overdue(
+function overdue(
   { jobId, request }: { readonly jobId: string; readonly request: Parameters<typeof whatWasAsked>[0] },
   { deadlineMs }: Pick<Deadline, 'deadlineMs'>,
+  lastPoll: string | undefined,
 ): Failed {
-  const message = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
+  const late = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
+  const message = lastPoll === undefined ? late : `${late}; ${lastPoll}`;
   return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
 }
 

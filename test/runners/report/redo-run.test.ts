@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../../support/browser.js';
 import { millrace } from '../../support/millrace.js';
+import { reportFolder } from '../../support/report-folder.js';
 import { openRehearsal } from '../../support/rehearsal.js';
 import { openWorkplace, type Workplace } from '../../support/workplace.js';
 
@@ -124,3 +125,29 @@ function changedIds(before: Record<string, unknown>[], after: Record<string, unk
   const jobs = new Map(before.map(({ id, jobId }) => [id, jobId]));
   return after.flatMap(({ id, jobId }) => (jobs.get(id) === jobId ? [] : [id])).sort();
 }
+
+it('a row to be bought again is to go, though its picture is shown, and is not among the completed ones', async () => {
+  const row = (number: number) => ({
+    id: `r${number}`,
+    row: number,
+    kind: 'edit',
+    status: 'completed',
+    output: {},
+  });
+  const folder = await reportFolder({
+    'journal.jsonl': [
+      { n: 1, k: 'start', identity: {}, settings: {} },
+      { n: 2, k: 'reopen', id: 'r2', why: 'redo' },
+    ],
+    'results.jsonl': [1, 2, 3].map((number) => ({ ...row(number), request: { input: {} }, columns: {} })),
+    'summary.json': [{ rows: { total: 3, completed: 2, failed: 0, toDo: 1 } }],
+  });
+  expect(await millrace(['report', folder])).toMatchObject({ code: 0 });
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(join(folder, 'report.html')).href);
+  const filters = page.getByRole('group', { name: 'Filter' }).getByRole('button');
+  await expect.poll(() => filters.allTextContents()).toEqual(['All3', 'Completed2', 'To go1']);
+  await filters.getByText('To go').click();
+  await expect.poll(() => page.locator('.frame .id').allTextContents()).toEqual(['r2']);
+  await page.close();
+});

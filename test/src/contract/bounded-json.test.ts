@@ -31,6 +31,25 @@ describe('parseJson', () => {
     });
   });
 
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['-12345678901234567890', '-12345678901234567890'],
+    ['1e400', '1e400'],
+    ['9007199254740992', 9007199254740992],
+    ['1000000000000000000000', 1e21],
+    ['0.12345678901234567890', 0.12345678901234568],
+    ['1e100', 1e100],
+    ['1e-400', 0],
+  ])('gives a number that would become another one as its text: %s', (number, value) => {
+    const text = `{"id":"9007199254740993","output":[{"seed":${number},"x":"1e400"}, ${number}]}`;
+    expect(parseJson(text, 2)?.value).toEqual({
+      id: '9007199254740993',
+      output: [{ seed: value, x: '1e400' }, value],
+    });
+    for (const broken of [`+${number}`, `${number}-`, `{${number}:1}`])
+      expect(parseJson(`[${broken}]`, 1)).toBeUndefined();
+  });
+
   it('counts no brackets within strings', () => {
     const tricky = `${'[{'.repeat(3_000)}\\" \\\\`;
     const value = { a: tricky, [tricky]: ['}', `\\"]`, tricky], deep: [[1]] };

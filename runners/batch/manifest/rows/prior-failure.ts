@@ -1,6 +1,6 @@
-import { fieldsWith } from '../columns/manifest-fields.js';
+import { factParents, isBelow, isFactName, ownColumnOf } from '../columns/failure-columns.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
-import { checkHttpUrl } from '../../../../src/contract/request-parts.js';
+import { checkHttpUrl, isJobId } from '../../../../src/contract/request-parts.js';
 import type { Row, RowKind } from '../manifest-row.js';
 import { parseJson } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
@@ -41,6 +41,7 @@ function priorFailure(error: unknown, millrace: unknown): PriorFailure | { reado
   if (!isTextOrAbsent(jobId) || !isTextOrAbsent(imageUrl)) return { problem: wrongShape };
   if (imageUrl && checkHttpUrl(imageUrl) !== undefined)
     return { problem: 'names an imageUrl that is not an http or https URL' };
+  if (jobId && !isJobId(jobId)) return { problem: 'names a jobId that is not an id of a job' };
   return {
     failure: {
       code,
@@ -84,8 +85,6 @@ function theMoreCareful(a: Paid, b: Paid): Paid {
   return paidOrder.indexOf(a) > paidOrder.indexOf(b) ? a : b;
 }
 
-const parents = fieldsWith('failure');
-
 /** The places of the columns of failures.csv that are combined into `error` and `millrace`. */
 interface Folding {
   readonly names: readonly string[];
@@ -117,27 +116,25 @@ export class FailureColumns {
 
 /** `error.code` alone may be the user's own column; `millrace.…` is not. */
 function isOfFailures(names: readonly string[]): boolean {
-  if (parents.some((parent) => names.includes(parent))) return false;
+  if (factParents.some((parent) => names.includes(parent))) return false;
   const lower = names.map((name) => name.toLowerCase());
   const hasError = lower.includes('error.code') && lower.includes('error.paid');
   return hasError || lower.some((name) => isBelow('millrace', name));
 }
 
-/** Ignores case: `Millrace.jobId` means the same. */
-function isBelow(parent: string, name: string): boolean {
-  return name.toLowerCase().startsWith(`${parent}.`);
-}
-
 function foldingOf(names: readonly string[]): Folding {
-  const isPart = (name: string): boolean => parents.some((parent) => isBelow(parent, name));
   const places = names.map((name, at) => ({ name, at }));
-  const kept = places.filter(({ name }) => !isPart(name));
-  const parts = parents.map((parent) =>
+  const kept = places.filter(({ name }) => !isFactName(name));
+  const parts = factParents.map((parent) =>
     places
       .filter(({ name }) => isBelow(parent, name))
       .map(({ name, at }) => ({ name: name.slice(parent.length + 1), at })),
   );
-  return { names: [...kept.map(({ name }) => name), ...parents], kept: kept.map(({ at }) => at), parts };
+  return {
+    names: [...kept.map(({ name }) => ownColumnOf(name)), ...factParents],
+    kept: kept.map(({ at }) => at),
+    parts,
+  };
 }
 
 /** The cells as JSON text; empty if all of them are, as in an ordinary row that a person added to failures.csv. */

@@ -8,7 +8,7 @@ import { fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
 import type { ColumnLayout, PurposeColumns } from '../columns/column-layout.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
-import { checkEndpointId } from '../../../../src/contract/request-parts.js';
+import { checkEndpointId, isJobId } from '../../../../src/contract/request-parts.js';
 import { hasHalfCharacter } from '../parse-json.js';
 import { quoteValue } from '../quote-value.js';
 
@@ -80,6 +80,7 @@ function collected(
     );
   const job = rowId(cells.get('jobId'));
   if ('problem' in job) problems.add(column, job.problem);
+  else if (!isJobId(job.id)) problems.add(column, 'is not an id of a job');
   const endpoint = rowEndpoint('job', cells, problems, rules, prior);
   if ('problem' in job || job.id === undefined) return undefined;
   const request = { kind: 'job', input: {} } as const;

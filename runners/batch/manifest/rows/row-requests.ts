@@ -113,15 +113,21 @@ export function jobCall(cells: RowCells, problems: Problems): RowRequest | undef
 /** A copy of the object in the `input` cell; an empty object if the cell is absent. */
 function inputObject(cells: RowCells, problems: Problems): Record<string, unknown> | undefined {
   const given = cells.get('input');
-  if (given === undefined) return {};
+  return given === undefined ? {} : objectIn('input', given, cells, problems);
+}
+
+/** A copy of the object in a cell. Anything else is reported. (spec 2.2, 2.3) */
+function objectIn(
+  field: 'input' | 'body',
+  given: unknown,
+  cells: RowCells,
+  problems: Problems,
+): Record<string, unknown> | undefined {
   const parsed = typeof given === 'string' ? parseJson(given) : { value: given };
   const value = 'value' in parsed ? parsed.value : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  problems.add(
-    cells.label('input'),
-    'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`,
-  );
+  problems.add(cells.label(field), 'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`);
   return undefined;
 }
 
@@ -167,24 +173,8 @@ function routeBody(cells: RowCells, problems: Problems): { readonly value: unkno
   const given = cells.get('body');
   const hasPaths = cells.hasPaths('body');
   if (given === undefined && !hasPaths) return undefined;
-  const parsed = typeof given === 'string' ? parseJson(given) : { value: given ?? {} };
-  if ('problem' in parsed) {
-    problems.add(cells.label('body'), parsed.problem);
-    return { value: undefined };
-  }
-  return hasPaths ? withPaths(parsed.value, cells, problems) : parsed;
-}
-
-function withPaths(base: unknown, cells: RowCells, problems: Problems): { readonly value: unknown } {
-  if (typeof base !== 'object' || base === null || Array.isArray(base)) {
-    problems.add(
-      cells.label('body'),
-      'is not a JSON object, so that body.<name> columns cannot be put into it',
-    );
-    return { value: undefined };
-  }
-  const value: Record<string, unknown> = { ...base };
-  cells.putPaths('body', value, problems);
+  const value = given === undefined ? {} : objectIn('body', given, cells, problems);
+  if (value !== undefined && hasPaths) cells.putPaths('body', value, problems);
   return { value };
 }
 

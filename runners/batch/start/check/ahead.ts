@@ -29,8 +29,10 @@ export interface Ahead {
   readonly toPoll: number;
   /** Paid rows whose pictures or files are only downloaded. */
   readonly toDownload: number;
-  /** Rows that are held because they may have been bought. */
+  /** Rows that are held because they were or may have been bought. */
   readonly toHold: number;
+  /** The part of `toHold` that was bought for certain, such as rows that were charged: these are not in doubt. */
+  readonly heldPaid: number;
   /** Rows left for a later start, because of `limit` or `only`, or because another version is to replace them. */
   readonly later: number;
   /** Invalid rows that become failures. */

@@ -1,6 +1,7 @@
 import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
 import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type EndStatus, type RowStatus } from '../../row/row-status.js';
+import { failureCodes } from '../../../../src/contract/failure-code.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
@@ -68,6 +69,7 @@ export class StartSurvey {
     toDownload: 0,
     toHold: 0,
     later: 0,
+    heldPaid: 0,
     retriedUnknown: 0,
     doubled: 0,
     invalid: 0,
@@ -222,7 +224,10 @@ export class StartSurvey {
   private seeTaken(row: Row, task: TaskSpec, state: RowState | undefined): void {
     if (task.what === 'poll') this.count.toPoll++;
     else if (task.what === 'fetch') this.count.toDownload++;
-    else if (task.what === 'hold') this.count.toHold++;
+    else if (task.what === 'hold') {
+      this.count.toHold++;
+      if (failureCodes[task.code].paid === 'yes') this.count.heldPaid++;
+    }
     if (task.what !== 'send') return;
     this.count.toSend++;
     this.sending.add(row);

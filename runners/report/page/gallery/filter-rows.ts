@@ -5,7 +5,7 @@ import type { Reviews } from '../review/reviews.js';
 import type { RowStore } from '../rows/row-store.js';
 import { parseQuery, sortPlaces } from './query-rows.js';
 
-/** What the gallery shows: `all`, `latest`, `undecided`, `kept`, `rejections`, `again`, an outcome, or `cause-N`. */
+/** What the gallery shows: `all`, `latest`, `undecided`, `kept`, `rejections`, `again`, `to-go`, an outcome, or `cause-N`. */
 export interface Filter {
   readonly name: string;
   readonly query: string;
@@ -50,7 +50,7 @@ export function placesOf(name: string, known: Known): number[] {
   if (name === 'latest') return [...(data.latest ?? [])];
   if (name === 'rejections') return placesWith('rejected', known);
   if (name === 'kept') return placesWith('kept', known);
-  const passes = classTest(name === 'undecided' ? 'completed' : name, data);
+  const passes = classTest(name, data);
   const decided = name === 'undecided' ? decidedPlaces(reviews, store) : undefined;
   return Array.from({ length: store.count }, (_, place) => place).filter(
     (place) => passes[store.classOf(place)] === true && decided?.has(place) !== true,
@@ -84,8 +84,10 @@ function classTest(name: string, data: PageData): boolean[] {
   return data.classes.map((one, place) => {
     if (name === 'all') return true;
     if (name === 'again') return one.again === true;
+    if (name === 'to-go') return one.toGo === true;
+    if (name === 'undecided') return one.status === 'completed';
     if (name.startsWith('cause-')) return one.cause === Number(name.slice(6)) && place > 0;
-    return one.status === name;
+    return one.status === name && one.toGo !== true;
   });
 }
 
@@ -96,8 +98,10 @@ export function countFilters(
   chosen: string,
 ): { name: string; label: string; count: number }[] {
   const byStatus = new Map<RowClass['status'], number>();
-  for (const { status, count } of data.classes) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
-  const again = data.classes.filter((one) => one.again === true).reduce((sum, { count }) => sum + count, 0);
+  for (const { status, count, toGo } of data.classes)
+    if (toGo !== true) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
+  const countOf = (isMeant: (one: RowClass) => boolean) =>
+    data.classes.filter(isMeant).reduce((sum, { count }) => sum + count, 0);
   const all = data.rows.length / 2;
   const byClass = [
     ...[...byStatus].map(([status, count]) => ({
@@ -105,13 +109,17 @@ export function countFilters(
       label: sentenceCase(statusLabel(status)),
       count,
     })),
-    { name: 'again', label: 'Bought again', count: again },
+    { name: 'to-go', label: 'To go', count: countOf(({ toGo }) => toGo === true) },
+    { name: 'again', label: 'Bought again', count: countOf(({ again }) => again === true) },
   ];
   return [
     ...(data.latest === undefined ? [] : [{ name: 'latest', label: 'Latest', count: data.latest.length }]),
     { name: 'all', label: 'All', count: all },
     ...byClass.filter(({ name, count }) => count > 0 && (count < all || name === chosen)),
-    ...countVerdicts(byStatus.get('completed') ?? 0, reviews),
+    ...countVerdicts(
+      countOf(({ status }) => status === 'completed'),
+      reviews,
+    ),
   ];
 }
 

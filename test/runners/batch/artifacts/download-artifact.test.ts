@@ -51,9 +51,9 @@ function downloads(...answers: Answer[]): Download {
     });
 }
 
-function fetchPicture(download: Download, left$ = NEVER) {
+function fetchPicture(download: Download, left$ = NEVER, address = url) {
   const place = { disk, folder: '/out', id: 'a', collides: false };
-  return downloadArtifact(url, place, { download, scheduler, random: () => 1, maxRetries: 4, left$ });
+  return downloadArtifact(address, place, { download, scheduler, random: () => 1, maxRetries: 4, left$ });
 }
 
 const good = { status: 200, body: onePixel, headers: { 'content-length': String(onePixel.length) } };
@@ -62,6 +62,13 @@ const reset = new TransportError('reset', 'ECONNRESET', 'maybe', false, 'GET: EC
 describe('downloadArtifact', () => {
   it('saves what comes', async () => {
     expect(await fetchPicture(downloads(good))).toMatchObject({ path: 'images/a.png', bytes: 70 });
+  });
+
+  it('names the address without the parts that may be secret', async () => {
+    const secret = 'https://name:password@pictures.example.test/a.png?signature=secret#end';
+    await expect(fetchPicture(downloads({ status: 403 }), NEVER, secret)).rejects.toMatchObject({
+      message: 'GET https://pictures.example.test/a.png: HTTP 403',
+    });
   });
 
   it('tries again by backoff while that may help', async () => {

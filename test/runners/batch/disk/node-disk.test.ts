@@ -46,6 +46,15 @@ describe('nodeDisk.open', () => {
 });
 
 describe('nodeDisk, names', () => {
+  it('names the file of a read that fails, as Node.js does not', async () => {
+    const file = await nodeDisk.open(folder, 'r');
+    await expect(file.read(Buffer.alloc(1), 0)).rejects.toMatchObject({
+      code: 'EISDIR',
+      message: expect.stringContaining(folder) as string,
+    });
+    await file.close();
+  });
+
   it('tells what a path is without following links', async () => {
     await writeFile(join(folder, 'file'), 'four');
     await symlink(join(folder, 'file'), join(folder, 'link'));

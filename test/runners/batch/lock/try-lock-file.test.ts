@@ -43,7 +43,7 @@ describe('tryLockFile', () => {
     await writeFile(join(folder, 'content'), 'a file, not a folder');
     await expect(tryLockFile(path)).rejects.toThrow(
       `The lock file ${path} cannot be opened: a part of its path is a file, not a folder (ENOTDIR). ` +
-        'Nothing was sent. Choose another --out and run the same command again.',
+        'Nothing was sent. Move that file away (for a new run, another --out does too) and run the same command again.',
     );
   });
 

@@ -286,11 +286,11 @@ describe('readManifest refuses', () => {
       'a GET row has no body; leave the cell empty, or use method POST',
     ],
     [{ route: '/x', body: 'text' }, 'body', "is not JSON: unexpected token 'e'"],
-    [
-      { route: '/x', body: [1], 'body.a': 1 },
-      'body',
-      'is not a JSON object, so that body.<name> columns cannot be put into it',
-    ],
+    [{ route: '/x', body: [1], 'body.a': 1 }, 'body', 'is not a JSON object, but a list'],
+    [{ route: '/x', body: '[1]' }, 'body', 'is not a JSON object, but a list'],
+    [{ route: '/x', body: '"text"' }, 'body', 'is not a JSON object, but a string'],
+    [{ route: '/x', body: 5 }, 'body', 'is not a JSON object, but a number'],
+    [{ route: '/x', body: 'null' }, 'body', 'is not a JSON object, but null'],
     [
       { input: {}, endpoint: '../x' },
       'endpoint',
@@ -643,6 +643,14 @@ describe('readManifest of failures', () => {
     expect(Object.keys(a?.cells ?? {})).toEqual(['id', 'input.a', 'title']);
   });
 
+  it("gives a column of the user's own that is called as a fact its name back", async () => {
+    const head =
+      'id,input.a,columns.error.code,columns.Error.note,columns.mine,error.code,error.paid,millrace.kind';
+    const [row] = await readRows(`${head}\na,1,E42,n,m,job-failed,no,job\n`);
+    expect(row?.prior).toMatchObject({ code: 'job-failed', paid: 'no' });
+    expect(row?.columns).toEqual({ 'error.code': 'E42', 'Error.note': 'n', 'columns.mine': 'm' });
+  });
+
   it('reads the names of its columns in any case of letters', async () => {
     const [row] = await readRows('id,input.a,Error.code,Error.paid,Millrace.kind\na,1,unknown,maybe,job\n');
     expect(row?.prior).toMatchObject({ code: 'unknown', paid: 'maybe' });
@@ -688,9 +696,20 @@ describe('readManifest of failures', () => {
       { column: 'error', message: 'names an imageUrl that is not an http or https URL' },
     ]);
   });
+
+  it('refuses a job id by which the service cannot be asked', async () => {
+    const text = jsonLines({ input: {}, error, millrace: { ...millrace, jobId: '..' } });
+    const [row] = await readInvalid(text, { format: 'jsonl' });
+    expect(row?.problems).toEqual([{ column: 'error', message: 'names a jobId that is not an id of a job' }]);
+  });
 });
 
 describe('readManifest of a job id', () => {
+  it.each(['..', '.', 'x'.repeat(1_001)])('refuses one that can name no job: %j', async (jobId) => {
+    const [row] = await readInvalid(jsonLines({ jobId, endpoint: 'e' }), { format: 'jsonl' });
+    expect(row?.problems).toMatchObject([{ column: 'jobId' }]);
+  });
+
   it('collects the job and sends nothing', async () => {
     const [row] = await readRows('jobId,endpoint,title\nsync-1-e2,other,x\n');
     expect(row).toMatchObject({

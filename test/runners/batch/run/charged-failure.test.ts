@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+import { openRehearsal } from '../../../support/rehearsal.js';
 
 /** Each POST is answered with a job that did not complete and reports a cost. */
 async function chargedRun(status: number, state: string): Promise<PaperRun> {
@@ -36,4 +37,22 @@ describe.each([
     await run.start({ retry: ['charged'] });
     expect(run.service.posts).toEqual(['a', 'a']);
   });
+});
+
+it('a row of another run that was charged there is left, and not called in doubt', async () => {
+  const prior = (code: string, paid: string) => ({
+    error: { code, message: 'no', retryable: false, paid },
+    millrace: { row: 1, kind: 'job', endpoint: 'echo' },
+  });
+  const work = await openRehearsal();
+  onTestFinished(() => work.close());
+  await work.write(
+    'left.jsonl',
+    [prior('charged', 'yes'), prior('unknown', 'maybe')].map((failure, row) =>
+      JSON.stringify({ id: `r${row}`, input: {}, ...failure }),
+    ),
+  );
+  const run = await work.call('run', 'left.jsonl');
+  expect(run).toMatchObject({ code: 6 });
+  expect(run.stderr).toContain('  this start   0 rows to send, 1 in doubt, 1 paid before, and left\n');
 });

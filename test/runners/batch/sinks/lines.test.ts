@@ -243,6 +243,22 @@ describe('the rows of spreadsheets', () => {
     });
     expect(failureColumns(['id', 'note']).slice(0, 3)).toEqual(['id', 'note', 'error.code']);
   });
+
+  it("failures: a column of the user's own that is called as a fact keeps its value under another name", () => {
+    const cells = { id: 'a', 'error.code': 'E42', 'Error.note': 'mine' };
+    const line = failureLine({ intent: { ...intent, cells }, outcome: failed });
+    expect(line && failureSheetRow(line)).toMatchObject({
+      'columns.error.code': 'E42',
+      'columns.Error.note': 'mine',
+      'error.code': 'rejected',
+    });
+    expect(failureColumns(Object.keys(cells)).slice(0, 4)).toEqual([
+      'id',
+      'columns.error.code',
+      'columns.Error.note',
+      'error.code',
+    ]);
+  });
 });
 
 describe('lineId', () => {

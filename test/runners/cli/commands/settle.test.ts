@@ -1,4 +1,9 @@
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { viewReport } from '../../../../runners/report/report-view.js';
+import { withRowsToGo } from '../../../../runners/report/survey/rows-to-go.js';
+import { surveyRun } from '../../../../runners/report/survey/survey-run.js';
 import { millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
@@ -44,8 +49,15 @@ describe('millrace settle', () => {
     expect(settled.stdout).toMatch(
       /\nGo on: millrace run more.jsonl .*\nGo on: millrace run rest.jsonl .*\n$/,
     );
-    expect(runs((await work.call('status', 'rows.out')).stdout)).toEqual([
-      ...['last.jsonl', 'more.jsonl', 'rest.jsonl'],
+    const toGo = ['last.jsonl', 'more.jsonl', 'rest.jsonl'];
+    expect(runs((await work.call('status', 'rows.out')).stdout)).toEqual(toGo);
+    expect(await work.call('report', 'rows.out')).toMatchObject({ code: 0 });
+    const survey = await surveyRun(nodeDisk, join(work.folder, 'rows.out'));
+    const { toDos } = viewReport(await withRowsToGo(nodeDisk, survey), []);
+    const inReport = toDos.map(({ title, command = '' }) => [title, basename(runs(command)[0] ?? '')]);
+    expect(inReport.slice(-2)).toEqual([
+      ['1 row of an earlier manifest to go', 'more.jsonl'],
+      ['1 row of an earlier manifest to go', 'rest.jsonl'],
     ]);
   });
 

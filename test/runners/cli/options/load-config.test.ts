@@ -107,7 +107,12 @@ describe('loadConfig', () => {
     ],
     [{ endpoints: { a: { execution_timeout_ms: -1 } } }, 'endpoints: a: execution_timeout_ms: '],
     [{ endpoints: { a: { price: 'x' } } }, 'endpoints: a: price: is not a price'],
-    [[], 'millrace.config.json: Invalid input'],
+    [[], 'millrace.config.json: is not an object {…}'],
+    [{ endpoints: [] }, 'endpoints: is not an object {…}'],
+    [{ max_cost: null }, 'max_cost: is neither text nor a number'],
+    [{ endpoint: ['a'] }, 'endpoint: is neither text nor a number'],
+    [{ ignore: 5 }, 'ignore: is neither text nor a list of texts'],
+    [{ endpoints: { a: { id: 5 } } }, 'endpoints: a: id: is not text'],
     [{ api_key: 'canary-key' }, 'api_key: an API key does not belong in a configuration file'],
   ])('refuses %j with the file and the place', async (value, why) => {
     await write(project(), value);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { pageDataOf } from '../../../../runners/report/page-data-of.js';
 import { surveyRun } from '../../../../runners/report/survey/survey-run.js';
 import { makeRun } from '../../../support/make-run.js';
 import { reportFolder } from '../../../support/report-folder.js';
@@ -66,7 +67,19 @@ describe('surveyRun', () => {
       'failures.jsonl': [failure(2, {})],
       'summary.json': [{ rows: { total: 5, completed: 2, failed: 1, toDo: 2 } }],
     });
-    const { rows, earlier, toDo } = await surveyRun(nodeDisk, folder);
+    const survey = await surveyRun(nodeDisk, folder);
+    const { rows, earlier, toDo } = survey;
+    const { classes, rows: classOf } = pageDataOf(survey, { kind: 'inline' });
+    expect(classes.map(({ label, count }) => [label, count])).toEqual([
+      ...[
+        ['Completed', 1],
+        ['Bought again', 1],
+        ['To go', 2],
+        ['To go', 0],
+      ],
+      ['boom', 1],
+    ]);
+    expect(classOf).toBe('0104020200');
     expect({ completed: rows.completed, toGo: rows.toGo, toDo }).toEqual({ completed: 2, toGo: 2, toDo: 2 });
     const lines = (await readFile(join(folder, 'results.jsonl'), 'utf8')).split('\n');
     const offsetOf = (line: number): number => lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0);

@@ -12,19 +12,24 @@ import {
   type Virtual,
 } from '../../../support/virtual-time.js';
 
+const other = '{"id":"J","status":"COMPLETED"}';
 const replies = {
   p: replied(200, { id: 'j', status: 'IN_PROGRESS' }),
   d: replied(200, { id: 'j', status: 'COMPLETED', output: 'out' }),
   n: replied(404, { error: 'gone' }),
   x: replied(500, 'oops'),
+  o: replied(200, other),
+  u: replied(200, { id: 'j', status: 'completed', output: 'out' }),
 };
 const p = { type: 'status', status: 'IN_PROGRESS' };
 const d = { type: 'ended', outcome: { status: 'completed', jobId: 'j', output: 'out', costUsd: null } };
 const message = 'GET /v2/e/status/j: no end within 7 ms; the job may still run';
-const late = {
+const lateWith = (more: string) => ({
   type: 'ended',
-  outcome: { status: 'failed', code: 'deadline', paid: 'maybe', jobId: 'j', message },
-};
+  outcome: { status: 'failed', code: 'deadline', paid: 'maybe', jobId: 'j', message: message + more },
+});
+const late = lateWith('');
+const afterFault = (fault: string) => lateWith(`; the last poll failed: ${fault}`);
 
 /** Polls every 3 ms to a deadline; each poll is answered by these marbles. */
 const polling = (
@@ -72,7 +77,9 @@ describe('pollToDeadline', () => {
   it.each([
     ['-d|', d],
     ['-p|', late],
-    ['x', late],
+    ['x', afterFault('GET /v2/e/status/j: HTTP 500: oops')],
+    ['-o|', afterFault(`GET /v2/e/status/j: HTTP 200: not readable as the job that was asked for: ${other}`)],
+    ['-u|', lateWith('; its last state is not known: "completed"')],
   ])('asks once all the same for one that was not: %s', (answer, ended) => {
     inVirtualTime((virtual) => {
       const { result } = polling(virtual, 2, answer);
