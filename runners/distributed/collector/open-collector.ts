@@ -7,8 +7,14 @@ import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
-import { explainDatabase, isAway, DatabaseError } from '../database/database-error.js';
-import { findRun } from '../table/runs.js';
+import {
+  BrokenDatabase,
+  DatabaseError,
+  explainDatabase,
+  isAway,
+  isBroken,
+} from '../database/database-error.js';
+import { findRun, makeRun } from '../table/runs.js';
 import { holdFed } from './copy-behind.js';
 import { openWithAllRecords, recallRows } from './open-with-all-records.js';
 import {
@@ -56,7 +62,7 @@ export async function openCollector(
   const database = await connect();
   try {
     const first = await noteOf(found, database, read);
-    const run = await findRun(database, first.key);
+    const run = await foundRun(database, first.key);
     if (first.isOpen && run === undefined) {
       if (!repair) throw notThere(out, first, database.shown);
       const behind = await read();
@@ -79,8 +85,18 @@ export async function openCollector(
   } catch (error) {
     await opened?.close().catch(() => undefined);
     await database.close();
-    throw isAway(error) ? explainDatabase(error, database.shown) : error;
+    throw explained(error, database.shown);
   }
+}
+
+function explained(error: unknown, shown: string): unknown {
+  if (isBroken(error)) return new BrokenDatabase(error, shown);
+  return isAway(error) ? explainDatabase(error, shown) : error;
+}
+
+/** The run, with its ledger and its queues: without them its workers could not give rows back. */
+async function foundRun(database: ConnectedDatabase, key: string): Promise<number | undefined> {
+  return (await findRun(database, key)) === undefined ? undefined : makeRun(database, key);
 }
 
 /** If the folder's note is lost, the journal names the run: a new run would buy all rows again. */
