@@ -9,7 +9,7 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
 import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
-import { inTransaction, wakeWorkers } from '../database/transaction.js';
+import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
@@ -37,9 +37,11 @@ export async function feedTasks(
   const isFar = run.pictures.host === undefined && run.money.shared === undefined;
   const ahead = isFar ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
+  let length = 0;
   const feed = async () => {
     const rows = batch;
     batch = [];
+    length = 0;
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (run.stops.isStopping || rows.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
@@ -58,8 +60,11 @@ export async function feedTasks(
       unpaid = paid;
       break;
     }
-    batch = batch.concat((await withAddresses(run, paid)) ?? []);
-    if (batch.length >= Math.min(batchRows, ahead)) await feed();
+    const fed = await withAddresses(run, paid);
+    if (fed === undefined) continue;
+    batch.push(fed);
+    length += JSON.stringify(fed).length;
+    if (batch.length >= Math.min(batchRows, ahead) || length >= mostText) await feed();
   }
   await feed();
   if (unpaid === undefined) return;

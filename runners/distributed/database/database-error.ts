@@ -29,7 +29,7 @@ export class BrokenDatabase extends MillraceError {
  */
 export function isBroken(error: unknown): boolean {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
-  return severity !== undefined && typeof code === 'string' && /^(28|3D|3F|42|XX)/.test(code);
+  return severity !== undefined && typeof code === 'string' && /^(28|3D|3F|42|XX00[12])/.test(code);
 }
 
 /** Explains why a database cannot be used, and what to do about it. The driver's messages never contain the password. */

@@ -217,7 +217,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       }),
   ],
   [
-    'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 order',
+    'select seq::float8, item, is_last as "isLast", record from ( select *',
     ({ records }, [run, after, most]) =>
       records
         .filter((row) => row['run'] === run && (row['seq'] as number) > after)
