@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, map, merge, timer } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow } from '../../../src/operators/flow.js';
 import type { Run } from '../../batch/context/run.js';
@@ -19,6 +19,9 @@ import type { NoteKeeper } from './run-note.js';
 const batchRows = 500;
 /** The minimum number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
+
+/** Rows that arrive are fed once no further one has come for this time. */
+const pauseMs = 20;
 
 interface Feeding extends NoteKeeper {
   /** Receives the tasks that need no worker. */
@@ -50,7 +53,11 @@ export async function feedTasks(
     await feedBatch(remote, ++remote.batches, rows);
   };
   let unpaid: StopCause | undefined;
-  for await (const task of tasks) {
+  for await (const task of withPauses(tasks, run)) {
+    if (task === undefined) {
+      await feed();
+      continue;
+    }
     if (task.what !== 'send' && task.what !== 'poll') {
       await here.give(task);
       continue;
@@ -71,6 +78,26 @@ export async function feedTasks(
   // The cap has room for the rows before it, so workers do these first, as a local run would.
   while (remote.state.open > 0 && !run.stops.isStopping) await remote.nextLook();
   run.stops.stop(unpaid);
+}
+
+/** The tasks, with `undefined` where rows that arrive make a pause: those that are there do not wait for more. */
+async function* withPauses(
+  tasks: AsyncIterable<Task> | Iterable<RowTask>,
+  { options: { manifest, scheduler } }: Run,
+): AsyncGenerator<Task | undefined> {
+  if (manifest.live === undefined || !(Symbol.asyncIterator in tasks)) {
+    yield* tasks;
+    return;
+  }
+  const iterator = tasks[Symbol.asyncIterator]() as AsyncIterator<Task, undefined>;
+  for (;;) {
+    const next = iterator.next();
+    const paused = merge(from(next).pipe(map(() => false)), timer(pauseMs, scheduler).pipe(map(() => true)));
+    if (await firstValueFrom(paused)) yield undefined;
+    const { done, value } = await next;
+    if (done === true) return;
+    yield value;
+  }
 }
 
 /**
