@@ -37,7 +37,15 @@ export interface Collector extends NoteKeeper {
 
 export type CollectorOptions = Pick<
   RunBatchOptions,
-  'disk' | 'repair' | 'scheduler' | 'costBy' | 'maxCostByUsd'
+  | 'disk'
+  | 'repair'
+  | 'scheduler'
+  | 'costBy'
+  | 'maxCostByUsd'
+  | 'onUnknown'
+  | 'maxCostPerDayUsd'
+  | 'only'
+  | 'limit'
 > & {
   readonly warn?: (message: string) => void;
   readonly stop?: Observable<unknown>;
@@ -75,10 +83,9 @@ export async function openCollector(
     // Written before the journal names the run; otherwise the note would look lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
-    const journal =
-      run === undefined
-        ? await read()
-        : await openWithAllRecords({ out, database, run, start, scheduler, repair, keeper, open: read });
+    const sendsAgain = first.isOpen && isSentAgain(options);
+    const parts = { out, database, start, scheduler, repair, keeper, sendsAgain, open: read };
+    const journal = run === undefined ? await read() : await openWithAllRecords({ ...parts, run });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
@@ -87,6 +94,12 @@ export async function openCollector(
     await database.close();
     throw explained(error, database.shown);
   }
+}
+
+/** Whether this start takes up all rows, and sends those again that may have been accepted, under a cap that runs share. */
+function isSentAgain({ onUnknown, maxCostPerDayUsd, only, limit }: CollectorOptions): boolean {
+  const isForAll = only === undefined && limit === undefined;
+  return isForAll && onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
 }
 
 function explained(error: unknown, shown: string): unknown {
