@@ -191,9 +191,9 @@ class MemoryService {
     const { run = (echo: unknown) => ({ echo }) } = this.options;
     const executionTime = endsAt - startsAt;
     try {
-      return { id, status: 'COMPLETED', ...{ output: run(input, endpointId), executionTime } };
+      return { id, status: 'COMPLETED', output: run(input, endpointId), executionTime };
     } catch (error) {
-      return { id, status: 'FAILED', ...{ error: error instanceof Error ? error.message : String(error) } };
+      return { id, status: 'FAILED', error: error instanceof Error ? error.message : String(error) };
     }
   }
 }

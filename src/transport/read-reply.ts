@@ -82,8 +82,15 @@ export function readReply(reply: WireReply, asked: Asked): Reading {
 const readers: Readonly<
   Record<RequestPurpose, (status: number, json: Json, asked: Asked) => Reading | undefined>
 > = {
-  ...{ submit: readJob, retry: readJob, poll: readJob, cancel: readJob, stream: readChunks },
-  ...{ health: readValue, purge: readValue, 'route-post': readValue, 'route-get': readValue },
+  submit: readJob,
+  retry: readJob,
+  poll: readJob,
+  cancel: readJob,
+  stream: readChunks,
+  health: readValue,
+  purge: readValue,
+  'route-post': readValue,
+  'route-get': readValue,
 };
 
 function readChunks(status: number, json: Json): Reading | undefined {

@@ -23,7 +23,11 @@ export function randomCalls(random: () => number): CallWeather {
   const often = (): number => (random() < 0.4 ? random() ** 2 : 0);
   return {
     never: random() < 0.1 ? 1 : often() / 2,
-    ...{ late: often(), twice: often(), forged: often(), wrong: often(), first: often() },
+    late: often(),
+    twice: often(),
+    forged: often(),
+    wrong: often(),
+    first: often(),
   };
 }
 
@@ -87,7 +91,8 @@ export class CallbackLine {
 function callOf(address: string, body: string): NodeCall {
   const bytes = Buffer.from(body);
   return {
-    ...{ method: 'POST', url: new URL(address).pathname },
+    method: 'POST',
+    url: new URL(address).pathname,
     headers: { 'content-length': String(bytes.length) },
     async *[Symbol.asyncIterator]() {
       yield await Promise.resolve(bytes);

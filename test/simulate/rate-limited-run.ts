@@ -74,7 +74,7 @@ export async function rateLimitedRun(given: RateLimited): Promise<RateReached> {
   await clock.until(end, 24 * 3_600_000);
   const finished = await end;
   if (finished.type !== 'finished') throw new Error('the run did not finish');
-  return { ...service.reached(), ...{ exitCode: finished.exitCode, summary: finished.summary, concurrency } };
+  return { ...service.reached(), exitCode: finished.exitCode, summary: finished.summary, concurrency };
 }
 
 /** A bucket of tokens before jobs that take a while. */

@@ -27,7 +27,10 @@ export function makeRows(count: number, random: () => number, after = 0): Simula
     const end = endOf(kind, random);
     const isBought = end === 'completed';
     return {
-      ...{ id, kind, end, base64: kind === 'edit' && random() < 0.3 },
+      id,
+      kind,
+      end,
+      base64: kind === 'edit' && random() < 0.3,
       cost: isBought ? prices[kind] : 0,
       reportsCost: kind === 'edit' || random() < 0.7,
     };

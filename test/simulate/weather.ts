@@ -21,6 +21,10 @@ export interface Weather {
 }
 
 export const fairWeather: Weather = {
-  ...{ refusals: 0, unknowns: 0, reads: 0, early: 0.2, downloads: 0 },
+  refusals: 0,
+  unknowns: 0,
+  reads: 0,
+  early: 0.2,
+  downloads: 0,
   retentionMs: 30 * 60_000,
 };

@@ -158,7 +158,9 @@ describe('a service that calls back', () => {
     inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
       const service = createService({ runMs: () => 1_000, ...options });
       const endpoint = createClient(service).queue('e', {
-        ...{ webhooks: service.webhooks, poll: pollFixed(30_000), deadlineMs: 600_000 },
+        webhooks: service.webhooks,
+        poll: pollFixed(30_000),
+        deadlineMs: 600_000,
       });
       endpoint
         .run({})

@@ -79,7 +79,10 @@ export async function openFleet(
     (await readRecordsAfter(database.pool, run, 0, 1_000_000)).map(({ record }) => record);
   const all = async () => rowsIn(await records());
   return {
-    ...{ run, emulator, records, rows: all },
+    run,
+    emulator,
+    records,
+    rows: all,
     async start(given = {}) {
       const worker = await startWorker(database, emulator, given);
       workers.push(worker);
@@ -145,7 +148,12 @@ async function startWorker(
   // A killed worker sends nothing more, and hears nothing more.
   const mortal: Transport = (request) => (isKilled ? NEVER : transport(request));
   const work = runWorker({
-    ...{ database: connected, apiKey, baseUrl, lbBaseUrl, stop, notify },
+    database: connected,
+    apiKey,
+    baseUrl,
+    lbBaseUrl,
+    stop,
+    notify,
     ...given,
     transport: mortal,
   })

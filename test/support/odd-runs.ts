@@ -5,9 +5,17 @@ import { join } from 'node:path';
 export async function jobsRun(folder: string): Promise<void> {
   await mkdir(folder);
   const jobs = Array.from({ length: 6 }, (_, place) => ({
-    ...{ id: `job-${place}`, row: place + 1, kind: 'job', endpoint: 'echo', jobId: `j-${place}` },
-    ...{ status: 'completed', output: { answer: { words: ['one', 'two'] } }, cost: 0.01 },
-    ...{ attempts: 1, settledAt: '2026-11-20T09:12:04.000Z', columns: {} },
+    id: `job-${place}`,
+    row: place + 1,
+    kind: 'job',
+    endpoint: 'echo',
+    jobId: `j-${place}`,
+    status: 'completed',
+    output: { answer: { words: ['one', 'two'] } },
+    cost: 0.01,
+    attempts: 1,
+    settledAt: '2026-11-20T09:12:04.000Z',
+    columns: {},
     request: { input: { question: `How many are ${place}?` } },
   }));
   await writeFile(join(folder, 'results.jsonl'), jobs.map((line) => `${JSON.stringify(line)}\n`).join(''));

@@ -48,7 +48,9 @@ export async function openOldRun(name: string, acceptedJobs: readonly string[] =
   const text = (file: string): string =>
     existsSync(join(out, file)) ? readFileSync(join(out, file), 'utf8') : '';
   return {
-    ...{ out, service, text },
+    out,
+    service,
+    text,
     sent: () => service.requests.flatMap(({ method, body }) => (method === 'POST' ? [wordOf(body)] : [])),
     run: (options = {}) =>
       finished(runBatch({ ...optionsOf(out, manifest, service), ...holdIn(folder), ...options })),
@@ -84,7 +86,12 @@ function jobOf(id: string): OtherServer['jobs'] extends Map<string, infer J> ? J
 function optionsOf(out: string, path: string, service: OtherServer): RunBatchOptions {
   const { baseUrl, lbBaseUrl, key } = service;
   return {
-    ...{ manifest: { path }, out, baseUrl, lbBaseUrl, apiKey: key, saveFrom: saveOnePixel },
+    manifest: { path },
+    out,
+    baseUrl,
+    lbBaseUrl,
+    apiKey: key,
+    saveFrom: saveOnePixel,
     identity: { baseUrl: 'http://127.0.0.1:8100', lbBaseUrl: 'http://127.0.0.1:8100', local: false },
   };
 }

@@ -75,8 +75,15 @@ class Play {
     const seconds = Math.max(...[...ends.values()].map((all) => all.at(-1) ?? 0)) / 1_000;
     const refusedShare = refusedAt.length / (answeredAt.length + refusedAt.length);
     return {
-      ...{ seconds, jobs, perSecond: jobs / seconds, answered: answeredAt.length, refused: refusedAt.length },
-      ...{ refusedShare, ends, answeredAt, refusedAt },
+      seconds,
+      jobs,
+      perSecond: jobs / seconds,
+      answered: answeredAt.length,
+      refused: refusedAt.length,
+      refusedShare,
+      ends,
+      answeredAt,
+      refusedAt,
     };
   }
 

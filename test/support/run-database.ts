@@ -48,16 +48,16 @@ async function poolOf(url: string, name = 'here'): Promise<Pool> {
 export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
   return {
     identity: { baseUrl: 'http://127.0.0.1:1', lbBaseUrl: '', local: false },
-    ...{
-      concurrency: 8,
-      timeoutMs: 60_000,
-      runsyncTimeoutMs: 5_000,
-      executionTimeoutsMs: {},
-      retries: 4,
-      onUnknown: 'hold',
-      pollCostMs: 20,
-    },
-    ...{ download: true, endpoints: ['echo'], hasRoutes: false },
+    concurrency: 8,
+    timeoutMs: 60_000,
+    runsyncTimeoutMs: 5_000,
+    executionTimeoutsMs: {},
+    retries: 4,
+    onUnknown: 'hold',
+    pollCostMs: 20,
+    download: true,
+    endpoints: ['echo'],
+    hasRoutes: false,
     prices: { name: 'test', edit: {}, endpoints: [['echo', { perJob: 100_000 }]], route: null },
     ...terms,
   };
@@ -80,7 +80,14 @@ export function rowsOf(count: number, input: Record<string, unknown> = {}): RowT
 
 function factsAt(row: number, input: Record<string, unknown>): RowFacts {
   return {
-    ...{ id: `r${row}`, row, hash: 'h', kind: 'job', endpoint: 'echo', mode: 'async' },
-    ...{ request: { kind: 'job', input: { n: row, ...input } }, cells: { id: `r${row}` }, columns: {} },
+    id: `r${row}`,
+    row,
+    hash: 'h',
+    kind: 'job',
+    endpoint: 'echo',
+    mode: 'async',
+    request: { kind: 'job', input: { n: row, ...input } },
+    cells: { id: `r${row}` },
+    columns: {},
   };
 }

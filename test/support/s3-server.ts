@@ -24,7 +24,9 @@ const S3rver = createRequire(import.meta.url)('s3rver') as new (options: object)
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-s3-'));
   const store = new S3rver({
-    ...{ silent: true, directory, vhostBuckets: false },
+    silent: true,
+    directory,
+    vhostBuckets: false,
     configureBuckets: [{ name: 'pictures', configs: [] }],
   });
   await store.configureBuckets();

@@ -15,18 +15,20 @@ export function stop(exitCode = 0, at = 9_000): RecordOf<'stop'> {
 
 export function intent(id: string, more: Partial<RecordOf<'intent'>> = {}): RecordOf<'intent'> {
   return {
-    ...{
-      k: 'intent',
-      at: 2_000,
-      id,
-      row: 1,
-      hash: '0123456789abcdef01234567',
-      kind: 'edit',
-      endpoint: 'image-edit',
-    },
-    ...{ mode: 'async', attempt: 1, price: 87_500, resolution: '1k' },
+    k: 'intent',
+    at: 2_000,
+    id,
+    row: 1,
+    hash: '0123456789abcdef01234567',
+    kind: 'edit',
+    endpoint: 'image-edit',
+    mode: 'async',
+    attempt: 1,
+    price: 87_500,
+    resolution: '1k',
     request: { kind: 'edit', input: { images: ['https://pictures.test/a.png'], prompt: 'más luz "{}"' } },
-    ...{ cells: { id, prompt: 'más luz' }, columns: {} },
+    cells: { id, prompt: 'más luz' },
+    columns: {},
     ...more,
   };
 }
@@ -41,16 +43,14 @@ export function accepted(id: string, more: Partial<RecordOf<'accepted'>> = {}): 
 
 export function reply(id: string, more: Partial<RecordOf<'reply'>> = {}): RecordOf<'reply'> {
   return {
-    ...{
-      k: 'reply',
-      at: 3_000,
-      id,
-      jobId: `job-${id}`,
-      cost: 87_500,
-      source: 'reported',
-      statusCalls: 2,
-      submittedAt: 2_000,
-    },
+    k: 'reply',
+    at: 3_000,
+    id,
+    jobId: `job-${id}`,
+    cost: 87_500,
+    source: 'reported',
+    statusCalls: 2,
+    submittedAt: 2_000,
     output: { image_url: 'https://results.test/a.png' },
     ...more,
   };
@@ -71,7 +71,13 @@ export function completed(id: string, more: object = {}): RecordOf<'outcome'> {
 
 export function failed(id: string, code: RowErrorCode, more: object = {}): RecordOf<'outcome'> {
   return {
-    ...{ k: 'outcome', at: 4_000, id, cost: null, source: 'none', statusCalls: 1, status: 'failed' },
+    k: 'outcome',
+    at: 4_000,
+    id,
+    cost: null,
+    source: 'none',
+    statusCalls: 1,
+    status: 'failed',
     error: { message: `it is ${code}`, code, retryable: false, paid: 'no' },
     ...more,
   };

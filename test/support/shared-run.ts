@@ -53,7 +53,10 @@ export async function openSharedRun(given?: TestDatabase, service: EmulatorOptio
     return stop;
   };
   return {
-    ...{ folder, emulator, url: database.url, work },
+    folder,
+    emulator,
+    url: database.url,
+    work,
     async workUntil(step) {
       const { transport, isStuck, goOn } = stuckAt(step);
       let name = '';
@@ -65,7 +68,9 @@ export async function openSharedRun(given?: TestDatabase, service: EmulatorOptio
       });
       closing.unshift(() => Promise.resolve(goOn()));
       return {
-        ...{ isStuck, stop, goOn },
+        isStuck,
+        stop,
+        goOn,
         async passAway() {
           const own = await connect();
           await until(() => name !== '');
@@ -108,7 +113,11 @@ function startWorker(
 async function call(argv: readonly string[], cwd: string) {
   const [stdout, stderr] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })];
   const code = await runCli(argv, {
-    ...{ stdin: new PassThrough(), stdout, stderr, env: {}, cwd },
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: {},
+    cwd,
     onStop: () => () => undefined,
     onFault: () => undefined,
   });

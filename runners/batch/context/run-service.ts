@@ -63,7 +63,9 @@ export function rowPlaces(
   const hasRoutes = plan.byKind.route > 0;
   const { endpoints } = ahead;
   return {
-    ...{ endpoints, hasRoutes, jobIds: new RunJobIds(journal) },
+    endpoints,
+    hasRoutes,
+    jobIds: new RunJobIds(journal),
     slots: slotsOf(concurrency, { plan, mode: manifest.settings.mode, scheduler }),
     // The endpoints of rows that arrive later are not known yet.
     hasSeveralEndpoints: manifest.live !== undefined || endpoints.length + (hasRoutes ? 1 : 0) > 1,
@@ -98,7 +100,10 @@ export function serviceOver(create: (options: ClientOptions) => Client): OpenSer
     const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }));
     const retry = { maxRetries: retries };
     return {
-      ...{ reach, jobIds, slots, rowSlots },
+      reach,
+      jobIds,
+      slots,
+      rowSlots,
       blocked: new BlockedEndpoints(endpoints, hasRoutes),
       queues: queuesOf(client, options, schedule),
       lowPriority: options.lowPriority === true,
@@ -114,7 +119,11 @@ function clientOptions(
 ): ClientOptions {
   const { reach, jobIds } = service;
   return {
-    ...{ transport: reach.watch(transport), gate: watchedGate(gate, service), scheduler, random, jobIds },
+    transport: reach.watch(transport),
+    gate: watchedGate(gate, service),
+    scheduler,
+    random,
+    jobIds,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
   };

@@ -96,8 +96,16 @@ function recoveredOf({ recovery, pending, tornBytes }: Found): Recovered {
   const { facts, rows, lives, mustHold } = recovery;
   const { lastRow, jobs, tally } = lives;
   return {
-    ...{ ...facts, lastRow, rows, jobs, pending, tornBytes, mustHold },
-    ...{ totals: tally.totals(), tally: tally.kept, highestReported: tally.highestReported() },
+    ...facts,
+    lastRow,
+    rows,
+    jobs,
+    pending,
+    tornBytes,
+    mustHold,
+    totals: tally.totals(),
+    tally: tally.kept,
+    highestReported: tally.highestReported(),
     booksOf: (id) => {
       const row = rows.indexOf(id);
       return row < 0 ? undefined : lives.booksAt(row);

@@ -92,7 +92,12 @@ function fail(
       ...(httpStatus !== undefined && { httpStatus }),
     });
     const outcome = failedRecord(row.id, error, {
-      ...{ at: context.options.scheduler.now(), cost, source, jobId, submittedAt, statusCalls },
+      at: context.options.scheduler.now(),
+      cost,
+      source,
+      jobId,
+      submittedAt,
+      statusCalls,
       ...(imageUrl !== undefined && { imageUrl }),
       ...savedOutputs(saving),
       ...purchaseIn(paid),

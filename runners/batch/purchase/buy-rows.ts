@@ -147,7 +147,11 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const attempt = attempts === 0 ? 0 : attempts + 1;
   const purchase = purchaseFacts(row, { attempt, settledAt: at });
   const outcome = failedRecord(row.id, rowError({ code, message, paid }), {
-    ...{ at, cost: price, source: lost ? 'unknown' : 'none', statusCalls: 0, row: failedRow(row) },
+    at,
+    cost: price,
+    source: lost ? 'unknown' : 'none',
+    statusCalls: 0,
+    row: failedRow(row),
     ...(lost && { purchase }),
   });
   yield* lastOf(endRow(context, { records: [outcome], row: row.row }));
@@ -159,7 +163,11 @@ export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps
   const message = describeInvalid(invalid).join('; ');
   const facts = { row, hash: '', kind: null, endpoint: '', cells };
   const outcome = failedRecord(key, rowError({ code: 'invalid-row', message, paid: 'no' }), {
-    ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0, row: facts },
+    at: context.options.scheduler.now(),
+    cost: null,
+    source: 'none',
+    statusCalls: 0,
+    row: facts,
   });
   yield* lastOf(endRow(context, { records: [outcome], row }));
 }

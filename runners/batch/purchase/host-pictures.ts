@@ -73,7 +73,10 @@ function* notUploaded(
   const { facts } = row.progress;
   row.change({ isOver: true });
   const outcome = failedRecord(row.id, rowError({ code: 'invalid-row', message, paid: 'no' }), {
-    ...{ at: context.options.scheduler.now(), cost: null, source: 'none', statusCalls: 0 },
+    at: context.options.scheduler.now(),
+    cost: null,
+    source: 'none',
+    statusCalls: 0,
     row: failedRow(facts),
   });
   yield* lastOf(endRow(context, { records: [outcome], row: facts.row }));

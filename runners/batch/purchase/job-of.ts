@@ -20,7 +20,8 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   if (jobId === undefined || row.task.what !== 'poll')
     return submittedJob(context.service, { ...row.task.row, request }, { checkpoint, webhook });
   return context.service.queues(endpoint).attach(jobId, {
-    ...{ key: row.id, checkpoint },
+    key: row.id,
+    checkpoint,
     ...(resolution !== undefined && { variant: resolution }),
     ...(submittedAt !== undefined && { submittedAt }),
     ...(webhook && { webhook }),

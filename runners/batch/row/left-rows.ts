@@ -134,6 +134,11 @@ export function unknownOutcome(
   const message = `The request was on its way when the run ended, and no answer came: it may have been accepted, so it is not sent again.`;
   const purchase = purchaseFacts(intent, { attempt: attempts, settledAt: at });
   return failedRecord(id, rowError({ code: 'unknown', paid: 'maybe', message }), {
-    ...{ at, cost: price, source: 'unknown', statusCalls: 0, submittedAt: intent.at, purchase },
+    at,
+    cost: price,
+    source: 'unknown',
+    statusCalls: 0,
+    submittedAt: intent.at,
+    purchase,
   });
 }

@@ -30,11 +30,21 @@ export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   const { at, attempt, price, takes, jobId } = intended;
   return {
     k: 'intent',
-    ...{ at, id, row: row.row, hash, kind, endpoint, mode, attempt, price },
+    at,
+    id,
+    row: row.row,
+    hash,
+    kind,
+    endpoint,
+    mode,
+    attempt,
+    price,
     ...(resolution !== undefined && { resolution }),
     ...(takes && { takes }),
     ...(jobId !== undefined && { jobId }),
-    ...{ request, cells, columns },
+    request,
+    cells,
+    columns,
   };
 }
 
@@ -61,7 +71,9 @@ export function purchaseFacts(
 ): PurchaseFacts {
   return {
     row,
-    ...{ attempt, endpoint, settledAt },
+    attempt,
+    endpoint,
+    settledAt,
     ...(jobId && { jobId }),
     ...(resolution !== undefined && { resolution }),
   };
@@ -83,7 +95,11 @@ export function replyRecord(
   const { jobId, delayTimeMs, executionTimeMs } = completed;
   return {
     k: 'reply',
-    ...{ at, id: facts.id, ...(jobId !== '' && { jobId }), cost, source },
+    at,
+    id: facts.id,
+    ...(jobId !== '' && { jobId }),
+    cost,
+    source,
     ...(disbelieved !== undefined && { disbelieved }),
     ...(delayTimeMs !== undefined && { delayTime: delayTimeMs }),
     ...(executionTimeMs !== undefined && { executionTime: executionTimeMs }),
@@ -109,7 +125,13 @@ export function completedRecord(
   const { at, purchase } = facts;
   return {
     k: 'outcome',
-    ...{ at, id, cost, source, statusCalls, submittedAt, status: 'completed' },
+    at,
+    id,
+    cost,
+    source,
+    statusCalls,
+    submittedAt,
+    status: 'completed',
     ...savedOutputs(facts),
     ...(purchase && { purchase }),
   };
@@ -126,7 +148,11 @@ export function outcomeOfFailed(
   // The intent of a read is never in the journal.
   const isWithoutIntent = intent === undefined || isRead(facts);
   return failedRecord(facts.id, rowError(failed), {
-    ...{ at, ...cost, jobId, submittedAt, statusCalls },
+    at,
+    ...cost,
+    jobId,
+    submittedAt,
+    statusCalls,
     ...purchaseOf({ ...purchase, jobId }, at),
     ...(isWithoutIntent && { row: failedRow(facts) }),
   });
@@ -147,7 +173,11 @@ export function failedRecord(id: string, error: RowError, facts: FailedFacts): O
   const { at, cost, source, disbelieved, statusCalls, submittedAt, jobId, imageUrl, purchase, row } = facts;
   return {
     k: 'outcome',
-    ...{ at, id, cost, source, statusCalls },
+    at,
+    id,
+    cost,
+    source,
+    statusCalls,
     ...(disbelieved !== undefined && { disbelieved }),
     ...(submittedAt !== undefined && { submittedAt }),
     status: 'failed',

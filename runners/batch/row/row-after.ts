@@ -50,7 +50,9 @@ function again(task: RowTask, { attempts }: RowRecords): RowTask {
 function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
   const isBought = task.what === 'poll' && task.intent !== undefined;
   const known: RowRecords = {
-    ...{ id: task.row.id, status: isBought ? 'accepted' : 'open', attempts: task.attempts },
+    id: task.row.id,
+    status: isBought ? 'accepted' : 'open',
+    attempts: task.attempts,
     ...(isBought && { intent: task.intent, jobId: task.jobId }),
     ...(isBought && task.submittedAt !== undefined && { acceptedAt: task.submittedAt }),
   };

@@ -50,8 +50,17 @@ export class RowInFlight {
       status: isPolled ? 'accepted' : 'open',
       request: (isPolled ? undefined : task.wire) ?? row.request,
       // All fields exist from the beginning, because each added field would give the object another hidden class.
-      ...{ isOver: false, facts: row, attempts, price: null, statusCalls: 0, usedUp: 0, doubles: 0 },
-      ...{ intent: undefined, jobId: undefined, submittedAt: undefined, reply: undefined },
+      isOver: false,
+      facts: row,
+      attempts,
+      price: null,
+      statusCalls: 0,
+      usedUp: 0,
+      doubles: 0,
+      intent: undefined,
+      jobId: undefined,
+      submittedAt: undefined,
+      reply: undefined,
       ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
     });
   }

@@ -67,7 +67,11 @@ function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecor
   const lost = outcome?.status === 'failed' ? outcome.row : undefined;
   const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
   return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
-    ...{ at, cost: toMicroDollars(paidUsd), source: 'reported', statusCalls: 0, jobId },
+    at,
+    cost: toMicroDollars(paidUsd),
+    source: 'reported',
+    statusCalls: 0,
+    jobId,
     ...(intent && { submittedAt: intent.at }),
     purchase: purchaseFacts(intent ?? lost ?? nowhere, { attempt: attempts, jobId, settledAt: at }),
     ...(intent === undefined && lost && { row: lost }),
@@ -171,10 +175,18 @@ export function freedRecord(
   const attempt = attemptOf(outcome, intent);
   const jobId = outcome.purchase?.jobId;
   return {
-    ...{ k: 'freed', at, id, row, kind, endpoint, attempt, price: outcome.cost },
+    k: 'freed',
+    at,
+    id,
+    row,
+    kind,
+    endpoint,
+    attempt,
+    price: outcome.cost,
     ...(resolution !== undefined && { resolution }),
     ...(jobId !== undefined && { jobId }),
     ...(cost === undefined ? { cost: null, source: 'none' } : { cost, source: 'reported' }),
-    ...{ cells, columns },
+    cells,
+    columns,
   };
 }

@@ -99,7 +99,9 @@ function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
   const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
   const { drift, cap } = summary.cost;
   const cost = {
-    ...{ ...costSummary(totals), ...costsBySummary(journal.tally.kept), drift },
+    ...costSummary(totals),
+    ...costsBySummary(journal.tally.kept),
+    drift,
     ...(totals.reserved > 0 && { reserved: toUsd(totals.reserved) }),
     ...(cap !== undefined && { cap }),
   };

@@ -183,19 +183,30 @@ async function begin(
   room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {
-    ...{ options, plan, ahead, pending: checked.pending, polling, startedAt: now() },
-    ...{ journal: writer, projections, stops, log, events },
+    options,
+    plan,
+    ahead,
+    pending: checked.pending,
+    polling,
+    startedAt: now(),
+    journal: writer,
+    projections,
+    stops,
+    log,
+    events,
     reopened: { ...reopened, ...sent },
-    ...{
-      day,
-      money: {
-        ledger: day?.behind(ledger) ?? ledger,
-        shared: day,
-        ...{ full: new FullValues(), prices: options.prices, unagreed: unagreedOf(options, ahead) },
-        watch: watchOf({ ...opening, log }, journal, ledger, day),
-      },
+    day,
+    money: {
+      ledger: day?.behind(ledger) ?? ledger,
+      shared: day,
+      full: new FullValues(),
+      prices: options.prices,
+      unagreed: unagreedOf(options, ahead),
+      watch: watchOf({ ...opening, log }, journal, ledger, day),
     },
-    ...{ service, room, callbacks },
+    service,
+    room,
+    callbacks,
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
@@ -223,11 +234,9 @@ function watchOf(
   if (warnAt === undefined) return undefined;
   const { capsUsd } = costByInForce(options, recovered.costBy);
   return new CapWatch({
-    ...{
-      warnAt,
-      ledger,
-      byValue: { capsUsd, taken: takenByValue(recovered.tally) },
-    },
+    warnAt,
+    ledger,
+    byValue: { capsUsd, taken: takenByValue(recovered.tally) },
     day: maxCostPerDayUsd === undefined || day === undefined ? undefined : () => day.taken(),
     warn: (message) => {
       log.write('warn', {}, message);

@@ -48,7 +48,10 @@ function startRecord(
   const at = scheduler.now();
   const axes = askedAxes(manifest.settings);
   return {
-    ...{ k: 'start', at, version, identity },
+    k: 'start',
+    at,
+    version,
+    identity,
     manifest: manifest.path,
     settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
   };

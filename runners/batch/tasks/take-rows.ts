@@ -93,7 +93,8 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
   const { recovered } = journal.journal;
   // Rows to be redone are reopened by now, so contents need not be compared again, unless some rows did not fit under the cap.
   const rules = {
-    ...{ retry: options.retry, mustHold: recovered.mustHold },
+    retry: options.retry,
+    mustHold: recovered.mustHold,
     changed: reopened.kept > 0 ? options.changed : ('keep' as const),
   };
   const select = new SelectRows(options);

@@ -157,16 +157,17 @@ async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
 
 function sentElsewhere({ id, attempts, outcome }: RowRecords): HeldPurchase {
   return {
-    ...{
-      id,
-      row: 0,
-      attempt: attempts,
-      jobId: '',
-      resolution: '',
-      cost: outcome?.cost ?? 0,
-      source: 'unknown',
-    },
-    ...{ at: outcome?.at ?? NaN, isEarlier: false, sentAt: undefined, canBePolled: false },
+    id,
+    row: 0,
+    attempt: attempts,
+    jobId: '',
+    resolution: '',
+    cost: outcome?.cost ?? 0,
+    source: 'unknown',
+    at: outcome?.at ?? NaN,
+    isEarlier: false,
+    sentAt: undefined,
+    canBePolled: false,
   };
 }
 

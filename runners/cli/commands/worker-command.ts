@@ -50,7 +50,11 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
     const reports = reportWork(io, flags, database);
     try {
       const trouble = await runWorker({
-        ...{ database, apiKey: key, ...hosts, stop, notify: reports.report },
+        database,
+        apiKey: key,
+        ...hosts,
+        stop,
+        notify: reports.report,
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
         ...(flags.slots !== undefined && { slots: flags.slots }),
         ...(flags.webhookListen && { webhooks: flags.webhookListen }),

@@ -118,10 +118,8 @@ export function earlierAttemptsText(usd: number, { folder, isRehearsal }: RunCom
   return [
     `  ${formatMoney(toMicroDollars(usd))} in doubt for earlier attempts`,
     ...adviceLines({
-      ...{
-        cost: 'May have been charged.',
-        advice: 'Look at your account; the ways to decide are listed by:',
-      },
+      cost: 'May have been charged.',
+      advice: 'Look at your account; the ways to decide are listed by:',
       command: shellWords('millrace', 'settle', folder),
     }),
   ];

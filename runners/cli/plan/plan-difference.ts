@@ -79,9 +79,13 @@ export async function planDifference(
     (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
   ).length;
   return {
-    ...{ out, ahead, isBegun: journal !== undefined, done: doneOf(journal?.recovered.totals.rows) },
+    out,
+    ahead,
+    isBegun: journal !== undefined,
+    done: doneOf(journal?.recovered.totals.rows),
     notes: [...notes, ...(await elsewhereNote(out))],
-    ...{ goingOn: pending.size - unanswered, unanswered: unanswered - ahead.doubled },
+    goingOn: pending.size - unanswered,
+    unanswered: unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
   };
 }

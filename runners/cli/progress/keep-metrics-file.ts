@@ -129,7 +129,11 @@ export class MetricsFold {
     return {
       summary: last?.summary ?? summary,
       progress: this.progress.view(at),
-      ...{ queue, execution, row, warnings, exitCode: last?.exitCode },
+      queue,
+      execution,
+      row,
+      warnings,
+      exitCode: last?.exitCode,
     };
   }
 }

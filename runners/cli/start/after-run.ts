@@ -136,7 +136,9 @@ async function keep(
   );
   const scheduler = io.scheduler ?? asyncScheduler;
   const log = await openLog({
-    ...{ disk: nodeDisk, folder: out, now: () => scheduler.now() },
+    disk: nodeDisk,
+    folder: out,
+    now: () => scheduler.now(),
     secrets: [...fault.secrets, ...hidden],
   });
   log.write(

@@ -38,7 +38,10 @@ export function callCommand(
   { commandMs = 60_000, graceMs = 5_000 }: CommandLimits,
 ): Promise<CommandEnd> {
   const child = spawn(command, {
-    ...{ shell: true, cwd, env, detached: !onWindows },
+    shell: true,
+    cwd,
+    env,
+    detached: !onWindows,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const tail = new Tail();

@@ -36,7 +36,12 @@ export async function postEnd(
     ...signature(body, at, io.env['MILLRACE_NOTIFY_SECRET']),
   };
   const request: WireRequest = {
-    ...{ method: 'POST' as const, url, headers, body, paid: false, maxReplyBytes: 64 << 10 },
+    method: 'POST' as const,
+    url,
+    headers,
+    body,
+    paid: false,
+    maxReplyBytes: 64 << 10,
     timeouts: phaseTimeouts(answerMs, { requestMs: 2 * answerMs }),
   };
   try {

@@ -106,7 +106,8 @@ export async function commandsForRows(
     const isLatest = manifest === latest;
     return {
       command: isLatest ? forRowsToGo(command) : { ...forRowsOf(command, manifest), latest: undefined },
-      ...{ isLatest, rows: count },
+      isLatest,
+      rows: count,
     };
   });
 }

@@ -73,7 +73,10 @@ export async function readStored(on: On, run: number, rows?: readonly string[]):
     [run, rows?.map((id) => JSON.stringify(id)) ?? null],
   );
   return found.map(({ digest, id, attempt, jobId }) => ({
-    ...{ digest, attempt, row: JSON.parse(id) as string, jobId: JSON.parse(jobId) as string },
+    digest,
+    attempt,
+    row: JSON.parse(id) as string,
+    jobId: JSON.parse(jobId) as string,
   }));
 }
 

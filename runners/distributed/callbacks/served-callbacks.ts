@@ -36,7 +36,9 @@ export class ServedCallbacks {
     const { pool, run, scheduler, stopping$, insist } = parts;
     this.sentAgain = new RowsSentAgain((post) => storeJob(pool, run, post));
     this.called = new CalledRows(address, {
-      ...{ scheduler, orphan: handOnTo(pool, run), leaving$: stopping$ },
+      scheduler,
+      orphan: handOnTo(pool, run),
+      leaving$: stopping$,
       listening: ({ id, task }) => {
         if (task.what === 'poll') this.stored.look([id]);
       },
@@ -44,7 +46,10 @@ export class ServedCallbacks {
     const { sentAgain } = this;
     const { receiver } = this.called;
     this.stored = new StoredCallbacks({
-      ...{ pool, run, name: address.run, receiver },
+      pool,
+      run,
+      name: address.run,
+      receiver,
       left: (post) => sentAgain.named(post),
     });
     receiver.calls$.subscribe(({ result, row, attempt, jobId }) => {

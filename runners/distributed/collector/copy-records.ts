@@ -138,7 +138,10 @@ export class RecordCopier {
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const row = intent?.row ?? (outcome.status === 'failed' ? outcome.row?.row : undefined) ?? 0;
     return endRow(this.run, {
-      ...{ row, intent, reply, records: [outcome, ...more] },
+      row,
+      intent,
+      reply,
+      records: [outcome, ...more],
       // Without a reply, the outcome books the purchase.
       ...(intent !== undefined && reply === undefined && { bought: { facts: intent, cost: booked } }),
     });

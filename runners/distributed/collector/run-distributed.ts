@@ -74,7 +74,10 @@ function askUntilBack({ stops, options, events }: Run): Ask {
   const warn = (message: string) => events.next({ type: 'warning', code: 'database', message });
   const { scheduler, random } = options;
   const link = new DatabaseLink({
-    ...{ shown: 'of the run', scheduler, random, cut: stops.left('accepted') },
+    shown: 'of the run',
+    scheduler,
+    random,
+    cut: stops.left('accepted'),
     notify: (event) => warn(event.type === 'away' ? event.message : 'The database is back.'),
   });
   return (question) =>

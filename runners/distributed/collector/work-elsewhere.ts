@@ -151,8 +151,13 @@ function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const capsByUsd = capsOf(run);
   return {
     ...given,
-    ...{ identity: neededHosts(run), timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries },
-    ...{ pollCostMs, download },
+    identity: neededHosts(run),
+    timeoutMs,
+    runsyncTimeoutMs,
+    executionTimeoutsMs,
+    retries,
+    pollCostMs,
+    download,
     // A request that is sent again is reserved in the ledger that runs share first, by this process.
     onUnknown: run.money.shared === undefined ? onUnknown : 'hold',
     ...(lowPriority && { lowPriority }),

@@ -78,11 +78,17 @@ function configOf(
   ssl: ConnectionOptions | false,
 ): pg.PoolConfig {
   return {
-    ...{ connectionString: url, ssl, max, application_name: name },
-    ...{ connectionTimeoutMillis: connectMs, keepAlive: true, keepAliveInitialDelayMillis: connectMs },
-    ...{ idle_in_transaction_session_timeout: silentMs, query_timeout: answerMs },
+    connectionString: url,
+    ssl,
+    max,
+    application_name: name,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: connectMs,
+    idle_in_transaction_session_timeout: silentMs,
+    query_timeout: answerMs,
     // Statements are sent without waiting for the answers to earlier ones.
-    ...{ pipeline: true },
+    pipeline: true,
     options: Object.entries({ ...keepAlive, ...ownSettings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -56,18 +56,26 @@ type EndpointTerms = PriceList['endpoints'] extends ReadonlyMap<string, infer Pr
 
 /** All names: the compiler requires each. */
 const known: Readonly<Record<keyof RunTerms, true>> = {
-  ...{
-    identity: true,
-    concurrency: true,
-    rate: true,
-    timeoutMs: true,
-    runsyncTimeoutMs: true,
-    retries: true,
-  },
-  ...{ executionTimeoutsMs: true, onUnknown: true, pollCostMs: true, lowPriority: true, webhookUrl: true },
-  ...{ download: true, saveOutput: true, cap: true, capsByUsd: true, maxPriceDriftPercent: true },
+  identity: true,
+  concurrency: true,
+  rate: true,
+  timeoutMs: true,
+  runsyncTimeoutMs: true,
+  retries: true,
+  executionTimeoutsMs: true,
+  onUnknown: true,
+  pollCostMs: true,
+  lowPriority: true,
+  webhookUrl: true,
+  download: true,
+  saveOutput: true,
+  cap: true,
+  capsByUsd: true,
+  maxPriceDriftPercent: true,
   unagreed: true,
-  ...{ prices: true, endpoints: true, hasRoutes: true },
+  prices: true,
+  endpoints: true,
+  hasRoutes: true,
 };
 
 /**

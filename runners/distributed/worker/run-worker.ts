@@ -76,8 +76,12 @@ class Worker {
     const { scheduler, random, notify, database } = this.settings;
     this.calls = new CalledWorker({ pool: database.pool, scheduler });
     this.link = new DatabaseLink({
-      ...{ shown: 'of the runs', scheduler, random, notify },
-      ...{ left: this.ordered, cut: this.cut },
+      shown: 'of the runs',
+      scheduler,
+      random,
+      notify,
+      left: this.ordered,
+      cut: this.cut,
     });
   }
 

@@ -77,7 +77,8 @@ export class ServedRun {
     this.journal = new TableJournal({
       commit: (group) => link.insist(() => commitGroup(settings.database, seat, group)),
       reserve: (row) => link.insist(() => reserveMore(settings.database, seat, row)),
-      ...{ scheduler, savesPictures: settings.artifacts !== undefined },
+      scheduler,
+      savesPictures: settings.artifacts !== undefined,
       claim: (rows) => this.claim(rows),
       onClaimed: (rows) => this.begin(rows),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
@@ -88,7 +89,10 @@ export class ServedRun {
       this.callbacks = new ServedCallbacks(
         { ...webhooks, url: terms.webhookUrl },
         {
-          ...{ pool, run: seat.run, scheduler, stopping$: stops.stopping$ },
+          pool,
+          run: seat.run,
+          scheduler,
+          stopping$: stops.stopping$,
           insist: (question) => link.insist(question),
         },
       );

@@ -57,7 +57,13 @@ export function workerContext(parts: Parts): PurchaseContext {
   return {
     options: {
       ...terms,
-      ...{ random, disk, saveFrom, scheduler, deliver: undefined, makeThumbnail, downloads: 4 },
+      random,
+      disk,
+      saveFrom,
+      scheduler,
+      deliver: undefined,
+      makeThumbnail,
+      downloads: 4,
       out: artifacts ?? '',
       secrets: apiKey === undefined ? [] : [apiKey],
     },
@@ -68,11 +74,17 @@ export function workerContext(parts: Parts): PurchaseContext {
     service: serviceOf(parts, log),
     callbacks: callbacks?.forPurchases,
     pictures: {
-      ...{ names: { collides: () => false }, areSaved: artifacts !== undefined, host: undefined },
+      names: { collides: () => false },
+      areSaved: artifacts !== undefined,
+      host: undefined,
       paths: outputPaths(terms.saveOutput ?? []),
-      ...{ expiring: { saved: () => undefined }, ...nothingNoted() },
+      expiring: { saved: () => undefined },
+      ...nothingNoted(),
     },
-    ...{ stops, events, log, toDo: { rows: 0 } },
+    stops,
+    events,
+    log,
+    toDo: { rows: 0 },
   };
 }
 
@@ -82,7 +94,9 @@ function serviceOf(parts: Parts, log: RunLog) {
   const { baseUrl, lbBaseUrl } = identity;
   const { transport, random, apiKey, slots } = settings;
   const places: RowTargets = {
-    ...{ endpoints, hasRoutes, jobIds: jobIdsIn(journal) },
+    endpoints,
+    hasRoutes,
+    jobIds: jobIdsIn(journal),
     slots:
       concurrency === 'auto'
         ? adaptiveConcurrency({ scheduler, max: slots })
@@ -91,7 +105,10 @@ function serviceOf(parts: Parts, log: RunLog) {
   };
   const options = {
     ...terms,
-    ...{ transport, scheduler, random, gate },
+    transport,
+    scheduler,
+    random,
+    gate,
     lowPriority: terms.lowPriority ?? false,
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== '' && { baseUrl }),
@@ -117,7 +134,9 @@ function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): Ru
   const full = new Map<string, CappedValue>();
   return {
     unagreed,
-    ...{ ledger, full: new FullValues(), prices: assumed === undefined ? book : assumePrice(book, assumed) },
+    ledger,
+    full: new FullValues(),
+    prices: assumed === undefined ? book : assumePrice(book, assumed),
     shared: {
       reserve: async (id, price) => {
         const granted = await journal.reserve(id, price);

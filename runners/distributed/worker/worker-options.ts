@@ -71,7 +71,12 @@ export type WorkerSettings = ReturnType<typeof resolveWorkerOptions>;
 export function resolveWorkerOptions(options: WorkerOptions) {
   const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, notify, webhooks } = options;
   return {
-    ...{ database, apiKey, baseUrl, lbBaseUrl, artifacts, webhooks },
+    database,
+    apiKey,
+    baseUrl,
+    lbBaseUrl,
+    artifacts,
+    webhooks,
     slots: options.slots ?? mostSlots,
     once: options.once ?? false,
     notify: notify ?? (() => undefined),

@@ -106,7 +106,9 @@ function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
   const images = imagesOf(cells).map((image) => manifestImage(image, isLocal));
   return {
     ...columns,
-    ...{ id: result['id'], kind: result['kind'], ...endpointCell(result) },
+    id: result['id'],
+    kind: result['kind'],
+    ...endpointCell(result),
     ...cells,
     ...(images.length > 0 && { images }),
   };

@@ -42,8 +42,17 @@ const resultPaths = [
   ],
 ];
 const result = {
-  ...{ id: 0, row: 1, kind: 2, image: 3, cost: 4, delayTime: 5, executionTime: 6, settledAt: 7 },
-  ...{ resolution: 8, images: 9, path: 10 },
+  id: 0,
+  row: 1,
+  kind: 2,
+  image: 3,
+  cost: 4,
+  delayTime: 5,
+  executionTime: 6,
+  settledAt: 7,
+  resolution: 8,
+  images: 9,
+  path: 10,
 } as const;
 
 type ManifestAt = (at: number) => string | undefined;

@@ -7,15 +7,16 @@ const types: Record<string, string> = {
   jpeg: 'image/jpeg',
   jpg: 'image/jpeg',
   webp: 'image/webp',
-  ...{ mp4: 'video/mp4', webm: 'video/webm', mov: 'video/quicktime', mkv: 'video/x-matroska' },
-  ...{
-    mp3: 'audio/mpeg',
-    wav: 'audio/wav',
-    m4a: 'audio/mp4',
-    ogg: 'audio/ogg',
-    flac: 'audio/flac',
-    aac: 'audio/aac',
-  },
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+  mkv: 'video/x-matroska',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  aac: 'audio/aac',
   pdf: 'application/pdf',
 };
 const chunkBytes = 256 * 1024;
@@ -42,7 +43,9 @@ export async function serveFile(
     return;
   }
   response.writeHead(part === undefined ? 200 : 206, {
-    ...{ 'content-type': type, 'content-length': to - from, 'accept-ranges': 'bytes' },
+    'content-type': type,
+    'content-length': to - from,
+    'accept-ranges': 'bytes',
     ...(part && { 'content-range': `bytes ${from}-${to - 1}/${found.size}` }),
     ...(isSaved && { 'content-disposition': 'attachment' }),
   });

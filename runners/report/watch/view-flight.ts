@@ -22,8 +22,13 @@ export interface FlightView {
 }
 
 export const emptyFlight: FlightView = {
-  ...{ mode: 'none', title: '', state: '', cause: '', more: '' },
-  ...{ facts: [], rows: [] },
+  mode: 'none',
+  title: '',
+  state: '',
+  cause: '',
+  more: '',
+  facts: [],
+  rows: [],
 };
 
 interface FlightRow {

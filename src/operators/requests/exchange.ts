@@ -138,7 +138,10 @@ function requestReport(
   return {
     at: sentAt,
     durationMs: scheduler.now() - sentAt,
-    ...{ endpointId, host, key, purpose },
+    endpointId,
+    host,
+    key,
+    purpose,
     method: request.method,
     path: new URL(request.url).pathname,
     ...(trace !== undefined && { attempt: trace.attempt }),

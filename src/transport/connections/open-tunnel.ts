@@ -31,7 +31,10 @@ export async function openTunnel(
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   const isTls = proxy.protocol === 'https:';
   const request = (isTls ? https : http).request({
-    ...{ method: 'CONNECT', host: bareHost(proxy.hostname), path: target, agent: false },
+    method: 'CONNECT',
+    host: bareHost(proxy.hostname),
+    path: target,
+    agent: false,
     port: proxy.port === '' ? (isTls ? 443 : 80) : proxy.port,
     headers: {
       host: target,

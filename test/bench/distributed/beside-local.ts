@@ -80,7 +80,11 @@ async function runLocal(way: Way, work: Work, baseUrl: string): Promise<Taken> {
   const cost = await runToTheEnd(argumentsOf(way, work.manifest, work.out), baseUrl);
   return {
     ...(await timesIn(work.out)),
-    ...{ cpuMs: cost / work.rows, databaseMs: 0, commits: 0, bytes: 0, peakBytes: 0 },
+    cpuMs: cost / work.rows,
+    databaseMs: 0,
+    commits: 0,
+    bytes: 0,
+    peakBytes: 0,
   };
 }
 
@@ -116,8 +120,11 @@ async function runElsewhere(way: Way, work: Work, baseUrl: string): Promise<Take
     const { rows } = work;
     return {
       ...(await timesIn(work.out)),
-      ...{ cpuMs: all / rows, databaseMs: databaseMs / rows, commits: commits / rows },
-      ...{ bytes: bytes / rows, peakBytes: peakBytes / rows },
+      cpuMs: all / rows,
+      databaseMs: databaseMs / rows,
+      commits: commits / rows,
+      bytes: bytes / rows,
+      peakBytes: peakBytes / rows,
     };
   } finally {
     await fleet.close();

@@ -40,7 +40,11 @@ export async function openFleet(
   while ((await workersThere(client)) < count) await pause(200);
   const postmaster = (await serverPid(server.folder)) ?? 0;
   return {
-    ...{ client, postmaster, workers, url: server.url, db },
+    client,
+    postmaster,
+    workers,
+    url: server.url,
+    db,
     async close() {
       await Promise.all(workers.map(ended));
       await client.end();

@@ -94,9 +94,19 @@ function intentOf(row: number, at: number): JournalRecord {
   const request = { kind: 'job', input } as const;
   const cells = Object.fromEntries(Object.entries(input).map(([name, value]) => [`input.${name}`, value]));
   return {
-    ...{ k: 'intent', at, id, row: row + 1, hash: requestHash({ kind: 'job', endpoint, request }) },
-    ...{ kind: 'job', endpoint, mode: 'async', attempt: 1, price: null },
-    ...{ request, cells: { id, endpoint, ...cells }, columns: {} },
+    k: 'intent',
+    at,
+    id,
+    row: row + 1,
+    hash: requestHash({ kind: 'job', endpoint, request }),
+    kind: 'job',
+    endpoint,
+    mode: 'async',
+    attempt: 1,
+    price: null,
+    request,
+    cells: { id, endpoint, ...cells },
+    columns: {},
   };
 }
 

@@ -137,7 +137,9 @@ async function playRound({
   return {
     callsPerJob: seen.calls / jobs,
     medianLagMs: lags[lags.length >> 1] ?? Number.NaN,
-    ...{ unknown: seen.unknown, wrong: seen.wrong, refused: (callbacks?.refused() ?? 0) / jobs },
+    unknown: seen.unknown,
+    wrong: seen.wrong,
+    refused: (callbacks?.refused() ?? 0) / jobs,
   };
 }
 
@@ -156,7 +158,8 @@ async function openReceiver() {
     if (result === 'forged') refused += 1;
   });
   return {
-    ...{ receiver, refused: () => refused },
+    receiver,
+    refused: () => refused,
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -168,7 +168,9 @@ const firstMisses = firstWanted.map(({ runTimeS, lagMs, calls = Infinity }) => {
 const uniform = createRandom(seed);
 const shortRunTimes = Array.from({ length: jobs }, () => 50 * uniform());
 const short = (): Scenario => ({
-  ...{ jobs, inFlight: 50, workers: Number.POSITIVE_INFINITY },
+  jobs,
+  inFlight: 50,
+  workers: Number.POSITIVE_INFINITY,
   runTime: (n) => shortRunTimes[n % jobs] ?? 0,
 });
 const shortFixed = simulate(short(), (scheduler) => pollFixed(25, scheduler));

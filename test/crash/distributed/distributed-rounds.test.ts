@@ -5,7 +5,13 @@ it('loses nothing and pays nothing twice when workers, the collector and the dat
   const printed: string[] = [];
   const report = await distributedRounds({
     print: (line) => printed.push(line),
-    ...{ rows: 300, workers: 3, killEveryMs: 500, killEveryRows: 60, concurrency: 24, seed: 42, hurry: true },
+    rows: 300,
+    workers: 3,
+    killEveryMs: 500,
+    killEveryRows: 60,
+    concurrency: 24,
+    seed: 42,
+    hurry: true,
     frozenMs: { worker: 2_000, database: 1_000 },
   });
   expect(report.broken, printed.join('\n')).toEqual([]);

@@ -85,7 +85,9 @@ function namespaceLink(): Link {
 function proxyLink(): Link {
   let pass: Pass | undefined;
   return {
-    ...{ kind: 'proxy', within: [], service: (url) => Promise.resolve(url) },
+    kind: 'proxy',
+    within: [],
+    service: (url) => Promise.resolve(url),
     async database(url) {
       pass = await openPass(url, '127.0.0.1');
       return { near: url, far: pass.url };

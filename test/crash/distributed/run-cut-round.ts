@@ -4,7 +4,11 @@ import { cutRound } from './cut-round.js';
 const [, , rows = '600', seconds = '20', kind] = process.argv;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const report = await cutRound({
-  ...{ rows: Number(rows), seconds: Number(seconds), jobMs: 900, concurrency: 32, print },
+  rows: Number(rows),
+  seconds: Number(seconds),
+  jobMs: 900,
+  concurrency: 32,
+  print,
   ...(kind !== undefined && { link: kind === 'proxy' ? 'proxy' : 'namespaces' }),
 });
 print(JSON.stringify(report, undefined, 2));

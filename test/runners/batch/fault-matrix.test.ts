@@ -95,7 +95,10 @@ function requestOf(row: string): object {
 function expectOwnAnswers({ bill, failures, results }: Awaited<ReturnType<typeof run>>): void {
   const jobs = new Map(bill.map(({ endpoint, id, row }) => [`${endpoint}/${id}`, row]));
   const broken = wrongAnswers({
-    ...{ results, failures, requestOf, costs: folder.costs() },
+    results,
+    failures,
+    requestOf,
+    costs: folder.costs(),
     journal: folder.lines('journal.jsonl') as unknown as JournalRecord[],
     rowOfJob: (endpoint, jobId) => jobs.get(`${endpoint}/${jobId}`),
   });

@@ -25,7 +25,10 @@ it.each(cases)(
     await run.work({ baseUrl, apiKey, lbBaseUrl: baseUrl, transport: create() });
     const end = await run.collect({
       manifest: { path: manifest, mode },
-      ...{ baseUrl, apiKey, lbBaseUrl: baseUrl, concurrency: 6 },
+      baseUrl,
+      apiKey,
+      lbBaseUrl: baseUrl,
+      concurrency: 6,
     });
     const results = run.folder.lines('results.jsonl') as { id: string; output: { row: string } }[];
     const failures = run.folder.lines('failures.jsonl') as { id: string; error: { code: string } }[];

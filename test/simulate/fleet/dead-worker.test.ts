@@ -18,13 +18,17 @@ interface Silence {
 async function fallsSilent({ afterMs, fate, next, mode, runsyncTimeoutMs }: Silence) {
   const records: RowRecord[] = [];
   const { broken, lost } = await simulateFleet({
-    ...{ seed: 34_000_000 + afterMs, rows: 12, beside: 2, collectors: [{}] },
+    seed: 34_000_000 + afterMs,
+    rows: 12,
+    beside: 2,
+    collectors: [{}],
     workers: [
       { freezes: [{ afterMs, forMs: 10 * 60_000 }], ...fate },
       { beginsMs: afterMs + 1, ...next },
     ],
     options: {
-      ...{ concurrency: 4, ...(runsyncTimeoutMs !== undefined && { runsyncTimeoutMs }) },
+      concurrency: 4,
+      ...(runsyncTimeoutMs !== undefined && { runsyncTimeoutMs }),
       ...(mode && { manifest: { path: '/job/rows.jsonl', mode } }),
     },
     watch: (line) => {

@@ -430,7 +430,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'select w.worker, host, pid',
     ({ workers, rows }, _, at) =>
       workers.map((worker) => ({
-        ...{ ...worker, startedAt: 0, seenMsAgo: Math.max(at - (worker['seen_at'] as number), 0) },
+        ...worker,
+        startedAt: 0,
+        seenMsAgo: Math.max(at - (worker['seen_at'] as number), 0),
         rows: rows.filter((row) => row['worker'] === worker['worker']).length,
       })),
   ],

@@ -58,7 +58,11 @@ describe('runs over a database, in virtual time', () => {
   it('go on behind a worker that stands still for a minute and comes back', async () => {
     const freezes = [{ afterMs: 3_000, forMs: 60_000 }];
     const { broken, lost } = await simulateFleet({
-      ...{ seed: 7, rows: 12, beside: 2, collectors: [{}], options: { concurrency: 6 } },
+      seed: 7,
+      rows: 12,
+      beside: 2,
+      collectors: [{}],
+      options: { concurrency: 6 },
       workers: [{ freezes }, { beginsMs: 3_500 }],
     });
     expect([broken, lost]).toEqual([[], 1]);

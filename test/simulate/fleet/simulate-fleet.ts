@@ -211,8 +211,13 @@ class FleetWorld {
     const stop = new Subject<void>();
     const { pool, queue } = this.database.connectedTo(life);
     const ended = runWorker({
-      ...{ database: { pool, queue }, baseUrl: 'http://queue.test', lbBaseUrl: 'http://routes.test' },
-      ...{ apiKey: 'canary-key-77a1', scheduler, random: this.random, stop },
+      database: { pool, queue },
+      baseUrl: 'http://queue.test',
+      lbBaseUrl: 'http://routes.test',
+      apiKey: 'canary-key-77a1',
+      scheduler,
+      random: this.random,
+      stop,
       transport: (request) => life.reaching(this.service.transportFor(life)(request)),
       saveFrom: this.service.downloadFor(life),
       ...(fate.listens === true && { webhooks: { open: this.portOf(life) } }),
@@ -269,12 +274,16 @@ class FleetWorld {
 
   private optionsFor(life: FleetLife, fate: CollectorFate, stop: Subject<StopOrder>): RunBatchOptions {
     return {
-      ...{ manifest: { path: '/job/rows.jsonl' }, out, apiKey: 'canary-key-77a1', stop },
+      manifest: { path: '/job/rows.jsonl' },
+      out,
+      apiKey: 'canary-key-77a1',
+      stop,
       ...(this.simulation.called === true && {
         manifest: { path: '/job/rows.jsonl', mode: 'async' },
         webhooks: { url: 'https://hooks.test/called', open: this.portOf(life) },
       }),
-      ...{ baseUrl: 'http://queue.test', lbBaseUrl: 'http://routes.test' },
+      baseUrl: 'http://queue.test',
+      lbBaseUrl: 'http://routes.test',
       disk: diskOf(life, this.disk, () => 0),
       transport: (request) => life.reaching(this.service.transportFor(life)(request)),
       saveFrom: (request, onChunk) => life.reaching(this.service.downloadFor(life)(request, onChunk)),

@@ -5,7 +5,11 @@ import { simulateFleet } from './simulate-fleet.js';
 it('a service that never says what it has accepted is not sold the whole manifest, however many workers come [fault 5]', async () => {
   let unknown = 0;
   const { broken, exitCodes } = await simulateFleet({
-    ...{ seed: 41_000_000, rows: 400, beside: 6, collectors: [{}], workers: [] },
+    seed: 41_000_000,
+    rows: 400,
+    beside: 6,
+    collectors: [{}],
+    workers: [],
     weather: { ...fairWeather, unknowns: 1 },
     options: { concurrency: 12, manifest: { path: '/job/rows.jsonl', mode: 'sync' } },
     watch: (line) => {

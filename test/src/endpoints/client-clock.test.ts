@@ -25,7 +25,8 @@ function played(parts: { gate?: Gate; poll?: PollSchedule }, options: TestServic
   const outputs: unknown[] = [];
   inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
     const service = createService({
-      ...{ runMs: () => 5_000, run: (input) => input },
+      runMs: () => 5_000,
+      run: (input) => input,
       ...options,
       fault: (request) => (sentAt.push(scheduler.frame), options.fault?.(request)),
     });

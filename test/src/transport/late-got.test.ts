@@ -24,7 +24,12 @@ afterEach(() => {
 });
 
 const request = (path: string): WireRequest => ({
-  ...{ method: 'POST', url: `${url}${path}`, headers: {}, body: '{}', paid: true, timeouts },
+  method: 'POST',
+  url: `${url}${path}`,
+  headers: {},
+  body: '{}',
+  paid: true,
+  timeouts,
 });
 
 describe('lateGotTransport', () => {

@@ -91,8 +91,12 @@ export class RowBuilder {
     const endpointIds = new Map(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
     const remembered = resolveImage && rememberImages(resolveImage);
     this.#rules = {
-      ...{ endpoint, editEndpoint, endpointIds, kind },
-      ...{ resolveImage: remembered, checkEdit: editInputCheck() },
+      endpoint,
+      editEndpoint,
+      endpointIds,
+      kind,
+      resolveImage: remembered,
+      checkEdit: editInputCheck(),
     };
   }
 

@@ -112,16 +112,21 @@ function intentOf(id: string, attempt: number, { result, failure, cost }: Attemp
   const request = { ...(result?.request ?? { input: {} }), kind } as RowRequest;
   const at = result === undefined ? (cost?.settledAt ?? settledAt(failure)) : Date.parse(result.submittedAt);
   return {
-    ...{
-      k: 'intent',
-      at,
-      id,
-      row: rowOf({ ...(result && { result }), ...(failure && { failure }), ...(cost && { cost }) }),
-    },
+    k: 'intent',
+    at,
+    id,
+    row: rowOf({ ...(result && { result }), ...(failure && { failure }), ...(cost && { cost }) }),
     // The hash of the content that was sent is not known; with an empty one the row counts as unchanged.
-    ...{ hash: '', kind, endpoint, mode: 'sync', attempt, price: micros(cost?.cost) },
+    hash: '',
+    kind,
+    endpoint,
+    mode: 'sync',
+    attempt,
+    price: micros(cost?.cost),
     ...(resolution !== '' && { resolution }),
-    ...{ request, cells: cellsOf(id, result, failure), columns: result?.columns ?? {} },
+    request,
+    cells: cellsOf(id, result, failure),
+    columns: result?.columns ?? {},
   };
 }
 
@@ -141,19 +146,26 @@ function completed(id: string, result: WholeResult, { cost: booked }: Attempt): 
   const resolution = booked?.resolution ?? '';
   return [
     {
-      ...{ k: 'reply', ...common, output },
+      k: 'reply',
+      ...common,
+      output,
       ...(jobId !== undefined && { jobId }),
       ...(delayTime !== undefined && { delayTime }),
       ...(executionTime !== undefined && { executionTime }),
       ...(typeof url === 'string' && { imageUrl: url }),
     },
     {
-      ...{ k: 'outcome', ...common, status: 'completed' },
+      k: 'outcome',
+      ...common,
+      status: 'completed',
       ...(saved && { image: saved }),
       ...(files && { files }),
       ...(source !== 'none' && {
         purchase: {
-          ...{ row, attempt: attempts, endpoint, settledAt: booked?.settledAt ?? at },
+          row,
+          attempt: attempts,
+          endpoint,
+          settledAt: booked?.settledAt ?? at,
           ...(jobId !== undefined && { jobId }),
           ...(resolution !== '' && { resolution }),
         },
@@ -171,12 +183,21 @@ function failedOutcome(id: string, attempt: number, facts: Attempt): OutcomeReco
   const endpoint = failure?.millrace.endpoint ?? cost?.endpoint ?? '';
   const resolution = cost?.resolution ?? '';
   return {
-    ...{ k: 'outcome', at, id, cost: micros(cost?.cost), source, statusCalls: 0, status: 'failed' },
+    k: 'outcome',
+    at,
+    id,
+    cost: micros(cost?.cost),
+    source,
+    statusCalls: 0,
+    status: 'failed',
     ...(jobId !== undefined && { jobId }),
     error: isUnpaid ? failure.error : heldError(failure, jobId),
     ...(source !== 'none' && {
       purchase: {
-        ...{ row: rowOf(facts), attempt, endpoint, settledAt: at },
+        row: rowOf(facts),
+        attempt,
+        endpoint,
+        settledAt: at,
         ...(jobId !== undefined && { jobId }),
         ...(resolution !== '' && { resolution }),
       },

@@ -160,7 +160,9 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
   if (!isWhole || id.includes('\uFFFD') || !/^(reported|estimated|unknown)$/.test(source)) return undefined;
   const facts = { row: Number(row), jobId, endpoint, resolution, settledAt };
   return {
-    ...{ kind: 'cost', id, attempt: Number(attempt) },
+    kind: 'cost',
+    id,
+    attempt: Number(attempt),
     cost: { ...facts, cost: cost === '' ? null : Number(cost), source: source as CostFacts['source'] },
   };
 }

@@ -84,8 +84,10 @@ async function checkRest(
   survey.leaveOut(leftOut.rows);
   const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
   const ahead = {
-    ...{ ...survey.ahead(), ...changedAxes(options, journal) },
-    ...{ same: new SameTally().result(), newlySent },
+    ...survey.ahead(),
+    ...changedAxes(options, journal),
+    same: new SameTally().result(),
+    newlySent,
   };
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
@@ -157,7 +159,10 @@ async function checkRows(
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
   const bought = await boughtAlready(options, journal, {
-    ...{ ahead, inManifest: survey.inManifest, sample: sample.hashes, peekJournal },
+    ahead,
+    inManifest: survey.inManifest,
+    sample: sample.hashes,
+    peekJournal,
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {

@@ -59,8 +59,22 @@ export class StartSurvey {
   private readonly replacedIds: string[] = [];
   private readonly price = { estimated: 0, unpriced: 0 };
   private readonly count = {
-    ...{ rows: 0, ended: 0, toSend: 0, retried: 0, redone: 0, toPoll: 0, toDownload: 0, toHold: 0, later: 0 },
-    ...{ retriedUnknown: 0, doubled: 0, invalid: 0, changed: 0, changedFailures: 0, replaced: 0, known: 0 },
+    rows: 0,
+    ended: 0,
+    toSend: 0,
+    retried: 0,
+    redone: 0,
+    toPoll: 0,
+    toDownload: 0,
+    toHold: 0,
+    later: 0,
+    retriedUnknown: 0,
+    doubled: 0,
+    invalid: 0,
+    changed: 0,
+    changedFailures: 0,
+    replaced: 0,
+    known: 0,
   };
   private readonly cap: CapInForce | undefined;
   private readonly fitting: RowsUnderCap;

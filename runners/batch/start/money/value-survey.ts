@@ -75,7 +75,10 @@ export class ValueSurvey {
       all.sort((a, b) => isShort(b) - isShort(a) || b.estimated - a.estimated);
       const capUsd = this.costBy.capsUsd[column];
       return {
-        ...{ column, values: values.size, short, first: all.slice(0, valuesShown) },
+        column,
+        values: values.size,
+        short,
+        first: all.slice(0, valuesShown),
         ...(capUsd !== undefined && { capUsd }),
       };
     });

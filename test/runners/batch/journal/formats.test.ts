@@ -26,7 +26,12 @@ describe('a journal of format 1', () => {
     const { recovered } = await opened('v1.jsonl');
     expect(recovered).toMatchObject({
       identity: { baseUrl: 'https://api.test', lbBaseUrl: '', local: false },
-      ...{ starts: 2, firstStartAt: 1_000, lastStartAt: 10_000, records: 19, lastRow: 5, heldUpToRow: 1_005 },
+      starts: 2,
+      firstStartAt: 1_000,
+      lastStartAt: 10_000,
+      records: 19,
+      lastRow: 5,
+      heldUpToRow: 1_005,
     });
     expect(
       ['a', 'b', 'ç"', 'd', 'e'].map((id) => [id, recovered.rows.get(id)?.status, recovered.attemptsOf(id)]),
@@ -44,13 +49,13 @@ describe('a journal of format 1', () => {
       reply: { output: { image_url: 'https://results.test/a.png' } },
     });
     expect(recovered.totals).toMatchObject({
-      ...{
-        spent: { reported: 175_000, estimated: 0 },
-        unknown: 87_500,
-        possiblyDouble: 87_500,
-        reserved: 87_500,
-      },
-      ...{ purchases: 2, statusCalls: 4, unpriced: 0 },
+      spent: { reported: 175_000, estimated: 0 },
+      unknown: 87_500,
+      possiblyDouble: 87_500,
+      reserved: 87_500,
+      purchases: 2,
+      statusCalls: 4,
+      unpriced: 0,
     });
     expect(recovered.highestReported).toEqual([
       { kind: 'edit', endpoint: 'image-edit', resolution: '1k', cost: 87_500 },

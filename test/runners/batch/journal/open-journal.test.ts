@@ -99,8 +99,15 @@ describe('openJournal', () => {
     ]);
     const journal = await openJournal(disk, folder);
     expect(journal.recovered.pending.get('a')).toEqual({
-      ...{ id: 'a', status: 'replied', attempts: 1, price: 87_500, jobId: 'job-a', acceptedAt: 2_200 },
-      ...{ intent: intent('a'), reply: reply('a'), outcome: failed('a', 'download', image) },
+      id: 'a',
+      status: 'replied',
+      attempts: 1,
+      price: 87_500,
+      jobId: 'job-a',
+      acceptedAt: 2_200,
+      intent: intent('a'),
+      reply: reply('a'),
+      outcome: failed('a', 'download', image),
     });
   });
 

@@ -326,12 +326,10 @@ class Purchases {
       .filter((purchase) => this.doubled.has(purchase))
       .reduce((total, { price }) => total + (price ?? 0), 0);
     return {
-      ...{
-        reported: sum('reported'),
-        estimated: sum('estimated'),
-        unknown: sum('unknown'),
-        reserved: sum('reserved'),
-      },
+      reported: sum('reported'),
+      estimated: sum('estimated'),
+      unknown: sum('unknown'),
+      reserved: sum('reserved'),
       possiblyDouble: double,
       unpriced: chosen.filter(({ price }) => price === null).length,
       purchases: chosen.filter(({ state }) => state === 'reported' || state === 'estimated').length,

@@ -25,7 +25,9 @@ describe('assumePrice', () => {
     const other = { kind: 'job', endpoint: 'other' } as const;
     expect(book.observe(other, 4_000)).toBe('as-expected');
     expect(book.observe(other, 7_000)).toEqual({
-      ...{ expected: 5_000, reported: 7_000, first: true },
+      expected: 5_000,
+      reported: 7_000,
+      first: true,
       drift: expect.closeTo(0.4),
     });
     expect(book.observe(other, 6_000)).toBe('as-expected');

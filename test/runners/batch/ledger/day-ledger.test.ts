@@ -79,7 +79,12 @@ describe('openDayLedger', () => {
     const passed = { now: made.now };
     const clocks = { now: () => made.now, countedBy: () => passed.now };
     const ledger = openDayLedger({
-      ...{ disk: made.disk, path, run: '/one', capUsd: 0.0001, exclusively: mutex(), ...clocks },
+      disk: made.disk,
+      path,
+      run: '/one',
+      capUsd: 0.0001,
+      exclusively: mutex(),
+      ...clocks,
     });
     await ledger.reserve('a', 100);
     await ledger.settle('a', 100);

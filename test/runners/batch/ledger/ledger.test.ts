@@ -213,7 +213,10 @@ class Purchases {
     const sum = (state: Purchase['state']): number =>
       this.all.reduce((total, purchase) => total + (purchase.state === state ? (purchase.price ?? 0) : 0), 0);
     return {
-      ...{ reserved: sum('reserved'), spent: sum('spent'), unknown: sum('unknown'), drift: this.drift },
+      reserved: sum('reserved'),
+      spent: sum('spent'),
+      unknown: sum('unknown'),
+      drift: this.drift,
       unpriced: this.all.filter(({ price }) => price === null).length,
       ...(this.cap !== undefined && { cap: this.cap }),
     };

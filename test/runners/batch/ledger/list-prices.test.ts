@@ -26,8 +26,14 @@ it('lists what a file adds, what is assumed, and what was reported and is anothe
   expect(listPrices(book.table())).toEqual({
     name: 'prices.json',
     prices: {
-      ...{ '1k': 0.0875, '2k': 0.13, '4k': 0.175, 'mine at 1k': 0.01, 'upscale a second': 0.0004 },
-      ...{ 'grind a job': 0.05, 'a route call': 0.001, assumed: 0.02 },
+      '1k': 0.0875,
+      '2k': 0.13,
+      '4k': 0.175,
+      'mine at 1k': 0.01,
+      'upscale a second': 0.0004,
+      'grind a job': 0.05,
+      'a route call': 0.001,
+      assumed: 0.02,
     },
     reported: { 'mine at 1k': 0.012, 'grind a job': 0.06 },
   });

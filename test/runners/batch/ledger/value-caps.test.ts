@@ -4,7 +4,9 @@ import { createLedger } from '../../../../runners/batch/ledger/ledger.js';
 import { ValueCaps } from '../../../../runners/batch/ledger/value-caps.js';
 
 const rowOf = (customer: string, resolution = '1k') => ({
-  ...{ kind: 'edit', endpoint: 'image-edit', resolution },
+  kind: 'edit',
+  endpoint: 'image-edit',
+  resolution,
   cells: { customer },
 });
 const capsUsd = { customer: 0.0001, resolution: 0.0002 };
@@ -14,7 +16,10 @@ describe('caps of values in the ledger', () => {
     const ledger = createLedger({ byValue: { capsUsd } });
     expect(ledger.reserve('a', 60, rowOf('acme'))).toBe(true);
     expect(ledger.fullValue?.(41, rowOf('acme'))).toEqual({
-      ...{ column: 'customer', value: 'acme', cap: 100, taken: 60 },
+      column: 'customer',
+      value: 'acme',
+      cap: 100,
+      taken: 60,
     });
     expect(ledger.reserve('b', 41, rowOf('acme'))).toBe(false);
     expect(ledger.reserve('b', 40, rowOf('acme'))).toBe(true);

@@ -56,7 +56,10 @@ describe('holdRun', () => {
     const { disk, held, options } = setUp();
     const hold = await holdRun(folder, options);
     expect(JSON.parse(disk.peek(ownerPath)!.toString())).toMatchObject({
-      ...{ pid: process.pid, host: here, started: '1970-01-01T00:00:00.000Z', command: 'run edits.csv' },
+      pid: process.pid,
+      host: here,
+      started: '1970-01-01T00:00:00.000Z',
+      command: 'run edits.csv',
     });
     await hold.release();
     expect(disk.paths()).toEqual([]);

@@ -73,18 +73,19 @@ function recordOf({ id, what, customer, price, resolution }: Step): RowRecord {
       return reopen(id, 'buy');
     case 'freed':
       return {
-        ...{
-          k: 'freed',
-          at: 1,
-          id,
-          row: 1,
-          kind: 'edit',
-          endpoint: 'image-edit',
-          attempt: 1,
-          price,
-          resolution,
-        },
-        ...{ cost: 5, source: 'reported', cells, columns: { customer } },
+        k: 'freed',
+        at: 1,
+        id,
+        row: 1,
+        kind: 'edit',
+        endpoint: 'image-edit',
+        attempt: 1,
+        price,
+        resolution,
+        cost: 5,
+        source: 'reported',
+        cells,
+        columns: { customer },
       };
   }
 }

@@ -8,7 +8,9 @@ import { until } from '../../../support/until.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 
 const edit = (id: string, prompt = id) => ({
-  ...{ id, prompt, endpoint: 'image-edit' },
+  id,
+  prompt,
+  endpoint: 'image-edit',
   images: ['https://pictures.example.test/a.png'],
 });
 
@@ -37,7 +39,8 @@ describe('a manifest that another run has bought from', () => {
     expect(bought).toBeUndefined();
     const second = await start('two');
     expect(second.bought).toMatchObject({
-      ...{ rows: 2, elsewhere: [out] },
+      rows: 2,
+      elsewhere: [out],
       first: [{ id: 'a' }, { id: 'b' }],
     });
     expect(second.exitCode).toBe(0);

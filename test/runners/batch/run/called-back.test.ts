@@ -45,8 +45,13 @@ async function openShop(options: EmulatorOptions = {}) {
     };
     const last = await lastValueFrom(
       runBatch({
-        ...{ manifest: { rows }, out: join(folder, 'out'), concurrency: 20, assumePriceUsd: 0.01 },
-        ...{ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, webhooks: { port: 0 } },
+        manifest: { rows },
+        out: join(folder, 'out'),
+        concurrency: 20,
+        assumePriceUsd: 0.01,
+        baseUrl: emulator.baseUrl,
+        apiKey: emulator.apiKey,
+        webhooks: { port: 0 },
         ...more,
       }).pipe(tap(look)),
     );

@@ -29,7 +29,11 @@ async function copied() {
   await start(folder.out, { limit: 4 });
   takeCopy();
   return {
-    ...{ service, folder, copy, start, takeCopy },
+    service,
+    folder,
+    copy,
+    start,
+    takeCopy,
     bought: () => [...service.executions.values()].reduce((sum, count) => sum + count, 0),
     async [Symbol.asyncDispose]() {
       await service.close();

@@ -6,7 +6,10 @@ import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const shared = (run = '/mine', disk = new ForgetfulDisk()) =>
   openDayLedger({
-    ...{ disk, path: '/state/ledger.jsonl', capUsd: 100 / 1e6, run },
+    disk,
+    path: '/state/ledger.jsonl',
+    capUsd: 100 / 1e6,
+    run,
     exclusively: (work) => work(),
     now: () => 1_000_000,
   });
@@ -102,7 +105,8 @@ describe('DayMoney', () => {
 
   it('tells of a ledger that cannot be written, and grants nothing then', async () => {
     const broken: DayLedger = {
-      ...{ whyNot: () => '', snapshot: () => ({ cap: 0, spent: 0, reserved: 0, reservedByOthers: 0 }) },
+      whyNot: () => '',
+      snapshot: () => ({ cap: 0, spent: 0, reserved: 0, reservedByOthers: 0 }),
       reserve: () => Promise.reject(new Error('full')),
       settle: () => Promise.reject(new Error('gone')),
       release: () => Promise.resolve(),

@@ -14,7 +14,9 @@ const rules = (
   words: string[] = ['download', 'deadline'],
   more: Partial<ManifestRules> = {},
 ): ManifestRules => ({
-  ...{ retry: retryCodes(words), changed: 'keep', mustHold: () => false },
+  retry: retryCodes(words),
+  changed: 'keep',
+  mustHold: () => false,
   ...more,
 });
 

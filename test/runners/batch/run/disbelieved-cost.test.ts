@@ -4,7 +4,11 @@ import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 import { accepted, completed, intent, journalFile, reply, start } from '../../../support/sample-records.js';
 
 const edit = (id: string) => ({
-  ...{ id, endpoint: 'image-edit', mode: 'sync', images: ['http://example.test/a.png'], prompt: id },
+  id,
+  endpoint: 'image-edit',
+  mode: 'sync',
+  images: ['http://example.test/a.png'],
+  prompt: id,
 });
 const names = (count: number) => Array.from({ length: count }, (_, row) => `row-${row}`);
 

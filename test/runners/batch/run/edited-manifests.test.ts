@@ -112,7 +112,9 @@ async function started(run: PaperRun, random: Random): Promise<PaperEnd> {
   const stop = new Subject<StopOrder>();
   const order = pick([undefined, undefined, 'graceful', 'now'] as const, random);
   const options = run.options({
-    ...{ mode: pick(['sync', 'async'], random), concurrency: pick([1, 3], random), stop },
+    mode: pick(['sync', 'async'], random),
+    concurrency: pick([1, 3], random),
+    stop,
     ...(random() < 0.2 && { limit: 1 }),
     ...(random() < 0.3 && { retry: ['failed'] }),
     ...(random() < 0.3 && { changed: 'redo' }),

@@ -99,7 +99,8 @@ function calledLate(
     open: () => Promise.resolve({ ...port, close: () => Promise.resolve() }),
   };
   const options: Partial<RunBatchOptions> = {
-    ...{ webhooks, manifest: { ...run.options().manifest, mode: 'async' } },
+    webhooks,
+    manifest: { ...run.options().manifest, mode: 'async' },
     schedule: pollFixed(60_000, run.scheduler),
     transport: (request) => {
       const { input, webhook } = JSON.parse(request.body ?? '{}') as { input?: object; webhook?: string };
@@ -116,7 +117,9 @@ function calledLate(
     if (event.type !== 'ended' || event.id !== at) return;
     const bytes = Buffer.from(JSON.stringify({ id: 'job-a-1', status: 'COMPLETED', output: {} }));
     const call: NodeCall = {
-      ...{ method: 'POST', url: new URL(address).pathname, headers: {} },
+      method: 'POST',
+      url: new URL(address).pathname,
+      headers: {},
       async *[Symbol.asyncIterator]() {
         yield await Promise.resolve(bytes);
       },

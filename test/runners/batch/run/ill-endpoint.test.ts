@@ -5,7 +5,9 @@ import { paperRun } from '../../../support/paper-run.js';
 import type { PaperBehaviour } from '../../../support/paper-service.js';
 
 const job = (endpoint: string, n: number) => ({
-  ...{ id: `${endpoint}-${n}`, endpoint, input: { row: `${endpoint}-${n}` } },
+  id: `${endpoint}-${n}`,
+  endpoint,
+  input: { row: `${endpoint}-${n}` },
 });
 const alternating = Array.from({ length: 100 }, (_, n) => [job('ill', n), job('well', n)]).flat();
 const priced = { assumePriceUsd: 0.1 };

@@ -74,7 +74,11 @@ describe('runBatch over rows that arrive', () => {
     const reported: Record<string, unknown> = {};
     const end = await lastValueFrom(
       runBatch({
-        ...{ manifest: { rows, mode: 'sync' }, out, baseUrl, apiKey, maxCostUsd: 1 },
+        manifest: { rows, mode: 'sync' },
+        out,
+        baseUrl,
+        apiKey,
+        maxCostUsd: 1,
         deliver: (line) => void (reported[line.id.split('~')[0] ?? ''] = line),
       }),
     );

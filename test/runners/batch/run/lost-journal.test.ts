@@ -7,7 +7,10 @@ import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 const out = '/job/out';
 const ids = Array.from({ length: 10 }, (_, n) => (n === 5 ? '=r5, "x"' : `r${n}`));
 const edit = (id: string, prompt = id) => ({
-  ...{ id, endpoint: 'image-edit', images: ['http://example.test/a.png'], prompt },
+  id,
+  endpoint: 'image-edit',
+  images: ['http://example.test/a.png'],
+  prompt,
 });
 const rows = ids.map((id, n) => edit(id, `r${n}`));
 const kept = ['results.jsonl', 'failures.jsonl', 'costs.csv', 'earlier.jsonl'];

@@ -101,7 +101,9 @@ describe('a job that has expired [fault 8]', () => {
         thisStart: { ended: 0, failed: 0 },
       });
       expect(end.events.find(({ type }) => type === 'started')).toMatchObject({
-        ...{ rowsTotal: 2, alreadyEnded: 1, taken: { polled: 1 } },
+        rowsTotal: 2,
+        alreadyEnded: 1,
+        taken: { polled: 1 },
       });
       expect(asked.splice(0)).toEqual(['job-a-1']);
       expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'expired' } }]);

@@ -25,8 +25,13 @@ async function openShop() {
     await writeFile(path, rows.join(''));
     const last = await lastValueFrom(
       runBatch({
-        ...{ manifest: { path }, out: join(folder, 'out'), baseUrl: server.url, apiKey: 'k', webhooks },
-        ...{ concurrency: 1, assumePriceUsd: 0.01 },
+        manifest: { path },
+        out: join(folder, 'out'),
+        baseUrl: server.url,
+        apiKey: 'k',
+        webhooks,
+        concurrency: 1,
+        assumePriceUsd: 0.01,
         ...more,
       }).pipe(
         tap((event) => {
@@ -67,7 +72,9 @@ it.each<[string, Partial<RunBatchOptions>]>([
   expect(
     JSON.parse((await file('results.jsonl')).split('\n').find((line) => line.includes('"id":"a"')) ?? ''),
   ).toMatchObject({
-    ...{ id: 'a', jobId: 'job-a', output: { of: 'a' } },
+    id: 'a',
+    jobId: 'job-a',
+    output: { of: 'a' },
   });
   expect(posts).toStrictEqual(['a', 'z']);
 });

@@ -4,7 +4,10 @@ import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
 /** Edits of $0.0875 each; the prompt is the id. */
 const edit = (id: string, priority?: number, more: object = {}) => ({
-  ...{ id, prompt: id, endpoint: 'image-edit', images: ['https://pictures.test/a.png'] },
+  id,
+  prompt: id,
+  endpoint: 'image-edit',
+  images: ['https://pictures.test/a.png'],
   ...(priority !== undefined && { priority }),
   ...more,
 });

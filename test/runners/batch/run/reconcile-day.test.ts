@@ -39,7 +39,10 @@ it('keeps what may have been bought of a row that is to be sent again, and was n
   const run = paperRun();
   const shared = () =>
     openDayLedger({
-      ...{ disk: run.disk, path: '/state/ledger.jsonl', capUsd: 5, run: '/job/out' },
+      disk: run.disk,
+      path: '/state/ledger.jsonl',
+      capUsd: 5,
+      run: '/job/out',
       exclusively: (work) => work(),
       now: () => run.scheduler.now(),
     });

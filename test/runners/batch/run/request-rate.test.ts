@@ -11,7 +11,9 @@ describe(
   () => {
     it('told the rate, reaches it with hardly a 429', async () => {
       const { share, refused, exitCode, summary } = await rateLimitedRun({
-        ...{ ...strict, rows: 400, options: { rate: perSecond } },
+        ...strict,
+        rows: 400,
+        options: { rate: perSecond },
       });
       expect(exitCode).toBe(0);
       expect(share).toBeGreaterThan(0.9);
@@ -31,7 +33,11 @@ describe(
     it('finds it out anew when it has changed meanwhile', async () => {
       const later = { afterMs: 4_000, perSecond: 100 };
       const { refused, summary } = await rateLimitedRun({
-        ...{ perSecond: 20, burst: 20, later, rows: 700, latenessMs: 15 },
+        perSecond: 20,
+        burst: 20,
+        later,
+        rows: 700,
+        latenessMs: 15,
       });
       expect(summary?.thisStart.rate).toBeGreaterThan(60);
       expect(refused).toBeLessThan(0.05);
@@ -43,7 +49,11 @@ describe(
       { noise: 0.3, within: 60 },
     ])('does not collapse where $noise of the requests are refused at random', async ({ noise, within }) => {
       const { seconds, exitCode, summary } = await rateLimitedRun({
-        ...{ perSecond: 1_000, noise, rows: 300, runMs: 20, options: { concurrency: 32 } },
+        perSecond: 1_000,
+        noise,
+        rows: 300,
+        runMs: 20,
+        options: { concurrency: 32 },
       });
       expect(exitCode).toBe(0);
       expect(summary?.rows.completed).toBe(300);
@@ -52,7 +62,10 @@ describe(
 
     it('keeps the rows in flight between 4 and 100, half as many when many answers are 500s', async () => {
       const { concurrency, exitCode } = await rateLimitedRun({
-        ...{ perSecond: 10_000, rows: 300, broken: 0.2, runMs: 400 },
+        perSecond: 10_000,
+        rows: 300,
+        broken: 0.2,
+        runMs: 400,
       });
       expect(exitCode).toBe(0);
       expect(Math.min(...concurrency)).toBeGreaterThanOrEqual(4);

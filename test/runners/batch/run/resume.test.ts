@@ -83,7 +83,9 @@ describe('a run that died and is started again', () => {
       expect.objectContaining({
         type: 'checked',
         ahead: expect.objectContaining({
-          ...{ toSend: 1, doubled: 1, price: { estimated: 175_000, unpriced: 0 } },
+          toSend: 1,
+          doubled: 1,
+          price: { estimated: 175_000, unpriced: 0 },
           fits: { rows: 2, estimated: 175_000 },
         }),
       }),

@@ -58,7 +58,9 @@ it('errors as the tasks do', async () => {
     throw new Error('the disk');
   })();
   const tasks = settingAside(failing, {
-    ...{ mayStart: () => true, changes: new Subject(), stops: new Stops() },
+    mayStart: () => true,
+    changes: new Subject(),
+    stops: new Stops(),
   });
   await tasks.next();
   await expect(tasks.next()).rejects.toThrow('the disk');

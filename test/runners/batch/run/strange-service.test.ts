@@ -26,7 +26,9 @@ async function runOver(
     { baseUrl, lbBaseUrl: baseUrl, key },
     {
       manifest: { path: `${folder.path}/manifest.jsonl`, mode },
-      ...{ transport: create(), concurrency: 8, schedule: pollFixed(20) },
+      transport: create(),
+      concurrency: 8,
+      schedule: pollFixed(20),
     },
   );
   const results = folder.lines('results.jsonl') as { id: string; output: { row: string } }[];

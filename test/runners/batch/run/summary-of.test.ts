@@ -5,7 +5,10 @@ import { paperRun } from '../../../support/paper-run.js';
 
 const job = (id: string) => ({ id, endpoint: 'grind', input: { id } });
 const edit = (id: string, resolution: string) => ({
-  ...{ id, endpoint: 'image-edit', resolution, prompt: id },
+  id,
+  endpoint: 'image-edit',
+  resolution,
+  prompt: id,
   images: ['https://pictures.test/a.png'],
 });
 

@@ -4,7 +4,11 @@ import type { OutcomeRecord } from '../../../../runners/batch/journal/record.js'
 
 function line(id: string, source: OutcomeRecord['source'], jobId?: string): string {
   const purchase = {
-    ...{ row: 7, attempt: 2, endpoint: 'edit', resolution: '1k', settledAt: 0 },
+    row: 7,
+    attempt: 2,
+    endpoint: 'edit',
+    resolution: '1k',
+    settledAt: 0,
     ...(jobId !== undefined && { jobId }),
   };
   const facts = { k: 'outcome', at: 0, id, cost: 87_500, statusCalls: 0, status: 'completed' } as const;

@@ -18,31 +18,33 @@ const input = {
   style: { name: 'x' },
 };
 const intent: IntentRecord = {
-  ...{
-    k: 'intent',
-    at,
-    id: 'a',
-    row: 7,
-    hash: 'ff',
-    kind: 'edit',
-    endpoint: 'image-edit',
-    mode: 'sync',
-    attempt: 2,
-  },
-  ...{ price: 130_000, resolution: '2k', request: { kind: 'edit', input } },
-  ...{ cells: { id: 'a', images: 'a.png b.png', prompt: 'blue', note: 'mine' }, columns: { note: 'mine' } },
+  k: 'intent',
+  at,
+  id: 'a',
+  row: 7,
+  hash: 'ff',
+  kind: 'edit',
+  endpoint: 'image-edit',
+  mode: 'sync',
+  attempt: 2,
+  price: 130_000,
+  resolution: '2k',
+  request: { kind: 'edit', input },
+  cells: { id: 'a', images: 'a.png b.png', prompt: 'blue', note: 'mine' },
+  columns: { note: 'mine' },
 };
 const reply: ReplyRecord = {
-  ...{
-    k: 'reply',
-    at: at + 9_000,
-    id: 'a',
-    jobId: 'j1',
-    output: { cost: 0.13 },
-    cost: 130_000,
-    source: 'reported',
-  },
-  ...{ delayTime: 3, executionTime: 20, statusCalls: 0, submittedAt: at },
+  k: 'reply',
+  at: at + 9_000,
+  id: 'a',
+  jobId: 'j1',
+  output: { cost: 0.13 },
+  cost: 130_000,
+  source: 'reported',
+  delayTime: 3,
+  executionTime: 20,
+  statusCalls: 0,
+  submittedAt: at,
 };
 const purchase = {
   row: 7,
@@ -53,8 +55,15 @@ const purchase = {
   settledAt: at + 9_000,
 };
 const pictureless = {
-  ...{ k: 'outcome', at: at + 9_500, id: 'a', cost: 130_000, source: 'reported' },
-  ...{ statusCalls: 0, submittedAt: at, status: 'completed', purchase },
+  k: 'outcome',
+  at: at + 9_500,
+  id: 'a',
+  cost: 130_000,
+  source: 'reported',
+  statusCalls: 0,
+  submittedAt: at,
+  status: 'completed',
+  purchase,
 } satisfies OutcomeRecord;
 const completed = {
   ...pictureless,
@@ -62,27 +71,39 @@ const completed = {
 } satisfies OutcomeRecord;
 const error = { code: 'rejected', message: 'no', httpStatus: 400, retryable: false, paid: 'no' } as const;
 const failed: OutcomeRecord = {
-  ...{ k: 'outcome', at, id: 'a', cost: 0, source: 'estimated', statusCalls: 0, submittedAt: at },
-  ...{ status: 'failed', jobId: 'j1', error, purchase },
+  k: 'outcome',
+  at,
+  id: 'a',
+  cost: 0,
+  source: 'estimated',
+  statusCalls: 0,
+  submittedAt: at,
+  status: 'failed',
+  jobId: 'j1',
+  error,
+  purchase,
 };
 
 describe('resultLine', () => {
   it('has every field that scripts rely on, in its order', () => {
     const line = resultLine({ intent, reply, outcome: completed });
     expect(line).toEqual({
-      ...{
-        id: 'a',
-        row: 7,
-        kind: 'edit',
-        endpoint: 'image-edit',
-        jobId: 'j1',
-        status: 'completed',
-        output: { cost: 0.13 },
-      },
+      id: 'a',
+      row: 7,
+      kind: 'edit',
+      endpoint: 'image-edit',
+      jobId: 'j1',
+      status: 'completed',
+      output: { cost: 0.13 },
       image: { path: 'images/a.png', bytes: 70, sha256: 'ab' },
-      ...{ cost: 0.13, delayTime: 3, executionTime: 20, attempts: 2 },
-      ...{ submittedAt: '2027-01-01T00:00:00.000Z', settledAt: '2027-01-01T00:00:09.000Z' },
-      ...{ request: { input }, columns: { note: 'mine' } },
+      cost: 0.13,
+      delayTime: 3,
+      executionTime: 20,
+      attempts: 2,
+      submittedAt: '2027-01-01T00:00:00.000Z',
+      settledAt: '2027-01-01T00:00:09.000Z',
+      request: { input },
+      columns: { note: 'mine' },
     });
     expect(Object.keys(line ?? {}).join()).toBe(
       'id,row,kind,endpoint,jobId,status,output,image,cost,delayTime,executionTime,attempts,submittedAt,settledAt,request,columns',
@@ -119,11 +140,19 @@ describe('resultLine', () => {
 describe('failureLine', () => {
   it('has the columns of the row at top level, then error and millrace', () => {
     expect(failureLine({ intent, outcome: failed })).toEqual({
-      ...{ id: 'a', images: 'a.png b.png', prompt: 'blue', note: 'mine' },
+      id: 'a',
+      images: 'a.png b.png',
+      prompt: 'blue',
+      note: 'mine',
       error,
       millrace: {
-        ...{ row: 7, kind: 'edit', endpoint: 'image-edit', jobId: 'j1', attempts: 2 },
-        ...{ submittedAt: '2027-01-01T00:00:00.000Z', settledAt: '2027-01-01T00:00:00.000Z' },
+        row: 7,
+        kind: 'edit',
+        endpoint: 'image-edit',
+        jobId: 'j1',
+        attempts: 2,
+        submittedAt: '2027-01-01T00:00:00.000Z',
+        settledAt: '2027-01-01T00:00:00.000Z',
       },
     });
   });
@@ -192,14 +221,14 @@ describe('the rows of spreadsheets', () => {
     });
     const row = line && resultSheetRow(line);
     expect(row).toMatchObject({
-      ...{
-        id: 'a',
-        image: 'images/a.png',
-        cost: 0.13,
-        images: 'https://e.test/a.png https://e.test/b.png',
-        prompt: 'blue',
-      },
-      ...{ 'input.style': { name: 'x' }, note: 'mine', 'columns.cost': 'theirs' },
+      id: 'a',
+      image: 'images/a.png',
+      cost: 0.13,
+      images: 'https://e.test/a.png https://e.test/b.png',
+      prompt: 'blue',
+      'input.style': { name: 'x' },
+      note: 'mine',
+      'columns.cost': 'theirs',
     });
     expect(ownColumn('note')).toBe('note');
   });

@@ -16,23 +16,30 @@ const at = Date.UTC(2027, 0, 1);
 
 function intent(id: string, attempt = 1): JournalRecord {
   return {
-    ...{
-      k: 'intent',
-      at,
-      id,
-      row: 1,
-      hash: 'ab',
-      kind: 'job',
-      endpoint: 'echo',
-      mode: 'sync',
-      attempt,
-      price: null,
-    },
-    ...{ request: { kind: 'job', input: { attempt } }, cells: { id }, columns: {} },
+    k: 'intent',
+    at,
+    id,
+    row: 1,
+    hash: 'ab',
+    kind: 'job',
+    endpoint: 'echo',
+    mode: 'sync',
+    attempt,
+    price: null,
+    request: { kind: 'job', input: { attempt } },
+    cells: { id },
+    columns: {},
   };
 }
 const reply = (id: string): JournalRecord => ({
-  ...{ k: 'reply', at, id, output: 1, cost: null, source: 'estimated', statusCalls: 0, submittedAt: at },
+  k: 'reply',
+  at,
+  id,
+  output: 1,
+  cost: null,
+  source: 'estimated',
+  statusCalls: 0,
+  submittedAt: at,
 });
 function outcome(id: string, status: 'completed' | 'failed', attempt = 1): JournalRecord & { k: 'outcome' } {
   const facts = {
@@ -54,7 +61,10 @@ function outcome(id: string, status: 'completed' | 'failed', attempt = 1): Journ
   };
 }
 const reopen = (id: string, why: 'retry' | 'redo' | 'refetch'): JournalRecord => ({
-  ...{ k: 'reopen', at, id, why },
+  k: 'reopen',
+  at,
+  id,
+  why,
   to: why === 'refetch' ? 'download' : 'buy',
 });
 
@@ -101,8 +111,18 @@ const expired: JournalRecord[] = [
   ...[reopen('d', 'retry'), intent('d'), { k: 'accepted', at, id: 'd', jobId: 'j' } as const],
   unknown('d', 'j'),
   {
-    ...{ k: 'freed', at, id: 'd', row: 1, kind: 'job', endpoint: 'echo', attempt: 1, price: 5 },
-    ...{ cost: null, source: 'none', cells: {}, columns: {} },
+    k: 'freed',
+    at,
+    id: 'd',
+    row: 1,
+    kind: 'job',
+    endpoint: 'echo',
+    attempt: 1,
+    price: 5,
+    cost: null,
+    source: 'none',
+    cells: {},
+    columns: {},
   },
 ];
 
@@ -232,7 +252,12 @@ describe('Projections', () => {
       purchase: { row: 1, attempt: 1, endpoint: 'echo', settledAt },
     });
     const polled = (id: string): JournalRecord => ({
-      ...{ k: 'reopen', at, id, why: 'retry', to: 'poll', voids: 1 },
+      k: 'reopen',
+      at,
+      id,
+      why: 'retry',
+      to: 'poll',
+      voids: 1,
     });
     const id = 'two\nlines, "quoted"';
     const journal = await openJournal(disk, folder);

@@ -30,7 +30,10 @@ describe('createPictureHost', () => {
   };
   const open = async () =>
     createPictureHost({
-      ...{ bucket: 'b', prefix: 'p/q', store, folder },
+      bucket: 'b',
+      prefix: 'p/q',
+      store,
+      folder,
       notes: await UploadNotes.open(nodeDisk, join(folder, 'uploads.jsonl')),
     });
 

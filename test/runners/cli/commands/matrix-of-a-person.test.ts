@@ -85,7 +85,11 @@ it('plans, runs over two kills, settles by the bill, and picks by axis; the bill
     ({ columns }) => columns['style'] === 'sepia, warm' && columns['resolution'] === '2k',
   );
   const list = kept.map(({ id, row, jobId, image, columns }) => ({
-    ...{ id, row, jobId, file: image.path, stars: 4 },
+    id,
+    row,
+    jobId,
+    file: image.path,
+    stars: 4,
     axes: { style: columns['style'] ?? '', resolution: columns['resolution'] ?? '' },
   }));
   await writeFile(join(work.folder, 'mine.csv'), chosenList(list));

@@ -408,7 +408,11 @@ describe('millrace plan', () => {
       const json = JSON.parse((await work.call(...args, '--json')).stdout) as object;
       expect(json).toMatchObject({
         start: {
-          ...{ isBegun: true, done: { completed: 3, failed: 1, held: 1 }, toSend: 3, retried: 1, gone: 1 },
+          isBegun: true,
+          done: { completed: 3, failed: 1, held: 1 },
+          toSend: 3,
+          retried: 1,
+          gone: 1,
           changed: { count: 1, ids: ['b'] },
           cap: { usd: 0.13, source: 'given', left: 0.05 },
           fits: { rows: 2, cost: 0.04 },

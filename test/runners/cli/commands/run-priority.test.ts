@@ -43,11 +43,15 @@ describe('millrace with a column priority', () => {
     await call('run', 'rows.csv', '--out', 'out');
     await call('run', 'packed.csv.gz', '--out', 'packed', '--yes');
     await millrace(['run', '-', '--format', 'csv', '--out', 'piped', '--yes', ...rows], {
-      ...{ cwd: work.folder, env: work.env, input: csv },
+      cwd: work.folder,
+      env: work.env,
+      input: csv,
     });
     for (const out of ['out', 'packed', 'piped']) expect(await ended(out)).toEqual(inOrder);
     const piped = await millrace(['plan', '-', '--format', 'csv', '--limit', '1', '--json', ...rows], {
-      ...{ cwd: work.folder, env: work.env, input: csv },
+      cwd: work.folder,
+      env: work.env,
+      input: csv,
     });
     expect(JSON.parse(piped.stdout)).toMatchObject({ rows: 1, columnsSent: ['input.n'] });
   });

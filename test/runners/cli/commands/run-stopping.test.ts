@@ -116,7 +116,8 @@ describe('millrace run, when it is told to stop', () => {
       });
       expect(await work.lines('told')).toEqual([1]);
       expect((await work.lines('rows.out/run.log')).at(-1)).toMatchObject({
-        ...{ level: 'warn', msg: '--on-end failed: interrupted' },
+        level: 'warn',
+        msg: '--on-end failed: interrupted',
         output: expect.stringMatching(/^begun/) as string,
       });
     },

@@ -15,7 +15,10 @@ beforeEach(async () => {
   work = await openWorkplace();
   emulator = await startEmulator({ key, workers: 20 });
   const rows = Array.from({ length: 60 }, (_, n) => ({
-    ...{ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 40 }, customer: payerOf(n) },
+    id: `r${n}`,
+    endpoint: 'echo',
+    input: { n, sleepMs: 40 },
+    customer: payerOf(n),
   }));
   await work.write(
     'rows.jsonl',

@@ -101,7 +101,11 @@ describe('failureText', () => {
     another: 'my.out-again',
   };
   const group = (code: 'job-failed' | 'unknown', count: number, message: string, ids: string[]) => ({
-    ...{ code, count, message, wording: message, ids },
+    code,
+    count,
+    message,
+    wording: message,
+    ids,
     paid: failureCodes[code].paid,
     resolutions: new Map([['1k', count]]),
   });

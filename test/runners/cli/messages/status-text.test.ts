@@ -6,14 +6,24 @@ const cost = { reported: 0, estimated: 0, unknown: 0, possiblyDouble: 0, unprice
 const rows = { total: 10, completed: 4, failed: 0, toDo: 6 };
 const begun = '2026-01-01T00:00:00.000Z';
 const status: RunStatus = {
-  ...{ isRunning: true, rows, failures: {}, held: [], starts: 1, statusCalls: 9 },
+  isRunning: true,
+  rows,
+  failures: {},
+  held: [],
+  starts: 1,
+  statusCalls: 9,
   pending: { sent: 0, accepted: 0, replied: 0 },
   cost: { ...cost, reserved: 0 },
   times: { firstStartAt: begun, lastStartAt: begun },
 };
 const thisStart = { ended: 4, completed: 4, failed: 0, unknown: 0 };
 const summary = {
-  ...{ rows, failures: {}, cost: { ...cost, drift: 0 }, statusCalls: 9, starts: 1, prices: {} },
+  rows,
+  failures: {},
+  cost: { ...cost, drift: 0 },
+  statusCalls: 9,
+  starts: 1,
+  prices: {},
   times: { firstStartAt: begun, startedAt: begun },
 };
 const textOf = (start: object): string =>

@@ -6,8 +6,15 @@ const none = new Map<string, string>();
 describe('repeatedOptions', () => {
   it('keeps what a later start needs, the options about the manifest apart', () => {
     const raw = {
-      ...{ set: ['resolution=2k', 'prompt=it is dusk'], map: ['images=Bild'], delimiter: ';', kind: 'edit' },
-      ...{ endpoint: 'photo', skipInvalid: true, download: false, rate: 5, imagesBase: 'https://pics.test/' },
+      set: ['resolution=2k', 'prompt=it is dusk'],
+      map: ['images=Bild'],
+      delimiter: ';',
+      kind: 'edit',
+      endpoint: 'photo',
+      skipInvalid: true,
+      download: false,
+      rate: 5,
+      imagesBase: 'https://pics.test/',
     };
     expect(repeatedOptions(raw, none, '/work')).toEqual({
       manifest: [
@@ -32,15 +39,23 @@ describe('repeatedOptions', () => {
 
   it('leaves out the choices of one start, and what the run itself knows', () => {
     const raw = {
-      ...{ limit: '5', only: ['a'], retry: ['failed'], changed: 'redo', onUnknown: 'retry', yes: true },
-      ...{ repair: true, add: true, quiet: true, json: true, metricsFile: 'run.prom', maxCost: '5' },
-      ...{
-        out: 'out',
-        local: true,
-        baseUrl: 'https://api.test',
-        lbBaseUrl: 'https://lb.test',
-        download: true,
-      },
+      limit: '5',
+      only: ['a'],
+      retry: ['failed'],
+      changed: 'redo',
+      onUnknown: 'retry',
+      yes: true,
+      repair: true,
+      add: true,
+      quiet: true,
+      json: true,
+      metricsFile: 'run.prom',
+      maxCost: '5',
+      out: 'out',
+      local: true,
+      baseUrl: 'https://api.test',
+      lbBaseUrl: 'https://lb.test',
+      download: true,
     };
     expect(repeatedOptions(raw, none, '/work')).toEqual({ manifest: [], others: [] });
   });
@@ -55,7 +70,9 @@ describe('repeatedOptions', () => {
 
   it('names files by their absolute paths, and no password', () => {
     const raw = {
-      ...{ prices: 'prices.json', functions: '../f.mjs', apiKeyFile: '/run/secrets/key' },
+      prices: 'prices.json',
+      functions: '../f.mjs',
+      apiKeyFile: '/run/secrets/key',
       db: 'postgres://me:canary-pass@db.test/runs?password=canary-too&sslmode=require',
     };
     const { others } = repeatedOptions(raw, none, '/work');

@@ -119,7 +119,10 @@ describe('ProgressFold', () => {
 
   it('counts a row once that was held, and goes on', () => {
     const reopened = (id: string, isOfThisStart: boolean): RunEvent => ({
-      ...{ type: 'reopened', id, row: 1, isOfThisStart },
+      type: 'reopened',
+      id,
+      row: 1,
+      isOfThisStart,
     });
     const events: [number, RunEvent][] = [
       [0, started(4, 1)],

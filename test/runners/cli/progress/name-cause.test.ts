@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { nameCause, type Standing } from '../../../../runners/cli/progress/name-cause.js';
 
 const standing: Standing = {
-  ...{ movedAt: 0, endedAt: 0, waits: new Map() },
-  ...{ inFlight: 8, accepted: 0, queued: 0, isQueueOld: false, working: 0, saving: 0 },
+  movedAt: 0,
+  endedAt: 0,
+  waits: new Map(),
+  inFlight: 8,
+  accepted: 0,
+  queued: 0,
+  isQueueOld: false,
+  working: 0,
+  saving: 0,
 };
 
 describe('nameCause', () => {

@@ -10,7 +10,11 @@ import { openWorkplace } from '../../../support/workplace.js';
 const of = (byKind: Partial<Plan['byKind']>) =>
   planWith({ byKind: { edit: 0, job: 0, route: 0, ...byKind } });
 const target = (parts: Partial<Target>): Target => ({
-  ...{ apiKey: 'k', local: true, baseUrl: 'http://q', lbBaseUrl: 'http://r', close: () => Promise.resolve() },
+  apiKey: 'k',
+  local: true,
+  baseUrl: 'http://q',
+  lbBaseUrl: 'http://r',
+  close: () => Promise.resolve(),
   ...parts,
 });
 

@@ -23,7 +23,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const secret = 'canary-notify-77b1';
 const ended = (held = 0): EndedStart => ({
-  ...{ exitCode: held > 0 ? 6 : 3, reason: `it's "over" $(touch x)` },
+  exitCode: held > 0 ? 6 : 3,
+  reason: `it's "over" $(touch x)`,
   summary: { failures: { unknown: held }, rows: { total: 3 } } as unknown as EndedStart['summary'],
 });
 

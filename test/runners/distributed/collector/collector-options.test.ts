@@ -44,7 +44,11 @@ function reported(folder: RunFolder, { exitCode, reason, summary }: Finished) {
       )
       .sort();
   return {
-    ...{ exitCode, reason, rows: summary.rows, cost: summary.cost, failures: summary.failures },
+    exitCode,
+    reason,
+    rows: summary.rows,
+    cost: summary.cost,
+    failures: summary.failures,
     results: lines('results.jsonl'),
     failed: lines('failures.jsonl'),
     earlier: lines('earlier.jsonl'),

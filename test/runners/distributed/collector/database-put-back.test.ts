@@ -22,7 +22,8 @@ it.each([
   'stops where the database is put back %s: nothing is copied behind a gap [fault 19b]',
   async (_, putBack) => {
     const rows = Array.from({ length: 400 }, (__, n) => ({
-      ...{ id: `r${n}`, endpoint: 'echo' },
+      id: `r${n}`,
+      endpoint: 'echo',
       input: { n, sleepMs: 100 },
     }));
     run.folder.manifest(rows);

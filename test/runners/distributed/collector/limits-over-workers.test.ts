@@ -69,7 +69,9 @@ it('--concurrency auto: each worker finds out how many the service takes', async
 
 it('--max-cost-per-day counts what other runs have bought, local ones among them', async () => {
   const day = {
-    ...{ assumePriceUsd: 0.01, concurrency: 2, maxCostPerDayUsd: 0.05 },
+    assumePriceUsd: 0.01,
+    concurrency: 2,
+    maxCostPerDayUsd: 0.05,
     ledgerFile: join(run.folder.path, 'ledger.jsonl'),
   };
   const { apiKey: key, baseUrl, lbBaseUrl } = run.emulator;
@@ -88,7 +90,11 @@ function underDayCap(capUsd: number) {
   const options = { assumePriceUsd: 0.01, concurrency: 2, maxCostPerDayUsd: capUsd, ledgerFile };
   const taken = async () => {
     const opened = await openSharedLedger({
-      ...{ disk: nodeDisk, now: Date.now, out: run.folder.out, path: ledgerFile, capUsd },
+      disk: nodeDisk,
+      now: Date.now,
+      out: run.folder.out,
+      path: ledgerFile,
+      capUsd,
     });
     const reserved = (await opened.outstanding()).map(({ id }) => id);
     return { spent: toUsd(opened.snapshot().spent), reserved };

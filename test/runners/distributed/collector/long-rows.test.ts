@@ -45,7 +45,8 @@ it('writes and copies long answers a few at a time, each of its own row', async 
 
 it('feeds long rows a few at a time', async () => {
   const rows = Array.from({ length: 9 }, (_, n) => ({
-    ...{ id: `r${n}`, endpoint: 'make' },
+    id: `r${n}`,
+    endpoint: 'make',
     input: { n: 1, of: n, text: 'y'.repeat(4_000_000) },
   }));
   run.folder.manifest(rows);

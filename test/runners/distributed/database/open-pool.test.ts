@@ -41,8 +41,10 @@ it('does not depend on settings of the user or the database that would lose comm
   const found = Object.keys(settings).map((setting) => `current_setting('${setting}') as ${setting}`);
   expect((await pool.query(`select ${found.join(', ')}`)).rows).toEqual([
     {
-      ...{ synchronous_commit: 'on', default_transaction_isolation: 'read committed' },
-      ...{ lock_timeout: '0', statement_timeout: '0' },
+      synchronous_commit: 'on',
+      default_transaction_isolation: 'read committed',
+      lock_timeout: '0',
+      statement_timeout: '0',
     },
   ]);
   await pool.end();

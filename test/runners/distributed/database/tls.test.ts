@@ -112,8 +112,10 @@ it('is refused where the certificate is for another name, or past', async () => 
 
 it('and the password come to a worker by the usual environment', async () => {
   const env = {
-    ...{ PGSSLMODE: 'verify-full', ...root('authority.crt') },
-    ...{ MILLRACE_BASE_URL: 'http://127.0.0.1:1', MILLRACE_API_KEY: 'k' },
+    PGSSLMODE: 'verify-full',
+    ...root('authority.crt'),
+    MILLRACE_BASE_URL: 'http://127.0.0.1:1',
+    MILLRACE_API_KEY: 'k',
   };
   const start = (more: Record<string, string>) => {
     const started = startMillrace(['worker', '--db', url], { env: { ...env, ...more } });

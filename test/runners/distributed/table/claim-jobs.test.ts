@@ -50,7 +50,8 @@ it('is found by workers that know nothing of each other', async () => {
   const rows = await fleet.ended();
   expect(rows.map(({ code }) => code).toSorted()).toEqual(['completed', ...Array<string>(5).fill('unknown')]);
   expect(rows.find(({ code }) => code === 'unknown')?.outcome).toMatchObject({
-    ...{ cost: 100_000, source: 'unknown' },
+    cost: 100_000,
+    source: 'unknown',
     error: { paid: 'maybe', message: expect.stringMatching(/names job ".*", which "r\d" has/) },
   });
   expect(await fleet.state()).toMatchObject({ spent: 100_000, unknown: 500_000, reserved: 0 });

@@ -33,7 +33,9 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   let groups = 0;
   const claims: number[] = [];
   const claimed = rowsOf(ids.length).map((task, at) => ({
-    ...{ item: `item ${ids[at]}`, reserved: 0, since: 0 },
+    item: `item ${ids[at]}`,
+    reserved: 0,
+    since: 0,
     task: { ...task, row: { ...task.row, id: ids[at] ?? '' } },
   }));
   const late: string[] = [];
@@ -57,13 +59,17 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   };
   let isClaimed = false;
   const journal = new TableJournal({
-    ...{ commit, reserve: () => Promise.resolve(true), scheduler, savesPictures: true },
+    commit,
+    reserve: () => Promise.resolve(true),
+    scheduler,
+    savesPictures: true,
     claim: (has) =>
       isClaimed && !hasMore
         ? undefined
         : { worker: 'w', start: 1, has, most: { send: ids.length, poll: 0 }, priceOf: () => 0 },
     onClaimed: () => (isClaimed = true),
-    ...{ onFailed: () => undefined, onLate: ({ jobId }) => late.push(jobId) },
+    onFailed: () => undefined,
+    onLate: ({ jobId }) => late.push(jobId),
   });
   journal.wake();
   await clock.until(new Promise<void>((resolve) => clock.in(10 + lockMs, resolve)), 1_000);
@@ -86,7 +92,10 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
     at: (ms: number, id: string) => when(ms, intent(id)),
     until,
     groups: () => groups,
-    ...{ accept, late, write, close: () => journal.close() },
+    accept,
+    late,
+    write,
+    close: () => journal.close(),
   };
 }
 

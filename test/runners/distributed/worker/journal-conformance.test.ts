@@ -36,14 +36,16 @@ async function journalOf(run: number, on: Database): Promise<{ journal: TableJou
   const journal = new TableJournal({
     commit: (group) => commitGroup(on, seat, group),
     reserve: (row) => reserveMore(on, seat, row),
-    ...{ scheduler: asyncScheduler, savesPictures: true },
+    scheduler: asyncScheduler,
+    savesPictures: true,
     claim: (has) =>
       claimed > 0 ? undefined : { worker: seat.worker, start: 1, has, most, priceOf: () => 87_500 },
     onClaimed: (rows) => {
       claimed += rows.length;
       taken();
     },
-    ...{ onFailed: () => undefined, onLate: () => undefined },
+    onFailed: () => undefined,
+    onLate: () => undefined,
   });
   journal.wake();
   await isTaken;

@@ -75,11 +75,15 @@ describe('a worker', () => {
       rowWith('failing', { request: { kind: 'job', input: { fail: 'no \u0000 luck' } } }),
       rowWith('post', { kind: 'route', endpoint: '', mode: 'sync', request: post }),
       rowWith('get', {
-        ...{ kind: 'route', endpoint: '', mode: 'sync' },
+        kind: 'route',
+        endpoint: '',
+        mode: 'sync',
         request: { kind: 'route', method: 'GET', route: '/info' },
       }),
       rowWith('lost', {
-        ...{ kind: 'route', endpoint: '', mode: 'sync' },
+        kind: 'route',
+        endpoint: '',
+        mode: 'sync',
         request: { kind: 'route', method: 'GET', route: '/nowhere' },
       }),
       elsewhere('no-such-job'),
@@ -87,8 +91,13 @@ describe('a worker', () => {
     fleet = await openFleet(database, rows);
     await fleet.start();
     expect(codes(await fleet.ended())).toStrictEqual({
-      ...{ async: 'completed', sync: 'completed', failing: 'job-failed', post: 'completed' },
-      ...{ get: 'completed', lost: 'route-not-found', elsewhere: 'expired' },
+      async: 'completed',
+      sync: 'completed',
+      failing: 'job-failed',
+      post: 'completed',
+      get: 'completed',
+      lost: 'route-not-found',
+      elsewhere: 'expired',
     });
     const { spent, reserved, unknown } = await fleet.state();
     expect({ spent, reserved, unknown }).toStrictEqual({ spent: 200_000, reserved: 0, unknown: 0 });
@@ -133,7 +142,10 @@ describe('a worker', () => {
     expect(codes(await fleet.ended())).toMatchObject({ there: 'completed' });
     expect((await fleet.rows()).flatMap(({ outcome }) => outcome ?? [])).toHaveLength(1);
     expect(await fleet.state()).toMatchObject({
-      ...{ open: 0, inFlight: 0, reserved: 0, spent: 100_000 },
+      open: 0,
+      inFlight: 0,
+      reserved: 0,
+      spent: 100_000,
       blocked: { none: expect.stringContaining('404') },
     });
   });

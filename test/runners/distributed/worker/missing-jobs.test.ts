@@ -54,7 +54,10 @@ describe('404 about a job that a worker asks for [fault 8]', () => {
     const worker = await fleet.start({ transport: forgetful });
     const [row] = await fleet.ended();
     expect(row?.outcome).toMatchObject({
-      ...{ status: 'failed', cost: 100_000, source: 'unknown', jobId: 'forgotten' },
+      status: 'failed',
+      cost: 100_000,
+      source: 'unknown',
+      jobId: 'forgotten',
       error: { code: 'expired', paid: 'maybe', httpStatus: 404 },
     });
     expect([...asked.values()]).toEqual([2]);

@@ -56,7 +56,10 @@ describe('four workers', () => {
       const lost = rows.filter(({ code }) => code === 'unknown').length;
       expect(lost).toBe(lostEvery === 0 ? 0 : Math.floor(100 / lostEvery));
       expect({ spent, reserved, unknown, ended: rows.length }).toStrictEqual({
-        ...{ spent: 10_000_000 - lost * 100_000, reserved: 0, unknown: lost * 100_000, ended: 100 },
+        spent: 10_000_000 - lost * 100_000,
+        reserved: 0,
+        unknown: lost * 100_000,
+        ended: 100,
       });
       expect(fleet.emulator.bill()).toHaveLength(100);
       expect(workers.flatMap(({ events }) => events.filter(({ type }) => type === 'fault'))).toStrictEqual(

@@ -186,7 +186,9 @@ describe('what a run says of itself', () => {
     const run = join(folder, 'words.out');
     await begunRun(run);
     const failures = ['ash', 'birch', 'elm', 'fir', 'oak'].map((id, place) => ({
-      ...{ id, images: 'a.png', prompt: '' },
+      id,
+      images: 'a.png',
+      prompt: '',
       error: { code: 'invalid-row', message: `line ${place + 2} (id "${id}"): prompt is empty`, paid: 'no' },
       millrace: { row: place + 1, kind: 'edit', endpoint: 'image-edit', attempts: 0 },
     }));

@@ -2,16 +2,17 @@ import { expect, it } from 'vitest';
 import { RowPlaces, type RowPlace } from '../../../../runners/report/survey/row-places.js';
 
 const place = (row: number, more: Partial<RowPlace> = {}): RowPlace => ({
-  ...{
-    row,
-    file: 'results.jsonl',
-    offset: row * 2 ** 33,
-    length: 100 + row,
-    cause: 0,
-    again: false,
-    toGo: false,
-  },
-  ...{ isSaved: false, namesFiles: false, images: { at: 0, length: 0 }, at: 0 },
+  row,
+  file: 'results.jsonl',
+  offset: row * 2 ** 33,
+  length: 100 + row,
+  cause: 0,
+  again: false,
+  toGo: false,
+  isSaved: false,
+  namesFiles: false,
+  images: { at: 0, length: 0 },
+  at: 0,
   ...more,
 });
 

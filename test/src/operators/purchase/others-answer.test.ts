@@ -27,7 +27,9 @@ describe('an answer that names a job of another POST', () => {
     const second = queue.run({}, { key: 'second' });
     const held = await outcome(second);
     expect(held).toStrictEqual({
-      ...{ status: 'failed', code: 'unknown', paid: 'maybe' },
+      status: 'failed',
+      code: 'unknown',
+      paid: 'maybe',
       message: expect.stringMatching(
         /^POST \/v2\/e\/run: the answer names job "j", which "first" has already/,
       ),

@@ -6,7 +6,10 @@ import { requestTo } from '../../../support/virtual-time.js';
 const bookAfter = (...reported: (unknown[] | 'lost')[]) => {
   const book = new ChunkBook(
     {
-      ...{ key: 'k', jobId: 'j', backoff: { initialMs: 8, factor: 2, maxMs: 100 }, deadlineMs: 1 },
+      key: 'k',
+      jobId: 'j',
+      backoff: { initialMs: 8, factor: 2, maxMs: 100 },
+      deadlineMs: 1,
       request: requestTo('/v2/e/status/j', 'GET'),
       chunks: requestTo('/v2/e/stream/j', 'GET'),
       onCall: () => undefined,

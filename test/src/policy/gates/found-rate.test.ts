@@ -31,7 +31,9 @@ describe('the rate that a gate finds out', () => {
   it.each([8, 40])('is that of a bucket of 50 a second, with %s jobs in flight', (inFlight) => {
     for (const burst of [50, 10]) {
       const { answered, seconds, refusedShare } = found({
-        ...{ serve: takesRate(50, burst), jobs: 2_000, inFlight },
+        serve: takesRate(50, burst),
+        jobs: 2_000,
+        inFlight,
       });
       expect(answered / seconds / 50).toBeGreaterThan(burst === 50 ? 0.95 : 0.88);
       expect(refusedShare).toBeLessThan(0.02);
@@ -64,7 +66,9 @@ describe('the rate that a gate finds out', () => {
 
   it('is that of 1,000 requests in each 10 s', () => {
     const { answered, seconds, refusedShare } = found({
-      ...{ serve: takesPerWindow(1_000, 10_000), jobs: 4_000, inFlight: 40 },
+      serve: takesPerWindow(1_000, 10_000),
+      jobs: 4_000,
+      inFlight: 40,
     });
     expect(answered / seconds / 100).toBeGreaterThan(0.85);
     expect(refusedShare).toBeLessThan(0.02);
@@ -136,7 +140,9 @@ describe('the rate that a gate finds out', () => {
 
   it('is near a limit of 50 a second also where 10 % are refused at random [fault 4a]', () => {
     const { answered, seconds, refusedShare } = found({
-      ...{ serve: withNoise(0.1, takesRate(50)), jobs: 2_000, inFlight: 40 },
+      serve: withNoise(0.1, takesRate(50)),
+      jobs: 2_000,
+      inFlight: 40,
     });
     expect(answered / seconds / 50).toBeGreaterThan(0.65);
     expect(refusedShare).toBeLessThan(0.25);
@@ -144,7 +150,10 @@ describe('the rate that a gate finds out', () => {
 
   it('is shared by three endpoints of one account that takes 50 a second', () => {
     const { answered, seconds, refusedShare } = found({
-      ...{ serve: takesRate(50), jobs: 3_000, inFlight: 40, endpoints: ['a', 'b', 'c'] },
+      serve: takesRate(50),
+      jobs: 3_000,
+      inFlight: 40,
+      endpoints: ['a', 'b', 'c'],
     });
     expect(answered / seconds / 50).toBeGreaterThan(0.8);
     expect(refusedShare).toBeLessThan(0.05);

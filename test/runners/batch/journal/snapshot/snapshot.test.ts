@@ -323,11 +323,17 @@ describe('a snapshot', () => {
     ]);
     const byBooking = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(kept.tally).toEqual({
-      ...{ statusCalls: 0, possiblyDouble: 0, columns: [] },
+      statusCalls: 0,
+      possiblyDouble: 0,
+      columns: [],
       accounts: [
         {
           purchase: { kind: '', endpoint: '', resolution: '' },
-          ...{ sums: byBooking, counts: byBooking, unpriced: byBooking, highest: -1, rows: [] },
+          sums: byBooking,
+          counts: byBooking,
+          unpriced: byBooking,
+          highest: -1,
+          rows: [],
         },
       ],
     });

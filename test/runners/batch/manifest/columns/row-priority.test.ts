@@ -42,7 +42,9 @@ describe('the priority of a row', () => {
     async (cell) => {
       expect(await readInvalid(csv('1', cell))).toEqual([
         expect.objectContaining({
-          ...{ row: 2, line: 3, id: 'r1' },
+          row: 2,
+          line: 3,
+          id: 'r1',
           problems: [
             {
               column: 'priority',

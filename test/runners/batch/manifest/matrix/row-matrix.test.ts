@@ -91,7 +91,10 @@ describe('--each and --repeat', () => {
   it('are not applied again to failures, to rows to be done again, and to jobs that are collected', async () => {
     const each = { style: ['oil', 'ink'] };
     const failure = {
-      ...{ id: 'a.style-oil', images: [url], prompt: 'oil cat', style: 'oil' },
+      id: 'a.style-oil',
+      images: [url],
+      prompt: 'oil cat',
+      style: 'oil',
       error: { code: 'rejected', paid: 'no', message: '', retryable: false },
       millrace: { kind: 'edit', endpoint: 'e' },
     };
@@ -277,7 +280,9 @@ describe('a plan of a matrix', () => {
     expect(plan.same?.rows).toBe(0);
     const style = { rows: 80, estimated: 40 * (87_500 + 130_000), unpriced: 0 };
     expect(plan.matrix).toEqual({
-      ...{ sources: 40, rows: 240, alone: 0 },
+      sources: 40,
+      rows: 240,
+      alone: 0,
       axes: [
         { name: 'style', values: ['a', 'b', 'c'].map((value) => ({ value, ...style })) },
         {

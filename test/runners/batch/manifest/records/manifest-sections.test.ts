@@ -38,7 +38,11 @@ const jsonl = fc
   }));
 
 const settingsOf = (format: 'csv' | 'jsonl', repeat: number) => ({
-  ...{ name: 'm', format, gzip: false, endpoint: 'e', repeat },
+  name: 'm',
+  format,
+  gzip: false,
+  endpoint: 'e',
+  repeat,
 });
 
 async function all(items: AsyncIterable<ManifestItem>): Promise<Row[]> {

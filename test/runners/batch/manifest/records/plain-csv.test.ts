@@ -26,12 +26,10 @@ async function split(text: string, delimiter = ',', size = Infinity): Promise<Sp
 function byParser(text: string, delimiter: string): readonly [rows: string[][], code: string | undefined] {
   const rows: string[][] = [];
   const options = {
-    ...{
-      delimiter,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      skip_empty_lines: true,
-      relax_column_count: true,
-    },
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    relax_column_count: true,
     on_record: (row: string[]) => void rows.push(row),
   };
   try {

@@ -71,7 +71,8 @@ describe('many rows of few originals', () => {
 it('a blind comparison has no more pairs than anybody compares, as many of each original', () => {
   const values = Array.from({ length: 60 }, (_, value) => `take ${value}`);
   const groups = Array.from({ length: 100 }, (_, group) => ({
-    ...{ original: `photo ${group}`, others: [] },
+    original: `photo ${group}`,
+    others: [],
     byValue: new Map(values.map((value, place) => [value, [group * 60 + place]])),
   }));
   const pairs = shuffledPairs({ values, groups }, Math.random, () => true);
