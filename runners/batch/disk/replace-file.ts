@@ -101,13 +101,24 @@ const parts = /^\.[0-9a-f]{20}(\.[0-9a-f]{8})?\.part$|^\.[0-9a-f]{20}\.note(\.tm
 const thumbnails = /\.[0-9a-f]{8}\.webp\.tmp$/;
 
 /** Removes unfinished files of a dead process from a run's folder, but only files with millrace's own names. */
-export async function clearLeftovers(disk: Disk, folder: string): Promise<void> {
-  const places = [
-    ['', names],
+export function clearLeftovers(disk: Disk, folder: string): Promise<void> {
+  return clear(disk, folder, [['', names]]);
+}
+
+/** The same for pictures and files. Call it when no worker can be saving some in the folder. */
+export function clearUnsaved(disk: Disk, folder: string): Promise<void> {
+  return clear(disk, folder, [
     ['/images', parts],
     ['/files', parts],
     ['/thumbnails', thumbnails],
-  ] as const;
+  ]);
+}
+
+async function clear(
+  disk: Disk,
+  folder: string,
+  places: readonly (readonly [place: string, ours: RegExp])[],
+): Promise<void> {
   for (const [place, ours] of places) {
     const there = await disk.list(`${folder}${place}`);
     for (const name of there) {

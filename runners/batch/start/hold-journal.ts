@@ -2,7 +2,7 @@ import { type Subject } from 'rxjs';
 import type { Disk } from '../disk/disk.js';
 import { artifactName, filesFolder, imagesFolder } from '../artifacts/artifact-name.js';
 import type { DiskRoom } from '../disk/disk-room.js';
-import { clearLeftovers } from '../disk/replace-file.js';
+import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath } from '../journal/journal.js';
@@ -87,6 +87,7 @@ export async function holdJournal(
   for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
   // Only for a journal in the folder; any other kind checks this itself.
   if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
+  if (held.isInherited === true) await clearUnsaved(options.disk, out);
   await progress?.check(journal.recovered.repairs, options.repair);
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };

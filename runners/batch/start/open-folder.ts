@@ -1,9 +1,10 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { clearLeftovers } from '../disk/replace-file.js';
+import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
+import { refuseElsewhere } from '../journal/elsewhere.js';
 import { type Journal, journalPath } from '../journal/journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import { holdRun, type RunHold } from '../lock/hold-run.js';
@@ -55,6 +56,8 @@ export async function withFolder<T>(
     if (held.isInherited === true) await clearLeftovers(disk, out);
     const journal = await (options.journal ?? ((folder) => openJournal(disk, folder, { now })))(out);
     try {
+      if (options.journal === undefined) await refuseElsewhere(disk, out, journal.recovered);
+      if (held.isInherited === true) await clearUnsaved(disk, out);
       await refuseLostJournal({ disk, folder: out, journal });
       return await inJournal(out, { disk, scheduler }, journal, work);
     } finally {

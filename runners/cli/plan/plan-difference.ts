@@ -3,9 +3,11 @@ import { isAnyRunOf, isEnd, nodeDisk, type PriceBook, type RowStatus } from '../
 import {
   checkIdentity,
   checkManifest,
+  elsewhereSchema,
   isFree,
   isUnanswered,
   peekJournal,
+  readElsewhere,
   readSummary,
   refuseBehind,
   refuseBought,
@@ -79,9 +81,9 @@ export async function planDifference(
   return {
     out,
     ahead,
-    notes,
     isBegun: journal !== undefined,
     done: doneOf(journal?.recovered.totals.rows),
+    notes: [...notes, ...(await elsewhereNote(out))],
     goingOn: pending.size - unanswered,
     unanswered: unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
@@ -141,6 +143,14 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   const goOn = again === undefined ? '' : ` To continue in ${run}: ${again}`;
   const text = `note: these are the failures of the run in ${run}, and they start a new run, ${shownPath(out, cwd)}: ${cap} and what was decided there do not apply here.${goOn}`;
   return [plainText(text, 2000)];
+}
+
+/** Rows that workers have bought since the folder's own process ended are counted as rows to be sent. */
+async function elsewhereNote(out: string): Promise<string[]> {
+  const found = await readElsewhere(nodeDisk, out, elsewhereSchema);
+  if (found?.isOpen !== true) return [];
+  const text = `note: workers may have bought more rows, whose records are only in the database so far (${found.database}): they count as rows to be sent here. A start with --db copies them first, and does not send them again`;
+  return [plainText(text, 500)];
 }
 
 type Choices = Pick<RunOptions, NamesWith<'isChoice'>>;

@@ -111,8 +111,8 @@ async function findLast(
 async function* pagesBehind({ database, run }: Copying, after: number): AsyncGenerator<StoredRecord[]> {
   for (let position = after; ;) {
     const page = await readRecordsAfter(database.pool, run, position, pageRecords);
-    if (page.length > 0) yield page;
-    if (page.length < pageRecords) return;
+    if (page.length === 0) return;
+    yield page;
     position = page.at(-1)?.seq ?? position;
   }
 }

@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, map, merge, timer } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow } from '../../../src/operators/flow.js';
 import type { Run } from '../../batch/context/run.js';
@@ -9,7 +9,7 @@ import type { StopCause } from '../../batch/stop/stops.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
 import { isRead, type Task } from '../../batch/row/task.js';
 import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
-import { inTransaction, wakeWorkers } from '../database/transaction.js';
+import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
 import type { RemoteRun } from './remote-run.js';
@@ -19,6 +19,9 @@ import type { NoteKeeper } from './run-note.js';
 const batchRows = 500;
 /** The minimum number of rows that wait in the database: enough to keep workers busy, few enough to stop soon. */
 const leastAhead = 1_000;
+
+/** Rows that arrive are fed once no further one has come for this time. */
+const pauseMs = 20;
 
 interface Feeding extends NoteKeeper {
   /** Receives the tasks that need no worker. */
@@ -37,9 +40,11 @@ export async function feedTasks(
   const isFar = run.pictures.host === undefined && run.money.shared === undefined;
   const ahead = isFar ? Math.max(limit, leastAhead) : limit;
   let batch: RowTask[] = [];
+  let length = 0;
   const feed = async () => {
     const rows = batch;
     batch = [];
+    length = 0;
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
     if (run.stops.isStopping || rows.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
@@ -48,7 +53,11 @@ export async function feedTasks(
     await feedBatch(remote, ++remote.batches, rows);
   };
   let unpaid: StopCause | undefined;
-  for await (const task of tasks) {
+  for await (const task of withPauses(tasks, run)) {
+    if (task === undefined) {
+      await feed();
+      continue;
+    }
     if (task.what !== 'send' && task.what !== 'poll') {
       await here.give(task);
       continue;
@@ -58,14 +67,37 @@ export async function feedTasks(
       unpaid = paid;
       break;
     }
-    batch = batch.concat((await withAddresses(run, paid)) ?? []);
-    if (batch.length >= Math.min(batchRows, ahead)) await feed();
+    const fed = await withAddresses(run, paid);
+    if (fed === undefined) continue;
+    batch.push(fed);
+    length += JSON.stringify(fed).length;
+    if (batch.length >= Math.min(batchRows, ahead) || length >= mostText) await feed();
   }
   await feed();
   if (unpaid === undefined) return;
   // The cap has room for the rows before it, so workers do these first, as a local run would.
   while (remote.state.open > 0 && !run.stops.isStopping) await remote.nextLook();
   run.stops.stop(unpaid);
+}
+
+/** The tasks, with `undefined` where rows that arrive make a pause: those that are there do not wait for more. */
+async function* withPauses(
+  tasks: AsyncIterable<Task> | Iterable<RowTask>,
+  { options: { manifest, scheduler } }: Run,
+): AsyncGenerator<Task | undefined> {
+  if (manifest.live === undefined || !(Symbol.asyncIterator in tasks)) {
+    yield* tasks;
+    return;
+  }
+  const iterator = tasks[Symbol.asyncIterator]() as AsyncIterator<Task, undefined>;
+  for (;;) {
+    const next = iterator.next();
+    const paused = merge(from(next).pipe(map(() => false)), timer(pauseMs, scheduler).pipe(map(() => true)));
+    if (await firstValueFrom(paused)) yield undefined;
+    const { done, value } = await next;
+    if (done === true) return;
+    yield value;
+  }
 }
 
 /**

@@ -84,6 +84,7 @@ export async function followRun(following: Following): Promise<void> {
       // If this fails, only space is wasted.
       await vacuumRows(remote.database).catch(() => undefined);
     }
+    if (isOver && state.stop === undefined) await standstill.count();
     if (isOver) break;
     if (page.length < pageRecords) await pause(following, page.length > 0 ? busyMs : idleMs);
   }
@@ -143,7 +144,7 @@ async function pause({ run: { stops, options }, remote }: Following, forMs: numb
   await woken;
 }
 
-/** Counts the rows if nothing changes for a while, because rows that somebody deleted by hand never end. */
+/** Counts the rows if nothing changes for a while, because rows that another program deleted never end. */
 class Standstill {
   private seq = -1;
   private since = -Infinity;
@@ -152,16 +153,21 @@ class Standstill {
 
   /** @throws {MillraceError} `journal-io` */
   async look({ seq, open, inFlight }: RunState): Promise<void> {
-    const { run, remote } = this.following;
-    const now = run.options.scheduler.now();
+    const now = this.following.run.options.scheduler.now();
     const isSame = seq === this.seq && open + inFlight > 0;
     this.seq = seq;
     if (isSame && now - this.since < standstillMs) return;
     this.since = now;
-    if (!isSame || (await remote.ask(() => isCountedRight(remote.database, remote.run)))) return;
+    if (isSame) await this.count();
+  }
+
+  /** Call this at the end as well: counts that another program has set to zero end a run before its rows. */
+  async count(): Promise<void> {
+    const { remote } = this.following;
+    if (await remote.ask(() => isCountedRight(remote.database, remote.run))) return;
     throw new MillraceError(
       'journal-io',
-      'Rows of this run were deleted from the database by another program. What is known of each row is in its records: start again.',
+      'Rows of this run, or their places in the queues, were deleted from the database by another program. What is known of each row is in its records: start again.',
     );
   }
 }

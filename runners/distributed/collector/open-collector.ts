@@ -7,8 +7,14 @@ import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { type ConnectedDatabase, connectDatabase } from '../connect-database.js';
-import { explainDatabase, isAway, DatabaseError } from '../database/database-error.js';
-import { findRun } from '../table/runs.js';
+import {
+  BrokenDatabase,
+  DatabaseError,
+  explainDatabase,
+  isAway,
+  isBroken,
+} from '../database/database-error.js';
+import { findRun, makeRun } from '../table/runs.js';
 import { holdFed } from './copy-behind.js';
 import { openWithAllRecords, recallRows } from './open-with-all-records.js';
 import {
@@ -31,7 +37,15 @@ export interface Collector extends NoteKeeper {
 
 export type CollectorOptions = Pick<
   RunBatchOptions,
-  'disk' | 'repair' | 'scheduler' | 'costBy' | 'maxCostByUsd'
+  | 'disk'
+  | 'repair'
+  | 'scheduler'
+  | 'costBy'
+  | 'maxCostByUsd'
+  | 'onUnknown'
+  | 'maxCostPerDayUsd'
+  | 'only'
+  | 'limit'
 > & {
   readonly warn?: (message: string) => void;
   readonly stop?: Observable<unknown>;
@@ -56,7 +70,7 @@ export async function openCollector(
   const database = await connect();
   try {
     const first = await noteOf(found, database, read);
-    const run = await findRun(database, first.key);
+    const run = await foundRun(database, first.key);
     if (first.isOpen && run === undefined) {
       if (!repair) throw notThere(out, first, database.shown);
       const behind = await read();
@@ -69,18 +83,33 @@ export async function openCollector(
     // Written before the journal names the run; otherwise the note would look lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
-    const journal =
-      run === undefined
-        ? await read()
-        : await openWithAllRecords({ out, database, run, start, scheduler, repair, keeper, open: read });
+    const sendsAgain = first.isOpen && isSentAgain(options);
+    const parts = { out, database, start, scheduler, repair, keeper, sendsAgain, open: read };
+    const journal = run === undefined ? await read() : await openWithAllRecords({ ...parts, run });
     const { key } = keeper.note();
     const started = { key, database: database.shown };
     return { journal: journalOf(journal, database, started), database, start, ...keeper };
   } catch (error) {
     await opened?.close().catch(() => undefined);
     await database.close();
-    throw isAway(error) ? explainDatabase(error, database.shown) : error;
+    throw explained(error, database.shown);
   }
+}
+
+/** Whether this start takes up all rows, and sends those again that may have been accepted, under a cap that runs share. */
+function isSentAgain({ onUnknown, maxCostPerDayUsd, only, limit }: CollectorOptions): boolean {
+  const isForAll = only === undefined && limit === undefined;
+  return isForAll && onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
+}
+
+function explained(error: unknown, shown: string): unknown {
+  if (isBroken(error)) return new BrokenDatabase(error, shown);
+  return isAway(error) ? explainDatabase(error, shown) : error;
+}
+
+/** The run, with its ledger and its queues: without them its workers could not give rows back. */
+async function foundRun(database: ConnectedDatabase, key: string): Promise<number | undefined> {
+  return (await findRun(database, key)) === undefined ? undefined : makeRun(database, key);
 }
 
 /** If the folder's note is lost, the journal names the run: a new run would buy all rows again. */

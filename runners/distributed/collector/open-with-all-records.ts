@@ -69,6 +69,10 @@ interface OpeningParts extends Pick<RecallParts, 'database' | 'run' | 'scheduler
   readonly keeper: NoteKeeper;
   /** Repairs a journal that has lost records. */
   readonly repair: boolean;
+  /**
+   * Sends a row again that an earlier start would have sent again, because its request may have been accepted: it died before.
+   */
+  readonly sendsAgain: boolean;
   /** Opens the journal with the records that it has at that time. */
   readonly open: () => Promise<Journal>;
 }
@@ -87,9 +91,10 @@ export async function openWithAllRecords(parts: OpeningParts): Promise<Journal> 
   await withdrawRows(database, run, start);
   await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
   if (hasAppended) journal = await reopen();
-  const named = await namedRecords(parts, journal, scheduler.now());
-  if (named.length > 0) {
-    await lastValueFrom(merge(...named.map((record) => journal.append(record))));
+  for (const recordsFor of [namedRecords, againRecords]) {
+    const records = await recordsFor(parts, journal, scheduler.now());
+    if (records.length === 0) continue;
+    await lastValueFrom(merge(...records.map((record) => journal.append(record))));
     journal = await reopen();
   }
   await keeper.keepNote({ isOpen: false });
@@ -121,5 +126,34 @@ async function namedRecords(
     records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
   }
   await dropStored(pool, run, over);
+  return records;
+}
+
+/**
+ * Records that reopen rows in doubt whose start died before it sent them again. Under a cap that runs share, workers leave such
+ * rows to their collector, which reserves them first. Rows of a start that has ended stay in doubt.
+ */
+async function againRecords(
+  { sendsAgain }: OpeningParts,
+  journal: Journal,
+  at: number,
+): Promise<RowRecord[]> {
+  if (!sendsAgain) return [];
+  const ids = new Set<string>();
+  let isLeft = false;
+  for await (const record of journal.records(0)) {
+    if (record.k === 'start') {
+      const { onUnknown, maxCostPerDayUsd } = record.settings;
+      isLeft = onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
+    }
+    if (record.k === 'stop') isLeft = false;
+    if (record.k === 'start' || record.k === 'stop') ids.clear();
+    else if (isLeft && record.k === 'outcome') ids.add(record.id);
+  }
+  const records: RowRecord[] = [];
+  for (const id of ids) {
+    const row = await journal.find(id);
+    if (row?.status === 'unknown') records.push(reopenRecord(row, { at, why: 'retry', to: 'buy' }));
+  }
   return records;
 }

@@ -13,7 +13,7 @@ import type { Run } from '../../batch/context/run.js';
 import { RunStream } from '../../batch/context/run-event.js';
 import { handOnTo } from '../callbacks/called-worker.js';
 import type { ConnectedDatabase } from '../connect-database.js';
-import { explainDatabase, isAway } from '../database/database-error.js';
+import { BrokenDatabase, explainDatabase, isAway } from '../database/database-error.js';
 import { DatabaseLink } from '../database/database-link.js';
 import { openCollector, type Collector } from './open-collector.js';
 import type { Ask } from './remote-run.js';
@@ -88,9 +88,8 @@ function askUntilBack({ stops, options, events }: Run): Ask {
 
 /** An error of PostgreSQL that does not pass: somebody has changed the tables, or what the user may do. */
 function asFailed(error: unknown): unknown {
-  if (!(error instanceof Error) || !('severity' in error)) return error;
-  const { message } = explainDatabase(error, 'of the run');
-  return new MillraceError('journal-io', `${message} Put it right and run again.`, { cause: error });
+  const isOfDatabase = error instanceof Error && 'severity' in error;
+  return isOfDatabase ? new BrokenDatabase(error, 'of the run') : error;
 }
 
 function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {

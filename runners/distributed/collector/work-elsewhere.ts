@@ -178,15 +178,21 @@ function capsOf({ options, journal: { journal } }: Run): Readonly<Record<string,
   return Object.keys(capsUsd).length > 0 ? capsUsd : undefined;
 }
 
-/** Only the hosts that this start's rows need. */
-function neededHosts({ options: { identity }, plan: { byKind } }: Run): RunIdentity {
+/** Only the hosts that this start's rows need, and jobs of earlier starts that are polled; rows that arrive may need each of them. */
+function neededHosts({ options: { identity, manifest }, plan: { byKind }, journal }: Run): RunIdentity {
+  if (manifest.live !== undefined) return identity;
   const { baseUrl, lbBaseUrl, local } = identity;
+  const { rows } = journal.tally.totals();
+  const hasJobs = polled.some((status) => (rows.get(status) ?? 0) > 0);
   return {
-    baseUrl: byKind.edit + byKind.job > 0 ? baseUrl : '',
+    baseUrl: byKind.edit + byKind.job > 0 || hasJobs ? baseUrl : '',
     lbBaseUrl: byKind.route > 0 ? lbBaseUrl : '',
     local,
   };
 }
+
+/** Rows whose jobs a start may poll, whatever rows its manifest has. */
+const polled = ['accepted', 'deadline', 'expired'] as const;
 
 function priceTerms({ money: { prices } }: Run): PriceTerms {
   const { book, assumed } = prices.table();

@@ -11,6 +11,27 @@ export class DatabaseError extends MillraceError {
   declare readonly code: DatabaseErrorCode;
 }
 
+/** The tables in the database are not as millrace needs them: waiting for it does not help. */
+export class BrokenDatabase extends MillraceError {
+  static override readonly name: string = 'BrokenDatabase';
+
+  constructor(cause: unknown, shown: string) {
+    const { message } = explainDatabase(cause, shown);
+    super('journal-io', message.endsWith(restore) ? message : `${message} Put it right and run again.`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Whether this error of the driver is about the tables as a whole, and not about what is written into them: somebody has dropped
+ * or changed them, or what the user may do.
+ */
+export function isBroken(error: unknown): boolean {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  return severity !== undefined && typeof code === 'string' && /^(28|3D|3F|42|XX00[12])/.test(code);
+}
+
 /** Explains why a database cannot be used, and what to do about it. The driver's messages never contain the password. */
 export function explainDatabase(error: unknown, shown: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
@@ -53,6 +74,9 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
     'refuses the user or the password. The password comes from the address, PGPASSWORD or ~/.pgpass.',
   '28000': (message) => `refuses connections from here: ${message} (see its pg_hba.conf).`,
   '3D000': (message) => `cannot be opened: ${message}. Create it first (createdb).`,
+  '42P01': lacksTables,
+  '42703': lacksTables,
+  '3F000': lacksTables,
   '42501': (message) =>
     `does not allow what millrace needs: ${message}. Its user must own the database, or have CREATE on it.`,
   DEPTH_ZERO_SELF_SIGNED_CERT: () => untrusted,
@@ -63,6 +87,12 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (message) => `has a certificate for another name: ${message}`,
 };
 
+function lacksTables(message: string): string {
+  return `lacks a part of millrace's tables: ${message}. Another program has dropped it, or a newer millrace has changed it. ${restore}`;
+}
+
+const restore =
+  'Start again: its queues are made anew then. If that does not help, restore the tables; or drop the schemas millrace and millrace_queue, and start with --repair, which holds the rows that may have been bought.';
 const behindPooler =
   'is reached through a pooler in transaction mode, which keeps no prepared statements and no LISTEN: connect to PostgreSQL directly.';
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
@@ -75,7 +105,7 @@ function byMessage(message: string, away: boolean): string {
   // The reason may also be that this process is busy.
   if (away && /timeout/i.test(message))
     return 'has not answered in time: it or this machine is busy, or the connection is cut.';
-  return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message}`;
+  return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message.replace(/\.$/, '')}.`;
 }
 
 /** The last error, if several addresses of one host were tried. */

@@ -1,6 +1,6 @@
 import { firstValueFrom, race, Subject, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/retry-delay.js';
-import { explainDatabase, isAway } from './database-error.js';
+import { BrokenDatabase, explainDatabase, isAway, isBroken } from './database-error.js';
 
 export interface DatabaseLinkOptions {
   /** What messages call the database, as in "The database of the run". */
@@ -45,7 +45,10 @@ export class DatabaseLink {
     }
   }
 
-  /** @throws what `work` rejects with, unless the database is away and `isOver` is false */
+  /**
+   * @throws {BrokenDatabase}
+   * @throws what `work` rejects with, unless the database is away and `isOver` is false
+   */
   private async repeat<T>(
     work: () => Promise<T>,
     over: Observable<unknown>,
@@ -57,6 +60,7 @@ export class DatabaseLink {
         this.noteSuccess();
         return result;
       } catch (error) {
+        if (isBroken(error)) throw new BrokenDatabase(error, this.options.shown);
         if (!isAway(error) || isOver()) throw error;
         this.noteFailure(error);
         const { scheduler, random } = this.options;

@@ -49,6 +49,7 @@ async function runMissing(client: PoolClient, migrations: readonly Migration[]):
   );
   const version = rows[0]?.version ?? 0;
   const newest = migrations.at(-1)?.version ?? 0;
+  if (version === 0) await refuseUnknownTables(client);
   if (version > 0 && version < oldestJournal && newest >= oldestJournal) await dropOldTables(client);
   if (version > newest) throw newer(`schema ${version}, and this millrace knows ${newest}`);
   for (const { version: step, name, sql } of migrations) {
@@ -85,6 +86,18 @@ async function dropOldTables(client: PoolClient): Promise<void> {
   await client.query('drop schema if exists millrace_queue cascade');
   await client.query('create schema millrace');
   await client.query(migrationsTable);
+}
+
+/** @throws {DatabaseError} if there are tables, but nothing says of which version */
+async function refuseUnknownTables(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('millrace.runs') is not null as there`,
+  );
+  if (rows[0]?.there !== true) return;
+  const message =
+    'The database has tables of millrace, but not their version: millrace.migrations is empty or was dropped. Nothing was changed. ' +
+    'Restore that table from another database of the same millrace; or drop the schemas millrace and millrace_queue, and start with --repair, which holds the rows that may have been bought.';
+  throw new DatabaseError('database', message);
 }
 
 function newer(what: string): DatabaseError {

@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { isAway } from './database-error.js';
 
+/**
+ * About how many characters of rows or records one statement writes or reads: the database ends a transaction whose statements take
+ * long to be made, and a string has at most 512 MB. A single one may be longer.
+ */
+export const mostText = 16_000_000;
+
 /** A connection inside a transaction. A statement is sent without waiting for the answers to those before it. */
 export interface Transaction extends Pick<PoolClient, 'query'> {
   /** Adds a statement to the commit, which is sent without waiting for this promise, but fails if the promise rejects. */

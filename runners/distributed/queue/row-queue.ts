@@ -21,7 +21,8 @@ export interface RowQueue {
    * priority the oldest.
    */
   deal(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
-  remove(on: Transaction, run: number, place: Place, items: readonly string[]): Promise<void>;
+  /** Removes all rows of a run from its queues. */
+  clear(on: Transaction, run: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -88,14 +89,21 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
       if (items.length > 0) on.withCommit(boss.deleteJob(queueOf(run, place), items, { db: executing(on) }));
       return items;
     },
-    async remove(on, run, place, items) {
-      if (items.length > 0) await boss.deleteJob(queueOf(run, place), [...items], { db: executing(on) });
+    async clear(on, run) {
+      // In one statement, also of jobs whose rows another program has deleted.
+      const names = places.map((place) => queueOf(run, place));
+      await on.query(`delete from ${queueSchema}.job where name = any($1::text[])`, [names]);
     },
     async close() {
       await boss.stop({ graceful: false, wait: false }).catch(() => undefined);
     },
   };
 }
+
+/** SQL for how many rows wait in the queues of run `l.run`. */
+export const queuedRows = `(select count(*) from ${queueSchema}.job j where j.name in (${places
+  .map((place) => `'millrace_' || l.run || '_${place}'`)
+  .join(', ')}))`;
 
 function queueOf(run: number, place: Place): string {
   return `millrace_${run}_${place}`;

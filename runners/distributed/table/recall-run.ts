@@ -1,6 +1,6 @@
 import type { RowTask } from '../../batch/row/row-after.js';
 import { inTransaction, type Transaction } from '../database/transaction.js';
-import { places, type Place } from '../queue/row-queue.js';
+import { queuedRows } from '../queue/row-queue.js';
 import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
@@ -14,7 +14,8 @@ export function recallRun({ pool }: RunDatabase, run: number): Promise<number> {
   const leaves = ['open', 'accepted', 'replied'] as const;
   const reason = new RunTaken().message;
   return inTransaction(pool, async (on) => {
-    await lockLedger(on, run);
+    const ledger = await lockLedger(on, run);
+    await saveLedger(on, run, { ...ledger, ...(await countRows(on, run)) });
     await stopRun(on, run, { exitCode: 75, reason, leaves });
     const { rows } = await on.query<{ start: number }>(
       'update millrace.runs set start = start + 1 where run = $1 returning start',
@@ -48,40 +49,39 @@ export function withdrawRows({ pool, queue }: RunDatabase, run: number, start: n
     const ledger = await lockLedger(on, run);
     refuseTaken(ledger, start);
     const { values } = ledger;
-    const { rows } = await on.query<{ item: string; place: Place; task: string; reserved: number }>(
+    const { rows } = await on.query<{ item: string; task: string; reserved: number }>(
       `delete from millrace.rows where run = $1 and worker is null
-       returning item, place, ${values.isUsed ? 'task' : `'' as task`}, reserved::float8`,
+       returning item, ${values.isUsed ? 'task' : `'' as task`}, reserved::float8`,
       [run],
     );
     if (values.isUsed)
       values.note(rows.map(({ item, task }) => ({ item, task: JSON.parse(task) as RowTask })));
     for (const { item, reserved } of rows) values.add(item, -reserved);
-    for (const place of places) {
-      const items = rows.flatMap((row) => (row.place === place ? [row.item] : []));
-      await queue.remove(on, run, place, items);
-    }
-    // Counted again, because somebody may have deleted rows by hand.
+    await queue.clear(on, run);
     const counts = await countRows(on, run);
-    await saveLedger(on, run, { ...ledger, waiting: 0, toPoll: 0, ...counts });
+    await saveLedger(on, run, { ...ledger, ...counts });
     return counts.inFlight;
   });
 }
 
-type Counts = Pick<RunLedger, 'inFlight' | 'polled' | 'reserved'>;
+type Counts = Pick<RunLedger, 'waiting' | 'toPoll' | 'inFlight' | 'polled' | 'reserved'>;
 
+/** Rows are counted again at each start, because another program may have deleted or changed some. */
 async function countRows(on: Transaction, run: number): Promise<Counts> {
+  const waits = 'filter (where worker is null)';
   const { rows } = await on.query<Counts>(
-    `select count(*)::int as "inFlight", (count(*) filter (where place = 'poll'))::int as polled,
-       coalesce(sum(reserved), 0)::float8 as reserved from millrace.rows where run = $1 and worker is not null`,
+    `select (count(*) ${waits})::int as waiting, (count(place = 'poll' or null) ${waits})::int as "toPoll",
+       count(worker)::int as "inFlight", count(case when place = 'poll' then worker end)::int as polled,
+       coalesce(sum(reserved), 0)::float8 as reserved from millrace.rows where run = $1`,
     [run],
   );
-  return rows[0] ?? { inFlight: 0, polled: 0, reserved: 0 };
+  return rows[0] ?? { waiting: 0, toPoll: 0, inFlight: 0, polled: 0, reserved: 0 };
 }
 
-/** Whether the counts of a run match its rows. They differ if somebody has deleted rows by hand. */
+/** Whether the counts of a run match its rows and queues. They differ if another program has deleted or changed some. */
 export async function isCountedRight({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
   const { rows } = await pool.query<{ right: boolean }>(
-    `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) as right
+    `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) and waiting = ${queuedRows} as right
      from millrace.ledgers l where run = $1`,
     [run],
   );

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
-import type { Transaction } from '../database/transaction.js';
+import { mostText, type Transaction } from '../database/transaction.js';
 import type { RunLedger } from './run-ledger.js';
 
 /** A record to be written to the table. */
@@ -55,7 +55,13 @@ export async function insertRecords(
   );
 }
 
-/** The next records after number `after`, in their order. */
+/** Whoever reads from its last record on finds two more in any case: an outcome is copied together with the record after it. */
+const leastRecords = 3;
+
+/**
+ * The next records after number `after`, in their order: at most `most`, and fewer if they are long. An empty page means that there
+ * are no more.
+ */
 export async function readRecordsAfter(
   on: Pick<Pool, 'query'>,
   run: number,
@@ -63,9 +69,11 @@ export async function readRecordsAfter(
   most: number,
 ): Promise<StoredRecord[]> {
   const { rows } = await on.query<Stored>(
-    `select seq::float8, item, is_last as "isLast", record from millrace.records
-     where run = $1 and seq > $2 order by seq limit $3`,
-    [run, after, most],
+    `select seq::float8, item, is_last as "isLast", record from (
+       select *, sum(octet_length(record)) over (order by seq) - octet_length(record) as before
+       from (select * from millrace.records where run = $1 and seq > $2 order by seq limit $3) page) sized
+     where before < $4 or seq <= $2 + $5 order by seq`,
+    [run, after, most, mostText, leastRecords],
   );
   return rows.map(storedRecord);
 }

@@ -53,7 +53,7 @@ export class RunGone extends MillraceError {
   constructor(run: number) {
     super(
       'run-gone',
-      `The database does not know run ${run} any more: it was deleted there, with the latest records of its rows. Run again with --repair, which holds the rows that may have been bought.`,
+      `The database does not know run ${run} any more: it was deleted there, whole or in part. Start again: if its records are gone too, that start needs --repair, which holds the rows that may have been bought.`,
     );
   }
 }

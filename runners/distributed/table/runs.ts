@@ -33,13 +33,14 @@ export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string):
   return rows[0]?.run;
 }
 
-/** Creates a run unless there is one with this key. */
+/** Creates a run unless there is one with this key. If another program has deleted its ledger, its gate or its queues, they are made anew. */
 export async function makeRun({ pool, queue }: RunDatabase, key: string): Promise<number> {
   // One statement creates both, because a start that finds a run by its key expects its ledger.
   const { rows } = await pool.query<{ run: number }>(
     `with made as (insert into millrace.runs (key, terms) values ($1, '{}')
          on conflict (key) do update set key = excluded.key returning run),
-       ledger as (insert into millrace.ledgers (run) select run from made on conflict do nothing),
+       ledger as (insert into millrace.ledgers (run, seq)
+         select run, coalesce((select max(seq) from millrace.records r where r.run = made.run), 0) from made on conflict do nothing),
        gate as (insert into millrace.gates (run) select run from made on conflict do nothing)
      select run from made`,
     [key],

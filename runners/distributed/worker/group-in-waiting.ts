@@ -7,6 +7,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import { headOf, type RowRecord } from '../../batch/row/record-head.js';
+import { mostText } from '../database/transaction.js';
 import { isEnd, nextStatus } from '../../batch/row/row-status.js';
 
 /** A claim of a job that waits for its answer. */
@@ -80,12 +81,13 @@ export class GroupInWaiting {
   }
 
   /** @param batch records in place of those that wait */
-  draw(held: number, batch: readonly WaitingRecord[] = this.takeRecords()): Drawn {
+  draw(held: number, batch: readonly WaitingRecord[] = this.takeSome()): Drawn {
     const jobs = this.takeJobs();
     this.asking.clear();
+    for (const { row } of this.records) this.asking.add(row.id);
     const { last, ended, freed } = endsOf(batch, this.options.savesPictures);
-    const left = [...this.left];
-    this.left.clear();
+    const left = [...this.left].filter(({ id }) => !this.asking.has(id));
+    for (const row of left) this.left.delete(row);
     const leaving = [...new Set([...ended, ...left])];
     const group: Group = {
       records: batch.map((one) => newRecord(one, last.has(one))),
@@ -131,6 +133,17 @@ export class GroupInWaiting {
 
   takeJobs(): AskedJob[] {
     return this.jobs.splice(0);
+  }
+
+  /** All records that wait, or if they are long those of the first rows. A row leaves with a reply that has no outcome beside it. */
+  private takeSome(): readonly WaitingRecord[] {
+    let length = 0;
+    const end = this.records.findIndex(({ text }) => (length += text.length) > mostText);
+    if (end < 0) return this.takeRecords();
+    const rows = new Set(this.records.slice(0, Math.max(end, 1)).map(({ row }) => row));
+    const some = this.records.filter(({ row }) => rows.has(row));
+    this.records = this.records.filter(({ row }) => !rows.has(row));
+    return some;
   }
 
   /** A claim costs as much as ten records, so when only a few slots are free, one group is written without it first. */

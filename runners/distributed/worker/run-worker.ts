@@ -12,6 +12,7 @@ import {
 } from 'rxjs';
 import type { CallbackPort } from '../../batch/context/callback-port.js';
 import { openCallbackPort } from '../../batch/callbacks/open-callback-port.js';
+import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { CalledWorker } from '../callbacks/called-worker.js';
@@ -90,7 +91,7 @@ class Worker {
     const orders = this.options.stop?.subscribe(() => this.stopOrdered());
     const woken = (payload: string) => this.woken(payload);
     const listening = listen(database.pool, workChannel, { woken, left: this.left, scheduler });
-    await this.link.look(() => this.heartbeat());
+    await this.link.look(() => this.heartbeat()).catch((error: unknown) => this.cannotLook(error));
     notify({ type: 'started', worker: this.id });
     const heartbeats = this.every(heartbeatMs, () => this.heartbeat());
     const sweeps = this.every(
@@ -98,7 +99,7 @@ class Worker {
       createSweeper(database, () => scheduler.now()),
     );
     try {
-      await this.serve();
+      await this.serve().catch((error: unknown) => this.cannotLook(error));
       await Promise.all([...this.serving.values()].map(({ done }) => done));
     } finally {
       this.orders = Math.max(this.orders, 1);
@@ -164,6 +165,16 @@ class Worker {
       if (this.settings.once && this.serving.size === 0) return;
       await woken;
     }
+  }
+
+  /** Its requests on the wire are awaited. Collectors learn why their last worker has left. */
+  private async cannotLook(error: unknown): Promise<void> {
+    const cause = { ...exitOf(error), leaves: [] };
+    this.trouble = cause;
+    if (this.orders === 0) this.stopOrdered();
+    const { database } = this.settings;
+    const seats = [...this.serving].map(([run, { worker }]) => ({ run, worker }));
+    for (const seat of seats) await noteTrouble(database, seat, cause).catch(() => undefined);
   }
 
   private look(found: readonly RunOrders[]): void {

@@ -9,7 +9,7 @@ import { savePictures } from '../../batch/pictures/save-pictures.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { exitOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
-import { isAway } from '../database/database-error.js';
+import { BrokenDatabase, isAway } from '../database/database-error.js';
 import type { CalledWorker } from '../callbacks/called-worker.js';
 import { storeJob } from '../callbacks/callbacks-table.js';
 import { ServedCallbacks } from '../callbacks/served-callbacks.js';
@@ -143,12 +143,14 @@ export class ServedRun {
     unlisten?.();
     await this.journal.close();
     if (this.journal.isLost) return { why: 'lost' };
-    const cause = fault === undefined ? this.trouble : { ...exitOf(fault.error), leaves: [] };
+    const { cause: why } = this.journal;
+    const error = why instanceof BrokenDatabase ? why : fault?.error;
+    const cause = error === undefined ? this.trouble : { ...exitOf(error), leaves: [] };
     await link
       .insist(() => releaseSeat(database, seat))
-      .catch((error: unknown) => {
+      .catch((unreleased: unknown) => {
         // A worker that ends leaves its seat: it is taken for dead.
-        if (!isAway(error) && cause === undefined) throw error;
+        if (!isAway(unreleased) && cause === undefined) throw unreleased;
       });
     return cause === undefined ? { why: 'over' } : { why: 'trouble', cause };
   }

@@ -8,7 +8,7 @@ import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { RowsBooked } from '../../batch/row/row-after.js';
-import { isAway } from '../database/database-error.js';
+import { BrokenDatabase, isAway } from '../database/database-error.js';
 import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { RowJob } from '../table/claim-jobs.js';
 import type { NewRecord } from '../table/records.js';
@@ -72,8 +72,12 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   /** The worker was declared dead, or the run was deleted. */
   get isLost(): boolean {
-    const { cause } = this.failure ?? {};
-    return cause instanceof SeatLost || cause instanceof RunGone;
+    return this.cause instanceof SeatLost || this.cause instanceof RunGone;
+  }
+
+  /** Why nothing can be written: `SeatLost`, `RunGone`, `BrokenDatabase`, or another error of the database. */
+  get cause(): unknown {
+    return this.failure?.cause;
   }
 
   append(record: JournalRecord): Observable<number> {
@@ -243,7 +247,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   /** Writes each half of the rows by itself, so that a record that the table refuses does not block the others. */
   private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     const rows = new Set(batch.map(({ row }) => row));
-    const isOver = [SeatLost, RunGone, JournalError].some((kind) => error instanceof kind) || isAway(error);
+    const isOver =
+      [SeatLost, RunGone, BrokenDatabase, JournalError].some((kind) => error instanceof kind) ||
+      isAway(error);
     if (isOver || rows.size === 0) return void this.fail(batch, error);
     if (rows.size > 1) {
       const half = new Set([...rows].slice(0, rows.size / 2));

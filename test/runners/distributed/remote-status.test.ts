@@ -47,6 +47,31 @@ it('tells what the folder knows while the database is away', async () => {
   expect(known).toEqual(same);
 });
 
+it('a plan notes that workers may have bought more than the folder knows', async () => {
+  const path = join(run.folder.out, 'distributed.json');
+  const note = run.folder.text('distributed.json');
+  const plan = () =>
+    run.call(
+      'plan',
+      'manifest.jsonl',
+      '--out',
+      'out',
+      '--base-url',
+      run.emulator.baseUrl,
+      '--lb-base-url',
+      run.emulator.lbBaseUrl,
+    );
+  expect((await plan()).stdout).not.toContain('workers may have bought');
+  writeFileSync(path, note.replace('"isOpen":false', '"isOpen":true'));
+  const { code, stdout } = await plan();
+  writeFileSync(path, note);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^note: workers may have bought more rows.*in the database so far \(postgres/m),
+  ]);
+  expect(stdout).not.toContain(new URL(run.url).password);
+});
+
 it('says how many records of workers the folder lacks, which its own numbers do not count', async () => {
   const path = join(run.folder.out, 'distributed.json');
   writeFileSync(path, JSON.stringify({ ...JSON.parse(run.folder.text('distributed.json')), collected: 1 }));

@@ -347,12 +347,17 @@ const queue: RowQueue = {
     most < 1
       ? []
       : (await ask(on, 'queue deal', run, place, Math.floor(most))).map(({ item }) => item as string),
-  remove: async (on, run, place, items) => {
-    if (items.length > 0) await ask(on, 'queue remove', run, place, items);
+  clear: async (on, run) => {
+    await ask(on, 'queue clear', run);
   },
   close: () => Promise.resolve(),
 };
 
-async function ask(on: Transaction, what: string, run: number, place: Place, value: unknown): Promise<Row[]> {
-  return (await on.query<Row>(what, [run, place, value])).rows;
+async function ask(
+  on: Transaction,
+  what: string,
+  run: number,
+  ...values: readonly [place: Place, value: unknown] | readonly []
+): Promise<Row[]> {
+  return (await on.query<Row>(what, [run, ...values])).rows;
 }

@@ -217,7 +217,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       }),
   ],
   [
-    'select seq::float8, item, is_last as "isLast", record from millrace.records where run = $1 and seq > $2 order',
+    'select seq::float8, item, is_last as "isLast", record from ( select *',
     ({ records }, [run, after, most]) =>
       records
         .filter((row) => row['run'] === run && (row['seq'] as number) > after)
@@ -263,20 +263,29 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ({ rows }, [run]) => removeFrom(rows, (row) => row['run'] === run && row['worker'] === null),
   ],
   [
-    'select count(*)::int as "inFlight"',
+    'select (count(*) filter (where worker is null))::int as waiting',
     ({ rows }, [run]) => {
-      const held = rows.filter((row) => row['run'] === run && row['worker'] !== null);
-      const reserved = held.reduce((sum, row) => sum + (row['reserved'] as number), 0);
-      return [
-        { inFlight: held.length, polled: held.filter(({ place }) => place === 'poll').length, reserved },
-      ];
+      const all = rows.filter((row) => row['run'] === run);
+      const polled = all.filter(({ place }) => place === 'poll');
+      const waiting = (of: readonly Row[]) => of.filter(({ worker }) => worker === null).length;
+      const held = (of: readonly Row[]) => of.length - waiting(of);
+      const reserved = all.reduce((sum, row) => sum + (row['reserved'] as number), 0);
+      const counts = { waiting: waiting(all), toPoll: waiting(polled), inFlight: held(all) };
+      return [{ ...counts, polled: held(polled), reserved }];
     },
   ],
   [
     'select waiting + in_flight',
-    ({ ledgers, rows }, [run]) => {
+    ({ ledgers, rows, queued }, [run]) => {
       const { waiting, inFlight } = of(ledgers, { run }) as { waiting: number; inFlight: number };
-      return [{ right: waiting + inFlight === rows.filter((row) => row['run'] === run).length }];
+      const all = rows.filter((row) => row['run'] === run);
+      return [
+        {
+          right:
+            waiting + inFlight === all.length &&
+            waiting === queued.filter((row) => row['run'] === run).length,
+        },
+      ];
     },
   ],
   [
@@ -467,14 +476,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       return removeFrom(queued, (job) => found.includes(job));
     },
   ],
-  [
-    'queue remove',
-    ({ queued }, [run, place, items]) =>
-      removeFrom(
-        queued,
-        (job) => job['run'] === run && job['place'] === place && (items as unknown[]).includes(job['item']),
-      ),
-  ],
+  ['queue clear', ({ queued }, [run]) => removeFrom(queued, (job) => job['run'] === run)],
 ];
 
 /** Tables that a transaction does not lock: what is written there is seen at once. */

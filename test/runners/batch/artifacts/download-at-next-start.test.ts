@@ -7,7 +7,7 @@ import { asapScheduler, defer, NEVER, Subject, type SchedulerAction, type Schedu
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadArtifact } from '../../../../runners/batch/artifacts/download-artifact.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { clearLeftovers } from '../../../../runners/batch/disk/replace-file.js';
+import { clearUnsaved } from '../../../../runners/batch/disk/replace-file.js';
 import type { Download } from '../../../../src/transport/got/download.js';
 import { createGotDownload } from '../../../../src/transport/got/got-download.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
@@ -223,7 +223,7 @@ describe('at whatever call the power is cut in the start that goes on', () => {
       const second = first.restart({ random, crashAt });
       isOver = !((await get(second, hostOf(bytes, name))) instanceof Error);
       const third = second.restart({ random });
-      await clearLeftovers(third, '/out');
+      await clearUnsaved(third, '/out');
       const from: number[] = [];
       const file = await get(third, hostOf(one, '"v1"', { from }));
       expect(file).toMatchObject({ bytes: length, sha256: sha256(one) });

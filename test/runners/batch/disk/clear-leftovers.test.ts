@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clearLeftovers } from '../../../../runners/batch/disk/replace-file.js';
+import { clearLeftovers, clearUnsaved } from '../../../../runners/batch/disk/replace-file.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 
 const left = [
@@ -27,6 +27,7 @@ it('takes away what a start that died left half written, and nothing else [fault
   const disk = new ForgetfulDisk();
   for (const name of [...left, ...kept]) disk.plant(`/out/${name}`, 'x');
   await clearLeftovers(disk, '/out');
+  await clearUnsaved(disk, '/out');
   expect(disk.paths()).toEqual(kept.map((name) => `/out/${name}`).sort());
 });
 
@@ -34,5 +35,6 @@ it('does not mind a folder without pictures, nor a file that stays', async () =>
   const disk = new ForgetfulDisk({ faults: [{ code: 'EROFS', call: 'unlink' }] });
   disk.plant('/out/summary.json.tmp', 'x');
   await clearLeftovers(disk, '/out');
+  await clearUnsaved(disk, '/out');
   expect(disk.paths()).toEqual(['/out/summary.json.tmp']);
 });

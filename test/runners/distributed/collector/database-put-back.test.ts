@@ -94,7 +94,7 @@ it('--repair goes on where the database is lost: rows that workers may have boug
   const end = await collecting;
   expect([end.exitCode, end.reason]).toEqual([
     74,
-    expect.stringMatching(/^The database of the run cannot be used/),
+    expect.stringMatching(/^The database of the runs? lacks a part of millrace's tables/),
   ]);
   await worker().catch(() => undefined);
   const refused = await run.collect(options);

@@ -10,6 +10,7 @@ import { localPicture } from '../../../../runners/batch/uploads/create-picture-h
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { startMillrace } from '../../../support/millrace.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
 import { replied } from '../../../support/virtual-time.js';
 import { until } from '../../../support/until.js';
@@ -138,6 +139,33 @@ it('--on-unknown retry under the cap of a day sends a row again in the same star
   expect([run.folder.lines('failures.jsonl').length, run.folder.costs().length]).toEqual([0, 5]);
   expect(await taken()).toMatchObject({ spent: 0.02 });
   expect((await taken()).reserved).toHaveLength(3);
+});
+
+it('--on-unknown retry under the cap of a day sends a row again whose start died before it did', async () => {
+  let posts = 0;
+  const faultOf = ({ operation }: { operation: string }) =>
+    operation === 'run' && posts++ < 1 ? 'cut' : undefined;
+  await useService({ faultOf });
+  await run.work();
+  const manifest = run.folder.manifest([
+    ...jobs(1),
+    { id: 'slow', endpoint: 'echo', input: { sleepMs: 4_000 } },
+  ]);
+  const { options, taken } = underDayCap(1);
+  const { baseUrl, apiKey } = run.emulator;
+  const limits = ['--max-cost-per-day', '1', '--ledger', options.ledgerFile, '--assume-price', '0.01'];
+  const killed = startMillrace(
+    ['run', manifest, '--out', run.folder.out, '--db', run.url, '--on-unknown', 'retry', ...limits],
+    { env: { MILLRACE_BASE_URL: baseUrl, MILLRACE_API_KEY: apiKey } },
+  );
+  await until(() => run.folder.text('journal.jsonl').includes('"code":"unknown"'));
+  killed.child.kill('SIGKILL');
+  await killed.ended;
+  const end = await run.collect({ ...options, onUnknown: 'retry' });
+  expect([end.exitCode, end.summary.rows.completed, run.emulator.bill().length]).toEqual([0, 2, 3]);
+  expect(end.summary.cost).toMatchObject({ estimated: 0.02, unknown: 0.01, possiblyDouble: 0.01 });
+  expect(run.folder.lines('failures.jsonl')).toEqual([]);
+  expect(await taken()).toMatchObject({ spent: 0.02, reserved: [expect.anything()] });
 });
 
 it('--max-cost-per-day holds where the service charges more than was reckoned with', async () => {

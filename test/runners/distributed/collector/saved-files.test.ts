@@ -25,10 +25,16 @@ let host: LoopbackServer;
 /** Where each request for the film begins. */
 let asked: number[];
 let isSlow: boolean;
+/** Called with the second half of a document that was asked for, to send it. */
+let late: (() => void)[];
 beforeAll(async () => {
   database = await openDatabase();
   host = await serveHttp((request, response) => {
     if (request.url === '/a.pdf') return void response.end(pdf);
+    if (request.url === '/late.pdf') {
+      response.write(pdf.subarray(0, 12));
+      return void late.push(() => response.end(pdf.subarray(12)));
+    }
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
     asked.push(from);
     const range = `bytes ${from}-${film.length - 1}/${film.length}`;
@@ -49,9 +55,10 @@ afterAll(async () => {
 
 let run: SharedRun;
 beforeEach(async () => {
-  [asked, isSlow] = [[], false];
+  [asked, isSlow, late] = [[], false, []];
   const make = () => ({ video: `${host.url}/a.mp4`, doc: `${host.url}/a.pdf` });
-  run = await openSharedRun(database, { functions: { queue: { make } } });
+  const write = () => ({ doc: `${host.url}/late.pdf` });
+  run = await openSharedRun(database, { functions: { queue: { make, write } } });
   run.folder.manifest([{ id: 'a', endpoint: 'make', input: { n: 1 } }]);
 });
 afterEach(() => run.close());
@@ -120,6 +127,27 @@ describe('files of outputs over a database', () => {
     expect(asked[1]).toBeGreaterThanOrEqual(32 << 20);
     expectSaved();
   }, 60_000);
+
+  it('are left to a worker that writes them, when missing files are asked for: the run has to start again first', async () => {
+    const manifest = run.folder.manifest([{ id: 'a', endpoint: 'write', input: { n: 1 } }]);
+    await run.work({ artifacts: run.folder.out });
+    const { baseUrl, apiKey } = run.emulator;
+    const env = { MILLRACE_BASE_URL: baseUrl, MILLRACE_API_KEY: apiKey };
+    const args = ['run', manifest, '--out', run.folder.out, '--db', run.url, '--save-output', 'output.doc'];
+    const killed = startMillrace(args, { env });
+    await until(() => late.length === 1);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const refused = await run.call('refetch', 'out');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('continue with --db')]);
+    const start = run.collect({ saveOutput: ['output.doc'] });
+    // The worker leaves its download to this start.
+    await until(() => late.length === 2);
+    for (const answer of late) answer();
+    expect((await start).exitCode).toBe(0);
+    expect(files()).toEqual(['a.pdf']);
+    expect(run.emulator.bill()).toHaveLength(1);
+  });
 });
 
 it('a worker leaves a run to others that asks for what it does not know, and says so', async () => {

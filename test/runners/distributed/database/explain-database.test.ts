@@ -54,7 +54,12 @@ it.each([
   ['a user without rights', coded('42501'), 'have CREATE on it.'],
   ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not confirm'],
   ['a pooler', coded('26000', 'prepared statement "x" does not exist'), 'connect to PostgreSQL directly.'],
-  ['a wrong question', coded('42703', 'no such column'), 'cannot be used: no such column'],
+  ['a wrong question', coded('42601', 'syntax error'), 'cannot be used: syntax error.'],
+  [
+    'a column that is gone',
+    coded('42703', 'no such column'),
+    "lacks a part of millrace's tables: no such column.",
+  ],
   ['a file that is missing', coded('ENOENT', 'no such file', 'open'), 'cannot be used: no such file'],
   ['what is not an error', 'broken', 'cannot be used: broken'],
 ])('takes %s for one that will not do', (_, error, sentence) => {

@@ -119,6 +119,23 @@ it('brings tables up with the rows of a run in them, which go on', async () => {
   }
 });
 
+it('refuses tables whose version nothing says, and changes nothing', async () => {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  try {
+    await migrate(own, noQueue);
+    for (const damage of ['truncate millrace.migrations', 'drop table millrace.migrations']) {
+      await own.query(damage);
+      await expect(migrate(own, noQueue)).rejects.toThrow(
+        'but not their version: millrace.migrations is empty or',
+      );
+    }
+  } finally {
+    await own.end();
+    await server.close();
+  }
+});
+
 it('refuses a PostgreSQL that is too old', async () => {
   const old = { server_version_num: '120022', server_version: '12.22' };
   const client = {
