@@ -6,16 +6,18 @@ export type Json = { readonly value: unknown } | undefined;
 
 /**
  * Parses JSON of any depth. If a value at level `cutAt` (1: the whole, 2: a field of it) makes the whole deeper than 1,000
- * levels, its raw text takes its place. So does the text of a number that would become another one: a whole number of more
- * digits than a JavaScript number keeps, such as a seed or an id of 64 bits, and a number beyond its range.
+ * levels, its raw text takes its place.
+ *
+ * @param hasExactNumbers the text of a number that would become another one takes its place, too: of a whole number of more
+ *   digits than a JavaScript number keeps, such as a seed or an id of 64 bits, and of a number beyond its range
  */
-export function parseJson(text: string, cutAt: number): Json {
+export function parseJson(text: string, cutAt: number, hasExactNumbers = false): Json {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const bounded = mayBeDeep(json) ? withRawText(json, cutAt) : json;
   if (bounded === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(bounded);
-    const exact = mayLoseDigits.test(bounded) ? withExactNumbers(bounded) : undefined;
+    const exact = hasExactNumbers && mayLoseDigits.test(bounded) ? withExactNumbers(bounded) : undefined;
     return { value: exact === undefined ? value : (JSON.parse(exact) as unknown) };
   } catch {
     return undefined;

@@ -73,6 +73,11 @@ export interface Platform {
   readonly createTransport: () => Transport;
   /** The channels on which requests and job events are also published. */
   readonly channels?: Readonly<Record<'request' | 'job', Channel>>;
+  /**
+   * Numbers of outputs that a JavaScript number cannot hold arrive as their texts, for files that keep them as they were.
+   * @defaultValue false: as JSON.parse reads them
+   */
+  readonly hasExactNumbers?: boolean;
 }
 
 /** A channel of `node:diagnostics_channel`. */
@@ -89,7 +94,8 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
     job: channelOf<Activity>(platform, 'job'),
   };
   const open = new OpenJobs();
-  const client = clientState(options, { transport, channels, open });
+  const { hasExactNumbers } = platform;
+  const client = clientState(options, { transport, channels, open, hasExactNumbers });
   const close = async () => {
     await open.close();
     if (options.transport === undefined) transport.close?.();

@@ -86,10 +86,12 @@ interface Parts {
   readonly transport: Transport;
   readonly channels: { readonly request: RequestProbe['requests']; readonly job: ClientState['activity'] };
   readonly open: OpenJobs;
+  readonly hasExactNumbers: boolean | undefined;
 }
 
 /** @throws InvalidOptionError for an invalid key or base URL */
-export function clientState(options: ClientOptions, { transport, channels, open }: Parts): ClientState {
+export function clientState(options: ClientOptions, parts: Parts): ClientState {
+  const { transport, channels, open, hasExactNumbers } = parts;
   const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
@@ -114,6 +116,7 @@ export function clientState(options: ClientOptions, { transport, channels, open 
     deadlines: new DueQueue(scheduler),
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
+    hasExactNumbers,
   };
   return {
     ...shared,

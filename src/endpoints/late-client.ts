@@ -6,7 +6,7 @@ import type { ClientOptions } from './client-state.js';
 /** The channels of Node.js on which the requests and the job events of all clients are published. */
 export const channels = { request: channel('millrace:request'), job: channel('millrace:job') };
 
-/** Like `createClient`, but loads got only with the first request. */
+/** Like `createClient`, but loads got only with the first request, and its outputs keep the numbers that JSON.parse changes. */
 export function createLateClient(options: ClientOptions = {}): Client {
-  return clientOn(options, { createTransport: lateGotTransport, channels });
+  return clientOn(options, { createTransport: lateGotTransport, channels, hasExactNumbers: true });
 }

@@ -56,6 +56,8 @@ export interface Asked {
   readonly secrets: readonly string[];
   /** The time of the reply in ms since the epoch. */
   readonly nowMs: number;
+  /** As `parseJson` takes it. @defaultValue false */
+  readonly hasExactNumbers?: boolean | undefined;
 }
 
 const excerptLength = 200;
@@ -66,7 +68,7 @@ const excerptLength = 200;
  */
 export function readReply(reply: WireReply, asked: Asked): Reading {
   const text = redact(reply.body, asked.secrets);
-  const json = parseJson(text, cutLevel(reply.status, asked.purpose));
+  const json = parseJson(text, cutLevel(reply.status, asked.purpose), asked.hasExactNumbers);
   const answer = readers[asked.purpose](reply.status, json, asked);
   if (answer) return answer;
   const retryAfter = retryAfterMs(reply.headers, asked.nowMs);

@@ -241,7 +241,8 @@ export class JobCallbacks<O> implements CalledBack<O> {
     if (spec.queue === undefined) return undefined;
     const request = spec.queue.status('-');
     const secrets = [...context.secrets, ...(spec.trace?.secrets ?? [])];
-    const asked = { purpose: 'poll', request, secrets, nowMs: context.scheduler.now() } as const;
+    const { scheduler, hasExactNumbers } = context;
+    const asked = { purpose: 'poll', request, secrets, nowMs: scheduler.now(), hasExactNumbers } as const;
     const reading = readReply({ status: 200, headers: {}, body }, asked);
     if (!('job' in reading) || reading.job.id === undefined) return undefined;
     return { ...reading.job, id: reading.job.id };

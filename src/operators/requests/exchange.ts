@@ -40,6 +40,8 @@ export interface ClientContext {
   readonly random: () => number;
   /** Texts that are masked wherever a service or a transport echoes them. */
   readonly secrets: readonly string[];
+  /** Numbers of outputs that a JavaScript number cannot hold arrive as their texts. @defaultValue false */
+  readonly hasExactNumbers?: boolean | undefined;
 }
 
 /** The slot of one request at a time, if the number of requests on the wire is limited. */
@@ -184,9 +186,10 @@ export function passGate(
 }
 
 function judge(reply: WireReply, { purpose, request, jobId, trace }: Asking, context: ClientContext): Judged {
-  const { scheduler } = context;
+  const { scheduler, hasExactNumbers } = context;
   const secrets = trace?.secrets === undefined ? context.secrets : [...context.secrets, ...trace.secrets];
-  const reading = readReply(reply, { purpose, request, jobId, secrets, nowMs: scheduler.now() });
+  const asked = { purpose, request, jobId, secrets, nowMs: scheduler.now(), hasExactNumbers };
+  const reading = readReply(reply, asked);
   return { reading, verdict: maySendAgain(purpose, reading) };
 }
 

@@ -40,15 +40,19 @@ describe('parseJson', () => {
     ['0.12345678901234567890', 0.12345678901234568],
     ['1e100', 1e100],
     ['1e-400', 0],
-  ])('gives a number that would become another one as its text: %s', (number, value) => {
-    const text = `{"id":"9007199254740993","output":[{"seed":${number},"x":"1e400"}, ${number}]}`;
-    expect(parseJson(text, 2)?.value).toEqual({
-      id: '9007199254740993',
-      output: [{ seed: value, x: '1e400' }, value],
-    });
-    for (const broken of [`+${number}`, `${number}-`, `{${number}:1}`])
-      expect(parseJson(`[${broken}]`, 1)).toBeUndefined();
-  });
+  ])(
+    'gives a number that would become another one as its text, where it is asked to: %s',
+    (number, value) => {
+      const text = `{"id":"9007199254740993","output":[{"seed":${number},"x":"1e400"}, ${number}]}`;
+      expect(parseJson(text, 2)).toEqual({ value: JSON.parse(text) });
+      expect(parseJson(text, 2, true)?.value).toEqual({
+        id: '9007199254740993',
+        output: [{ seed: value, x: '1e400' }, value],
+      });
+      for (const broken of [`+${number}`, `${number}-`, `{${number}:1}`])
+        expect(parseJson(`[${broken}]`, 1, true)).toBeUndefined();
+    },
+  );
 
   it('counts no brackets within strings', () => {
     const tricky = `${'[{'.repeat(3_000)}\\" \\\\`;
