@@ -97,6 +97,7 @@ class Person {
   /** The cap in force, in US dollars. */
   private cap = Infinity;
   private readonly overCap: string[] = [];
+  private wasKilled = false;
 
   constructor(
     private readonly random: Random,
@@ -210,17 +211,19 @@ class Person {
         event.type === 'row' && event.event.type === pick(['submitting', 'accepted'], random);
       if ((end === 'graceful' || end === 'now') && isOnItsWay) stop.next(end);
     });
-    if (this.bill > Math.max(Math.round(this.cap * 1e6), billBefore))
+    if (!this.wasKilled && this.bill > Math.max(Math.round(this.cap * 1e6), billBefore))
       this.overCap.push(`the bill went from ${billBefore} to ${this.bill} under a cap of $${this.cap}`);
-    // Whether a start that was killed or refused has noted its cap is not known.
+    // Whether a start that was killed or refused has noted its cap is not known, and workers go on with what a killed one fed.
     if (maxCostUsd !== undefined && (ended === undefined || ended.exitCode === 2)) this.cap = Infinity;
+    this.wasKilled = ended === undefined;
     return ended;
   }
 
   /** Whether she buys again what the run has bought. */
   private agrees(): boolean {
     const isAgreed = this.random() < 0.4;
-    if (isAgreed) this.agreeTo('what was bought before', 1);
+    // Two rows may ask for the same.
+    if (isAgreed) this.agreeTo('what was bought before', this.manifest.lines.length);
     return isAgreed;
   }
 
