@@ -325,9 +325,20 @@ describe('exit 69', () => {
     const run = paperRun();
     run.service.behave = (row, nth) => (row === 'job-3' && nth < 12 ? 'busy' : 'complete');
     run.manifest(jobs(200));
-    const end = await run.start({ concurrency: 4, retries: 1 });
+    const waits: { at: number; forMs: number; nextAt?: number }[] = [];
+    const started = runBatch(run.options({ concurrency: 4, retries: 1 }));
+    const end = await run.follow(started, (event) => {
+      if (event.type !== 'row' || event.id !== 'job-3') return;
+      const at = run.scheduler.now();
+      const last = waits.at(-1);
+      if (last !== undefined) last.nextAt ??= at;
+      if (event.event.type === 'waiting') waits.push({ at, forMs: event.event.forMs });
+    });
     expect(end.exitCode).toBe(0);
     expect(run.service.executions.size).toBe(200);
+    expect(waits.length).toBeGreaterThan(5);
+    expect(waits.filter(({ at, forMs, nextAt = 0 }) => nextAt < at + forMs)).toEqual([]);
+    expect(Math.max(...waits.map(({ forMs }) => forMs))).toBeGreaterThan(4 * (waits[0]?.forMs ?? Infinity));
   });
 });
 
