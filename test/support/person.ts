@@ -297,7 +297,7 @@ class Person {
    * A row that has ended holds the answer to what it asks for now, or is named as changed. Not named are rows whose redo has
    * failed, because they are among the failures, and rows that ask for what a redo has replaced.
    */
-  private notNamed({ events }: PaperEnd): string[] {
+  private notNamed({ events, summary }: PaperEnd): string[] {
     const ahead = events.flatMap((event) => (event.type === 'checked' ? [event.ahead] : []))[0];
     const named = ahead?.changed.count ?? 0;
     const promptOf = new Map(this.results().map(({ id, request }) => [id, request.input.prompt]));
@@ -312,8 +312,8 @@ class Person {
         !failed.has(line.id) &&
         !isReplaced(line),
     );
-    // A row that only writes its request in another way is said to have changed as well.
-    return wrong.length <= named
+    // A row that only writes its request in another way is said to have changed as well. Rows to go may be redone.
+    return wrong.length <= named + summary.rows.toDo
       ? []
       : [`${wrong.length} rows hold another answer, and ${named} are said to have changed`];
   }
