@@ -1,6 +1,5 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { readStatus } from '../../batch/index.js';
-import { isFree, peekJournal, type RowRecords } from '../../batch/internal.js';
+import { isFree, peekJournal, type RowRecords, whoHolds } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -38,7 +37,8 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
 /** Rows that a start without an end has sent. Only the next start puts them in doubt, and only it may find workers that have them. */
 async function unansweredText(folder: string, name: string): Promise<string[]> {
   const isAtWork =
-    (await readStatus(folder)).isRunning || (await databaseOfFolder(folder, undefined)) !== undefined;
+    (await whoHolds(nodeDisk, folder)) !== undefined ||
+    (await databaseOfFolder(folder, undefined)) !== undefined;
   if (isAtWork) return [];
   const ids: string[] = [];
   let count = 0;
