@@ -221,7 +221,10 @@ describe('millrace settle', () => {
   it('names the rows that a killed start has sent, which no start has put in doubt yet', async () => {
     const records = await work.lines('rows.out/journal.jsonl');
     const sent = records.slice(0, records.findIndex(({ k }) => k === 'intent') + 1);
-    await work.write('killed.out/journal.jsonl', sent.map((record) => JSON.stringify(record)));
+    await work.write(
+      'killed.out/journal.jsonl',
+      sent.map((record) => JSON.stringify(record)),
+    );
     const { code, stdout } = await work.call('settle', 'killed.out');
     expect(stdout).toBe(
       [
