@@ -5,7 +5,14 @@ import type { Disk } from './disk/disk.js';
 import { nodeDisk } from './disk/node-disk.js';
 import { type JournalReader, peekJournal } from './journal/recovered-journal.js';
 import { whoHolds } from './lock/owner.js';
-import { costsBySummary, costSummary, failureCounts, pendingRows } from './end/summary-of.js';
+import {
+  costsBySummary,
+  costSummary,
+  failedRows,
+  failureCounts,
+  pendingRows,
+  toDoSince,
+} from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/line-text.js';
 import { readSummary, type CostSummary, type PendingRows, type Summary } from './sinks/summary-file.js';
@@ -103,15 +110,15 @@ function capOf(remembered: number | null | undefined, summary: Summary | undefin
  * The journal is newer than the last summary, but only the summary has the total of rows. For a run that was killed
  * before its first summary, only the rows in the journal count.
  */
-function rowsOf({ rows }: Totals, summary: Summary | undefined): Summary['rows'] {
+function rowsOf(totals: Totals, summary: Summary | undefined): Summary['rows'] {
+  const { rows } = totals;
   const completed = rows.get('completed') ?? 0;
-  const failed = Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
+  const failed = failedRows(rows);
   if (summary === undefined) {
     const total = [...rows.values()].reduce((sum, count) => sum + count, 0);
     return { total, completed, failed, toDo: total - completed - failed };
   }
-  const since = completed + failed - summary.rows.completed - summary.rows.failed;
-  return { total: summary.rows.total, completed, failed, toDo: Math.max(summary.rows.toDo - since, 0) };
+  return { total: summary.rows.total, completed, failed, toDo: toDoSince(summary.rows, totals) };
 }
 
 async function heldIds(journal: JournalReader): Promise<string[]> {

@@ -172,7 +172,6 @@ class Fetcher {
       ...savedOutputs(saved),
       ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked: isBookedPurchase(row) }),
     });
-    if (row.status === 'replied') this.folder.toDo--;
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
     const replied = reply === row.reply ? [] : [journal.append(reply)];
     await lastValueFrom(merge(journal.append(reopen), ...replied, journal.append(outcome)));

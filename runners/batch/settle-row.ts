@@ -98,7 +98,7 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
     return 'jobId' in settlement && row.status === 'open' && earlier === row.attempts
       ? foundAgain(folder, { ...wanted, settlement }, row)
       : freed(folder, wanted, earlier);
-  if (isSettledSo(row, settlement)) return { ...wanted, records: [], toDo: 0 };
+  if (isSettledSo(row, settlement)) return { ...wanted, records: [] };
   if (!isHeld(row)) throw await notHeld(folder, row);
   if ('jobId' in settlement) await refuseOthersJob(folder, id, settlement.jobId);
   if ('jobId' in settlement) return { ...wanted, ...polled(row, settlement.jobId, now(folder)) };
@@ -106,10 +106,9 @@ async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settl
   return { ...wanted, ...toBeSent(row, now(folder)) };
 }
 
-async function write(folder: OpenFolder, { records, toDo, ...settled }: Settled): Promise<void> {
+async function write(folder: OpenFolder, { records, ...settled }: Settled): Promise<void> {
   if (records.length === 0) return;
   await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
-  folder.toDo += toDo;
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled, records);
 }
 
@@ -157,8 +156,8 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
   if (held === undefined) throw usage(`${name} is not in doubt`);
   const cost = 'paidUsd' in settlement ? toMicroDollars(settlement.paidUsd) : undefined;
   const record = freedRecord(held, { at: now(folder), cost });
-  if (held.freed === undefined) return { ...wanted, records: [record], toDo: 0 };
-  if (held.freed.cost === record.cost) return { ...wanted, records: [], toDo: 0 };
+  if (held.freed === undefined) return { ...wanted, records: [record] };
+  if (held.freed.cost === record.cost) return { ...wanted, records: [] };
   throw usage(`${name} is not in doubt: it was settled before`);
 }
 

@@ -51,7 +51,7 @@ interface CommandEntry {
 
 const exitCodes = `
 Exit codes: 0 every row completed, 1 some failed, 2 nothing was sent, 3 ${endings[3]},
-4 no row can succeed (key, endpoint, TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace,
+4 no row left can succeed (key, endpoint, TLS), 5 --halt, 6 rows are in doubt, 69 service not reached, 70 fault of millrace,
 74 disk or journal, 75 another process holds the run, 129, 130 and 143 interrupted. Run again to continue.`;
 
 const commands: readonly CommandEntry[] = [

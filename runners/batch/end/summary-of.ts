@@ -66,6 +66,16 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
   };
 }
 
+/** The rows to do, by the last summary and a journal that is newer: after a crash it has ends that the summary lacks. */
+export function toDoSince({ completed, failed, toDo }: Summary['rows'], { rows }: Totals): number {
+  const ended = (rows.get('completed') ?? 0) + failedRows(rows);
+  return Math.max(toDo - (ended - completed - failed), 0);
+}
+
+export function failedRows(rows: Totals['rows']): number {
+  return Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
+}
+
 export function pendingRows({ rows }: Totals): PendingRows {
   const count = (status: keyof PendingRows): number => rows.get(status) ?? 0;
   return { sent: count('sent'), accepted: count('accepted'), replied: count('replied') };

@@ -58,9 +58,13 @@ export function describeInvalid({
   problems,
 }: Pick<InvalidRow, 'line' | 'row' | 'id' | 'problems'>): string[] {
   const where = `line ${line} (row ${row}${id === undefined ? '' : `, id ${quoteValue(id)}`})`;
-  return problems.map(({ column, message }) =>
-    stripControls(`${where}${column === undefined ? '' : `, column ${column}`}: ${message}`),
-  );
+  return problems.map(({ column, message }) => stripControls(`${where}${placeOf(column)}: ${message}`));
+}
+
+/** An axis is named by its option: the manifest has no such column. */
+function placeOf(column: string | undefined): string {
+  if (column === undefined) return '';
+  return column.startsWith('--each ') ? `, ${column}` : `, column ${column}`;
 }
 
 /** The same for a problem of many rows: the first row in full, and the line numbers of the next ones. */

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
+import { formatMoney, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords, Journal } from '../journal/journal.js';
 import {
   isSettledByHand,
@@ -14,8 +14,6 @@ import { goingOnWith, unknownOutcome } from '../row/left-rows.js';
 /** The records that a settlement writes. */
 export interface Written {
   readonly records: readonly JournalRecord[];
-  /** The change in the number of rows to do. */
-  readonly toDo: -1 | 0 | 1;
 }
 
 /** Records that the request was accepted: the next start polls its job. */
@@ -26,8 +24,8 @@ export function polled(row: RowRecords, jobId: string, at: number): Written {
       `what row ${JSON.stringify(row.id)} sent is not known: it cannot be polled`,
     );
   const accepted: JournalRecord = { k: 'accepted', at, id: row.id, jobId };
-  if (row.status === 'sent') return { records: [accepted], toDo: 0 };
-  return { records: [accepted, reopened(row, 'poll', at)], toDo: 1 };
+  if (row.status === 'sent') return { records: [accepted] };
+  return { records: [accepted, reopened(row, 'poll', at)] };
 }
 
 /**
@@ -40,7 +38,7 @@ export function polledAgain(
   { jobId, at }: { readonly jobId: string; readonly at: number },
 ): Written {
   const { records } = goingOnWith(row, { jobId, at });
-  return { records: [...records, freedRecord(held, { at, cost: undefined })], toDo: 0 };
+  return { records: [...records, freedRecord(held, { at, cost: undefined })] };
 }
 
 /** Records that the request was never sent: the next start sends the row. */
@@ -48,16 +46,16 @@ export function toBeSent(row: RowRecords, at: number): Written {
   const { id } = row;
   if (row.status === 'sent') {
     const refused = { k: 'refused', at, id, why: 'settled by hand: it was never sent' } as const;
-    return { records: [refused], toDo: 0 };
+    return { records: [refused] };
   }
-  return { records: [reopened(row, 'buy', at)], toDo: 1 };
+  return { records: [reopened(row, 'buy', at)] };
 }
 
 /** Records that the job ran and its result is gone: the row ends as `expired`, with its cost known. */
 export function givenUp(row: RowRecords, paidUsd: number, at: number): Written {
   const outcome = paidOutcome(row, paidUsd, at);
   const before = row.status === 'sent' ? [] : [reopened(row, 'poll', at)];
-  return { records: [...before, outcome], toDo: row.status === 'sent' ? -1 : 0 };
+  return { records: [...before, outcome] };
 }
 
 function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecord {
@@ -65,7 +63,7 @@ function paidOutcome(row: RowRecords, paidUsd: number, at: number): OutcomeRecor
   // A job that a person assigned to the row and took back does not belong to it.
   const jobId = status === 'sent' ? row.jobId : (outcome?.purchase?.jobId ?? jobOf(outcome));
   const lost = outcome?.status === 'failed' ? outcome.row : undefined;
-  const message = `settled by hand: it was accepted and cost $${paidUsd}, and its result is given up`;
+  const message = `settled by hand: it was accepted and cost ${formatMoney(toMicroDollars(paidUsd))}, and its result is given up`;
   return failedRecord(id, rowError({ code: 'expired', paid: 'yes', message }), {
     at,
     cost: toMicroDollars(paidUsd),
@@ -110,7 +108,7 @@ export async function undone(
     throw usage(`${name} was not settled, or has continued since: nothing can be taken back`);
   const held = heldOutcome(row, at);
   if (held === undefined) throw usage(`${name}: what was held for it is not known any more`);
-  return { records: [held], toDo: -1 };
+  return { records: [held] };
 }
 
 async function lastRecord(journal: Pick<Journal, 'records'>, id: string): Promise<JournalRecord | undefined> {

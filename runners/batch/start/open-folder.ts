@@ -12,7 +12,14 @@ import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
-import { costsBySummary, costSummary, failureCounts, pendingOf } from '../end/summary-of.js';
+import {
+  costsBySummary,
+  costSummary,
+  failedRows,
+  failureCounts,
+  pendingOf,
+  toDoSince,
+} from '../end/summary-of.js';
 
 /** Options for opening a run's folder without a manifest. */
 export interface FolderOptions {
@@ -33,8 +40,6 @@ export interface OpenFolder {
   readonly scheduler: SchedulerLike;
   readonly journal: JournalWriter;
   readonly projections: Projections;
-  /** By how much the number of rows to do has changed. */
-  toDo: number;
 }
 
 /**
@@ -78,7 +83,7 @@ async function inJournal<T>(
   const projections = await Projections.open({ disk, folder: out, journal, covered: earlier?.covers });
   try {
     const writer = new JournalWriter(journal);
-    const folder = { out, disk, scheduler, journal: writer, projections, toDo: 0 };
+    const folder = { out, disk, scheduler, journal: writer, projections };
     const result = await work(folder);
     await projections.catchUp();
     const covers = await projections.sync();
@@ -91,12 +96,12 @@ async function inJournal<T>(
 }
 
 /** The last start's summary with the current numbers. */
-function updated(summary: Summary, { journal, toDo }: OpenFolder): Summary {
+function updated(summary: Summary, { journal }: OpenFolder): Summary {
   const totals = journal.tally.totals();
   const failures = failureCounts(totals.rows);
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const failed = failedRows(totals.rows);
   const completed = totals.rows.get('completed') ?? 0;
-  const rows = { ...summary.rows, completed, failed, toDo: Math.max(summary.rows.toDo + toDo, 0) };
+  const rows = { ...summary.rows, completed, failed, toDo: toDoSince(summary.rows, totals) };
   const { drift, cap } = summary.cost;
   const cost = {
     ...costSummary(totals),

@@ -1,10 +1,10 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { peekJournal, type RowRecords } from '../../batch/internal.js';
+import { isFree, peekJournal, type RowRecords, whoHolds } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
-import { commandsForRows, manifestsOf } from '../start/what-is-left.js';
+import { commandsForRows, databaseOfFolder, manifestsOf } from '../start/what-is-left.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 
@@ -15,6 +15,8 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
   const [first] = held;
+  const unanswered = await unansweredText(folder, name);
+  if (first === undefined && unanswered.length > 0) return [`${name}: no row is in doubt yet`, ...unanswered];
   if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
@@ -28,6 +30,28 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
       ? waysOfRehearsal(ways)
       : waysToSettle(ways, await serviceWords(folder, command?.options ?? [], io))),
     ...(await againText(folder, held, command)),
+    ...unanswered,
+  ];
+}
+
+/** Rows that a start without an end has sent. Only the next start puts them in doubt, and only it may find workers that have them. */
+async function unansweredText(folder: string, name: string): Promise<string[]> {
+  const isAtWork =
+    (await whoHolds(nodeDisk, folder)) !== undefined ||
+    (await databaseOfFolder(folder, undefined)) !== undefined;
+  if (isAtWork) return [];
+  const ids: string[] = [];
+  let count = 0;
+  for await (const { id, intent } of (await peekJournal(nodeDisk, folder))?.rowsIn(['sent']) ?? []) {
+    if (intent === undefined || isFree({ intent })) continue;
+    if (++count <= shown) ids.push(id);
+  }
+  if (count === 0) return [];
+  const more = count > ids.length ? `, … and ${countOf(count - ids.length, 'more', 'more')}` : '';
+  return [
+    `${countOf(count, 'row was', 'rows were')} sent and not answered before the last start ended: ${ids.map((id) => plainText(id, 60)).join(', ')}${more}`,
+    `  in doubt from the next start on, which does not send ${count === 1 ? 'it' : 'them'} again; to settle one now, name it:`,
+    `    ${shellWords('millrace', 'settle', name, ids[0] ?? '', '--not-sent')}`,
   ];
 }
 

@@ -19,7 +19,7 @@ import { commandOptions } from '../options/parse-options.js';
 import { readApiKey, serviceSettings } from '../service/service-settings.js';
 import { pickTransport } from '../service/open-target.js';
 import { DatabaseError } from '../../distributed/database/database-error.js';
-import { plainText, formatCount } from '../messages/plain-text.js';
+import { countOf, plainText } from '../messages/plain-text.js';
 import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
 
 type WorkerFlags = OptionsOf<'worker'>;
@@ -146,5 +146,5 @@ function calledAt(listen: WorkerFlags['webhookListen']): string {
 }
 
 function progressText({ submitted, ended }: { submitted: number; ended: number }): string {
-  return `${formatCount(submitted)} submitted, ${formatCount(ended)} ended`;
+  return `${countOf(submitted, 'request')} sent, ${countOf(ended, 'row')} ended`;
 }

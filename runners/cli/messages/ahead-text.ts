@@ -62,7 +62,7 @@ const boughtShown = 5;
 function boughtText({ bought }: Ahead): string[] {
   if (bought === undefined) return [];
   const { rows, cost, first, elsewhere } = bought;
-  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; each is bought again: ${priceText(cost)}`;
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; ${rows === 1 ? 'it' : 'each'} is bought again: ${priceText(cost)}`;
   const goOn = elsewhere && `To continue the run that was begun, name its folder: ${outOf(elsewhere)}`;
   if (goOn !== undefined) return fact('bought', plainText(`${what}. ${goOn}`, 2000));
   return fact(

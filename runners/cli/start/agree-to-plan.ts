@@ -179,7 +179,7 @@ export async function confirmRedo(
   throw new UsageError(
     [
       ...describeOutdated(outdated).map((line) => plainText(line)),
-      `${outdatedRows(outdated)}. It asks about them, and it cannot ask here: ${whyNot(io)}`,
+      `${outdatedRows(outdated)}. ${asksAbout(outdated.rows, io)}`,
     ],
     'save the redo manifest from a new report, or buy them with --yes; nothing was sent',
   );
@@ -203,9 +203,13 @@ function boughtAlready(
   const instead =
     elsewhere === undefined ? 'give the rows their earlier ids' : `continue there with ${outOf(elsewhere)}`;
   return new UsageError(
-    [plainText(`${what}. It asks about them, and it cannot ask here: ${whyNot(io)}`, 2000)],
+    [plainText(`${what}. ${asksAbout(rows, io)}`, 2000)],
     `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,
   );
+}
+
+function asksAbout(rows: number, io: Pick<CliIo, 'stdin' | 'stderr'>): string {
+  return `A start asks before it buys ${rows === 1 ? 'it' : 'them'} again, and it cannot ask here: ${whyNot(io)}`;
 }
 
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {

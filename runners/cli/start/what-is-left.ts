@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { peekJournal, type RowRecords, type Summary } from '../../batch/internal.js';
 import { forEarlierRows, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
+import { reservedPrices, type EditPrices } from '../../report/messages/edit-prices.js';
 import { ofEarlierManifest } from '../../report/messages/what-to-do.js';
 import type { ManifestAt } from '../../report/survey/run-story.js';
-import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
 import type { CliIo } from '../io/cli-io.js';
 import { earlierAttemptsText, failureText, toGoText } from '../messages/outcome-text.js';
@@ -33,16 +34,17 @@ export async function whatIsLeft(
 ): Promise<string[]> {
   const { failureGroups } = await import('../../report/survey/survey-rows.js');
   const manifestAt = command.others && (await manifestsOf(folder));
-  const known = Object.entries({ ...prices, ...priceTable?.reported });
-  const micros: Record<string, MicroDollars> = Object.fromEntries(
-    known.map(([resolution, usd]) => [resolution, toMicroDollars(usd)]),
-  );
+  const known = reservedPrices(inMicros(prices), inMicros(priceTable?.reported));
   return [
-    ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, micros),
+    ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, known),
     ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
     ...(manifestAt === undefined ? [] : await earlierToGoText(folder, command, manifestAt)),
   ];
+}
+
+function inMicros(prices: Readonly<Record<string, number>> = {}): EditPrices {
+  return Object.fromEntries(Object.entries(prices).map(([label, usd]) => [label, toMicroDollars(usd)]));
 }
 
 /** Rows that were sent with an earlier manifest, and wait to be sent again: a start with the last one does not know them. */

@@ -1,4 +1,5 @@
 import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
+import { editLabel } from './edit-prices.js';
 
 /** The limit of separate causes; further ones are counted together, because a long list helps nobody and takes memory. */
 const maxGroups = 200;
@@ -20,6 +21,8 @@ export interface RowFailure {
   readonly manifest?: string | undefined;
   /** For an edit: it decides the price of sending the row again. */
   readonly resolution?: string | undefined;
+  /** Its endpoint, which may have a price of its own. */
+  readonly endpoint?: string | undefined;
 }
 
 /** Rows of one manifest that failed for the same cause. */
@@ -39,8 +42,8 @@ export interface FailureGroup {
   /** When the first and the last of them failed, ms since the epoch. */
   readonly firstAt?: number;
   readonly lastAt?: number;
-  /** How many of them are edits at each resolution. */
-  readonly resolutions: ReadonlyMap<string, number>;
+  /** How many of them are edits, by the label of their price. */
+  readonly edits: ReadonlyMap<string, number>;
 }
 
 interface FailureGroups {
@@ -54,7 +57,7 @@ interface FailureGroups {
 
 type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
   ids: string[];
-  resolutions: Map<string, number>;
+  edits: Map<string, number>;
 };
 
 /** Groups failures as they arrive: by manifest, code, HTTP status, and message without the parts that differ from row to row. */
@@ -80,7 +83,7 @@ export function groupFailures(): FailureGroups {
         wording: isFull ? 'various causes' : wording,
         count: 0,
         ids: [],
-        resolutions: new Map(),
+        edits: new Map(),
       });
       add(group, failure);
       return place;
@@ -104,15 +107,16 @@ function rememberedCauses(): (message: string, id: string, jobId?: string) => st
   };
 }
 
-function add(group: Growing, { id, at, resolution }: RowFailure): void {
+function add(group: Growing, { id, at, endpoint = '', resolution }: RowFailure): void {
   group.count += 1;
   if (group.ids.length < idsKept) group.ids.push(id);
   if (at !== undefined && at > 0) {
     group.firstAt = Math.min(group.firstAt ?? at, at);
     group.lastAt = Math.max(group.lastAt ?? at, at);
   }
-  if (resolution !== undefined)
-    group.resolutions.set(resolution, (group.resolutions.get(resolution) ?? 0) + 1);
+  if (resolution === undefined) return;
+  const label = editLabel(endpoint, resolution);
+  group.edits.set(label, (group.edits.get(label) ?? 0) + 1);
 }
 
 const shortestId = 3;

@@ -3,6 +3,7 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { RunEnd } from '../../batch/stop/worst-end.js';
+import { editPrice, type EditPrices } from './edit-prices.js';
 import { elsewhere, helpFor, type Way } from './failure-help.js';
 import { countOf } from './format-amounts.js';
 import type { FailureGroup } from './group-failures.js';
@@ -33,11 +34,7 @@ export interface ToDo {
  * What to do about the rows of each group. The terminal and the report use the same words. A command is for all rows of a
  * manifest with a code, so its price is for all of them.
  */
-export function whatToDo(
-  groups: readonly FailureGroup[],
-  run: RunCommand,
-  prices: Readonly<Record<string, MicroDollars>>,
-): ToDo[] {
+export function whatToDo(groups: readonly FailureGroup[], run: RunCommand, prices: EditPrices): ToDo[] {
   return groups.map((group) => {
     const [noun, advice, way = 'run'] = helpFor(group, run);
     const command = commandOf(way, group.code, forRowsOf(run, group.manifest));
@@ -142,7 +139,7 @@ function costOf(
   ofCode: readonly FailureGroup[],
   way: Way,
   { isRehearsal }: RunCommand,
-  prices: Readonly<Record<string, MicroDollars>>,
+  prices: EditPrices,
 ): string {
   if (isRehearsal) return 'Rehearsal, nothing spent.';
   const price = priceOf([group], prices);
@@ -163,16 +160,13 @@ function costOf(
 }
 
 /** `undefined` if a row has no known price. */
-function priceOf(
-  groups: readonly FailureGroup[],
-  prices: Readonly<Record<string, MicroDollars>>,
-): MicroDollars | undefined {
+function priceOf(groups: readonly FailureGroup[], prices: EditPrices): MicroDollars | undefined {
   let sum = 0;
-  for (const { count, resolutions } of groups) {
+  for (const { count, edits } of groups) {
     let rows = 0;
-    for (const [resolution, many] of resolutions) {
+    for (const [label, many] of edits) {
       rows += many;
-      sum += many * (prices[resolution] ?? NaN);
+      sum += many * (editPrice(prices, label) ?? NaN);
     }
     if (rows !== count) return undefined;
   }

@@ -234,6 +234,7 @@ function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestA
     at,
     manifest: manifestAt(at),
     resolution: facts['kind'] === 'edit' ? textOr(failure['resolution']) || '1k' : undefined,
+    endpoint: textOr(facts['endpoint']),
   };
 }
 

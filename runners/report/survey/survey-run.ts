@@ -8,6 +8,7 @@ import type { Place } from '../read/read-places.js';
 import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
 import { ObjectScanner } from '../read/object-scanner.js';
 import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
+import { reservedPrices } from '../messages/edit-prices.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
 import {
@@ -148,17 +149,15 @@ function reachedCaps(summary: JsonObject): ReachedCap[] {
 }
 
 /** The prices that the next start reserves: from the run's table, or else the service's list, or the highest reported one. */
-function pricesOf(summary: JsonObject, rows: RowSurvey): Record<string, MicroDollars> {
+function pricesOf(summary: JsonObject, rows: RowSurvey): Readonly<Record<string, MicroDollars>> {
   const table = isObject(summary['priceTable']) ? summary['priceTable'] : {};
   const inMicros = (prices: Iterable<readonly [string, number]>) =>
-    [...prices].map(([resolution, usd]) => [resolution, toMicroDollars(usd)] as const);
-  const prices: Record<string, number> = {
-    ...imageEditPrices,
-    ...Object.fromEntries(inMicros(numbersIn(summary['prices']))),
-  };
-  for (const [resolution, price] of inMicros([...rows.pricesSeen, ...numbersIn(table['reported'])]))
-    prices[resolution] = Math.max(price, prices[resolution] ?? 0);
-  return prices;
+    Object.fromEntries([...prices].map(([label, usd]) => [label, toMicroDollars(usd)]));
+  const listed = { ...imageEditPrices, ...inMicros(numbersIn(summary['prices'])) };
+  return reservedPrices(
+    reservedPrices(listed, inMicros(rows.pricesSeen)),
+    inMicros(numbersIn(table['reported'])),
+  );
 }
 
 function numbersIn(value: unknown): [string, number][] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settleRow, settleRows, type Settlement } from '../../../runners/batch/settle-row.js';
-import { runBatch } from '../../../runners/batch/run-batch.js';
+import { runBatch, type RunEvent } from '../../../runners/batch/run-batch.js';
 import { readStatus } from '../../../runners/batch/read-status.js';
 import { edit } from '../../support/manifest-rows.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
@@ -38,6 +38,24 @@ describe('settleRow', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
     expect(run.lines('results.jsonl').map(({ id, jobId }) => [id, jobId])).toContainEqual(['a', 'job-a-1']);
     expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
+  });
+
+  it('after a crash: counts the rows that ended since the last summary as ended', async () => {
+    const run = paperRun();
+    run.manifest(['a', 'b', 'c', 'd', 'e'].map((id) => edit(id)));
+    const crashing = run.disk;
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.id === 'd' && event.event.type === 'submitting' && !crashing.crashed)
+        run.disk = crashing.handOver();
+    };
+    await run.follow(runBatch(run.options({ concurrency: 1 })), watch);
+    expect(JSON.parse(run.text('summary.json'))).toMatchObject({ rows: { completed: 0, toDo: 5 } });
+    const { rows, pending } = await readStatus('/job/out', { disk: run.disk });
+    expect(rows).toEqual({ total: 5, completed: 1, failed: 0, toDo: 4 });
+    expect(pending.sent).toBe(1);
+    const { id } = run.lines('journal.jsonl').findLast(({ k }) => k === 'intent')!;
+    expect((await settle(run, String(id), { notSent: true }))?.rows).toEqual(rows);
+    expect((await readStatus('/job/out', { disk: run.disk })).rows).toEqual(rows);
   });
 
   it('with the job id of another row: refused, its result would stand for both', async () => {

@@ -1,4 +1,5 @@
 import type { PageData, PageRow } from '../../page-data.js';
+import { editLabel, editPrice } from '../../messages/edit-prices.js';
 import { promptOf } from '../rows/row-store.js';
 import { openKeeper, readRejections } from './keep-reviews.js';
 import type { Review, Verdict } from './redo-manifest.js';
@@ -139,7 +140,12 @@ export function priceOf(
   prices: PageData['prices'],
 ): number | null {
   if (row.kind !== 'edit') return row.cost ?? null;
-  return prices[resolution ?? resolutionOf(row) ?? '1k'] ?? null;
+  const endpoint = row.cells?.['endpoint'];
+  const label = editLabel(
+    typeof endpoint === 'string' ? endpoint : '',
+    resolution ?? resolutionOf(row) ?? '1k',
+  );
+  return editPrice(prices, label) ?? null;
 }
 
 function purchaseOf(row: PageRow): string {

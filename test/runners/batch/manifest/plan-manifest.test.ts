@@ -71,6 +71,15 @@ describe('planManifest', () => {
     ]);
   });
 
+  it('names an axis that nothing depends on by its option, not as a column', async () => {
+    const { firstInvalid } = await plan(`id,images,prompt\na,${url},x\n`, {
+      each: { style: ['oil', 'ink'] },
+    });
+    expect(firstInvalid.flatMap(describeInvalid)[0]).toContain(
+      'line 2 (row 1, id "a.style-oil"), --each style: nothing',
+    );
+  });
+
   it('keeps the first 20 invalid rows and counts the others', async () => {
     const { invalid, firstInvalid } = await plan(`images,prompt\n${',x\n'.repeat(50)}`);
     expect([invalid, firstInvalid.length, firstInvalid[19]?.line]).toEqual([50, 20, 21]);

@@ -218,6 +218,25 @@ describe('millrace settle', () => {
     });
   });
 
+  it('names the rows that a killed start has sent, which no start has put in doubt yet', async () => {
+    const records = await work.lines('rows.out/journal.jsonl');
+    const sent = records.slice(0, records.findIndex(({ k }) => k === 'intent') + 1);
+    await work.write(
+      'killed.out/journal.jsonl',
+      sent.map((record) => JSON.stringify(record)),
+    );
+    const { code, stdout } = await work.call('settle', 'killed.out');
+    expect(stdout).toBe(
+      [
+        'killed.out: no row is in doubt yet',
+        '1 row was sent and not answered before the last start ended: j0',
+        '  in doubt from the next start on, which does not send it again; to settle one now, name it:',
+        '    millrace settle killed.out j0 --not-sent\n',
+      ].join('\n'),
+    );
+    expect(code).toBe(0);
+  });
+
   it('takes several ids', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(3));

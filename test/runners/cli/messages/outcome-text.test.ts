@@ -107,7 +107,7 @@ describe('failureText', () => {
     wording: message,
     ids,
     paid: failureCodes[code].paid,
-    resolutions: new Map([['1k', count]]),
+    edits: new Map([['1k', count]]),
   });
 
   it('names each cause, some ids, what it costs, what to do, and the command', () => {

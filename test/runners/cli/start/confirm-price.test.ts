@@ -95,7 +95,7 @@ describe('confirmSame', () => {
     const ahead = { same: none, bought: { ...rows, elsewhere: ['/job/first run', '/job/two'] } };
     await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toMatchObject({
       problems: [
-        '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). It asks about them, and it cannot ask here: stdin and stderr are not terminals',
+        '2 rows ask for what was bought already, in /job/first run and 1 other folder ($0.35). A start asks before it buys them again, and it cannot ask here: stdin and stderr are not terminals',
       ],
       hint: "continue there with --out '/job/first run', or buy them again with --yes; nothing was sent",
     });

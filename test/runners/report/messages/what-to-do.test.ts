@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
+import { reservedPrices } from '../../../../runners/report/messages/edit-prices.js';
 import { groupFailures, type FailureGroup } from '../../../../runners/report/messages/group-failures.js';
 import type { RunCommand } from '../../../../runners/report/messages/run-again.js';
 import { toGoOn, whatToDo, type ToDo } from '../../../../runners/report/messages/what-to-do.js';
@@ -67,9 +68,20 @@ it('tells the price of the command by the prices of the run', () => {
   expect(toDoOf('job-failed', run, {}).cost).toBe('Not charged.');
 });
 
+it('prices rows by their endpoint, where it has prices of its own or has reported a higher one', () => {
+  const groups = groupFailures();
+  for (const endpoint of ['cheap', 'dear', 'plain'])
+    groups.take({ id: endpoint, code: 'job-failed', message: 'boom', resolution: '1k', endpoint });
+  const known = reservedPrices(
+    { ...prices, 'cheap at 1k': 20_000 },
+    { 'dear at 1k': 100_000, 'plain at 1k': 80_000 },
+  );
+  expect(whatToDo(groups.list(), run, known)[0]?.cost).toBe('Not charged; sending them again costs $0.2075.');
+});
+
 it('speaks of a single row in the singular', () => {
   const one = (code: FailureCode) =>
-    whatToDo([{ ...groupOf(code), count: 1, resolutions: new Map([['1k', 1]]) }], run, prices)[0];
+    whatToDo([{ ...groupOf(code), count: 1, edits: new Map([['1k', 1]]) }], run, prices)[0];
   expect(one('job-failed')?.cost).toBe('Not charged; sending it again costs $0.0875.');
   expect(one('download')?.advice).toMatch(/^The download failed\. Download it by /);
 });
