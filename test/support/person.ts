@@ -55,6 +55,8 @@ export interface PersonsWorld {
     options: RunBatchOptions,
     watch: (event: RunEvent, kill: () => void) => void,
   ): Promise<PaperEnd | undefined>;
+  /** Rows of the run are in a database: only a start that has it may continue them. */
+  readonly isElsewhere?: boolean;
   /** Ends all processes. Returns what was wrong with others than the run's own. */
   end?(): string[];
 }
@@ -139,6 +141,7 @@ class Person {
   }
 
   private async settleSome(): Promise<void> {
+    if (this.world.isElsewhere === true) return;
     const lines = this.run.lines('failures.jsonl') as unknown as FailureLine[];
     for (const { id, prompt, error } of lines)
       if (error.code === 'unknown' && this.random() < 0.6) await this.settle(id, prompt);
