@@ -11,6 +11,7 @@ const longest = [
   'runners/cli/commands/run-exit-codes',
   'runners/cli/commands/run',
   'runners/distributed/collector/run-distributed',
+  'runners/distributed/collector/damaged-tables',
   'runners/distributed/worker/database-away',
   'runners/cli/commands/run-stopping',
   'runners/cli/commands/settle',

@@ -34,7 +34,7 @@ export const long = [
   'test/runners/report/watch/watch-run.test.ts',
   'test/runners/cli/commands/{watch-live,run-stopping,run-terminal,matrix-of-a-person,{value-caps,webhooks}-killed}.test.ts',
   'test/runners/distributed/callbacks/*.test.ts',
-  'test/runners/distributed/collector/{run-distributed,collector-options,expired-jobs,money-apart,saved-files,silent-worker}.test.ts',
+  'test/runners/distributed/collector/{run-distributed,collector-options,damaged-tables,expired-jobs,money-apart,saved-files,silent-worker}.test.ts',
   'test/runners/distributed/worker/{database-away,dead-workers,shared-limits}.test.ts',
   'test/runners/distributed/embedded/*.test.ts',
   'test/runners/distributed/journal-of-run.test.ts',

@@ -24,10 +24,10 @@ export function parseJson(text: string, cutAt: number, hasExactNumbers = false):
   }
 }
 
-/** Texts without it have no number that becomes another one. */
+/** A text without a match has no number that would become another one. */
 const mayLoseDigits = /\d{16}|\d[eE]\+?\d{3}/;
 
-/** A JSON text with each number that would become another one as a string; `undefined` if there is none. */
+/** A valid JSON text with each number that would become another one as a string; `undefined` if there is none. */
 function withExactNumbers(text: string): string | undefined {
   const parts: string[] = [];
   const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -50,7 +50,7 @@ function withExactNumbers(text: string): string | undefined {
 
 /** Whether JSON.parse makes another number of this one: a whole number that loses digits, or one that is too large. */
 export function losesDigits(number: string): boolean {
-  if (!/^-?[1-9]\d{15,}$/.test(number)) return number !== '' && !Number.isFinite(Number(number));
+  if (!/^-?[1-9]\d{15,}$/.test(number)) return !Number.isFinite(Number(number));
   const value = Number(number);
   return String(value) !== number && (!Number.isFinite(value) || BigInt(number) !== BigInt(value));
 }

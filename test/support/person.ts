@@ -55,6 +55,8 @@ export interface PersonsWorld {
     options: RunBatchOptions,
     watch: (event: RunEvent, kill: () => void) => void,
   ): Promise<PaperEnd | undefined>;
+  /** Rows of the run are in a database: only a start that has it may continue them. */
+  readonly isElsewhere?: boolean;
   /** Ends all processes. Returns what was wrong with others than the run's own. */
   end?(): string[];
 }
@@ -140,6 +142,7 @@ class Person {
   }
 
   private async settleSome(): Promise<void> {
+    if (this.world.isElsewhere === true) return;
     const lines = this.run.lines('failures.jsonl') as unknown as FailureLine[];
     // Workers may have rows of a start that was killed: nothing can be settled until the next one has taken them back.
     if (this.run.text('distributed.json').includes('"isOpen":true')) return;

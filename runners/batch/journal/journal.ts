@@ -116,6 +116,11 @@ export interface Recovered {
    * false.
    */
   readonly mustHold: (id: string, row: number) => boolean;
+  /**
+   * Rows in doubt that the last start would have sent again, but it died before. Only in a run over a database: there such rows
+   * wait until no other row is left.
+   */
+  readonly leftUnknown?: ReadonlySet<string> | undefined;
 }
 
 /** The path of the journal in a run's folder. */

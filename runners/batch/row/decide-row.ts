@@ -14,6 +14,16 @@ export interface ManifestRules {
   readonly changed: 'keep' | 'redo';
   /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
   readonly mustHold?: (id: string, row: number) => boolean;
+  /** See `Recovered.leftUnknown`. @defaultValue no rows */
+  readonly leftUnknown?: ReadonlySet<string> | undefined;
+}
+
+/** The rules of a start, before it changes anything. */
+export function rulesOf(
+  { retry, changed }: Pick<ManifestRules, 'retry' | 'changed'>,
+  { mustHold, leftUnknown }: Pick<ManifestRules, 'mustHold' | 'leftUnknown'>,
+): ManifestRules {
+  return { retry, changed, mustHold, leftUnknown };
 }
 
 /**
@@ -57,7 +67,9 @@ function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): b
   const status = state?.status ?? 'open';
   if (status === 'invalid-row') return true;
   if (!isEnd(status) || status === 'completed' || isTakenFromJournal(status)) return false;
-  return rules.retry.has(status) && state?.isReplaced(row.hash) !== true;
+  const isWanted =
+    rules.retry.has(status) || (status === 'unknown' && rules.leftUnknown?.has(row.id) === true);
+  return isWanted && state?.isReplaced(row.hash) !== true;
 }
 
 /** The job or picture is known, so the row continues from the journal and not from the manifest. */

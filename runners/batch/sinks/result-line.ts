@@ -1,6 +1,7 @@
 import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import type { OutputFile, ReplyRecord, SavedImage } from '../journal/record.js';
+import { ownPrefix } from '../manifest/columns/failure-columns.js';
 import type { RowKind, RowRequest } from '../manifest/manifest-row.js';
 import {
   editFieldNames,
@@ -134,7 +135,7 @@ export function resultSheetRow(line: ResultLine): SheetRow {
 
 /** A user's column whose name is taken is called `columns.<name>`. */
 export function ownColumn(name: string): string {
-  return reserved.has(name) ? `columns.${name}` : name;
+  return reserved.has(name) ? ownPrefix + name : name;
 }
 
 function sentCells(kind: ResultLine['kind'], request: ResultLine['request']): SheetRow {

@@ -9,7 +9,7 @@ import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
 import { rowPrice } from '../ledger/price-book.js';
 import { asSelected, isPolledOnceMore, isDoubled, isRetried } from '../row/left-rows.js';
-import { decideRow } from '../row/decide-row.js';
+import { decideRow, rulesOf } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import { KnownIds } from '../tasks/known-ids.js';
 import type { ReopenedRows } from '../context/run.js';
@@ -111,7 +111,7 @@ async function reopenSent(
   const costBy = costByInForce(options, journal.journal.recovered.costBy);
   const fitting = rowsUnderCaps(ahead.cap, costBy, journal.journal.recovered);
   const { recovered } = journal.journal;
-  const rules = { ...options, mustHold: recovered.mustHold };
+  const rules = rulesOf(options, recovered);
   const select = new SelectRows(options);
   const read = () => readRows(options.disk, options.manifest, new KnownIds(recovered.rows));
   for await (const item of byPriority(plan.priorities, read)) {

@@ -80,7 +80,7 @@ export async function feedTasks(
   run.stops.stop(unpaid);
 }
 
-/** The tasks, with `undefined` where rows that arrive make a pause: those that are there do not wait for more. */
+/** The tasks, with `undefined` where no row has arrived for a while: those that are there do not wait for more. */
 async function* withPauses(
   tasks: AsyncIterable<Task> | Iterable<RowTask>,
   { options: { manifest, scheduler } }: Run,
@@ -90,13 +90,21 @@ async function* withPauses(
     return;
   }
   const iterator = tasks[Symbol.asyncIterator]() as AsyncIterator<Task, undefined>;
-  for (;;) {
-    const next = iterator.next();
-    const paused = merge(from(next).pipe(map(() => false)), timer(pauseMs, scheduler).pipe(map(() => true)));
-    if (await firstValueFrom(paused)) yield undefined;
-    const { done, value } = await next;
-    if (done === true) return;
-    yield value;
+  try {
+    for (;;) {
+      const next = iterator.next();
+      const paused = merge(
+        from(next).pipe(map(() => false)),
+        timer(pauseMs, scheduler).pipe(map(() => true)),
+      );
+      if (await firstValueFrom(paused)) yield undefined;
+      const { done, value } = await next;
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    // Not awaited: it would wait for a row that may never arrive.
+    void iterator.return?.().catch(() => undefined);
   }
 }
 

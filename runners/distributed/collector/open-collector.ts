@@ -16,7 +16,7 @@ import {
 } from '../database/database-error.js';
 import { findRun, makeRun } from '../table/runs.js';
 import { holdFed } from './copy-behind.js';
-import { openWithAllRecords, recallRows } from './open-with-all-records.js';
+import { openWithAllRecords, recallRows, rowsLeftUnknown, sendsAgain } from './open-with-all-records.js';
 import {
   keepingNote,
   newRunNote,
@@ -37,15 +37,7 @@ export interface Collector extends NoteKeeper {
 
 export type CollectorOptions = Pick<
   RunBatchOptions,
-  | 'disk'
-  | 'repair'
-  | 'scheduler'
-  | 'costBy'
-  | 'maxCostByUsd'
-  | 'onUnknown'
-  | 'maxCostPerDayUsd'
-  | 'only'
-  | 'limit'
+  'disk' | 'repair' | 'scheduler' | 'costBy' | 'maxCostByUsd' | 'onUnknown' | 'maxCostPerDayUsd'
 > & {
   readonly warn?: (message: string) => void;
   readonly stop?: Observable<unknown>;
@@ -83,23 +75,19 @@ export async function openCollector(
     // Written before the journal names the run; otherwise the note would look lost.
     if (known !== found) await keeper.keepNote({});
     const start = run === undefined ? 0 : await recallRows({ database, run, scheduler, warn, stop });
-    const sendsAgain = first.isOpen && isSentAgain(options);
-    const parts = { out, database, start, scheduler, repair, keeper, sendsAgain, open: read };
-    const journal = run === undefined ? await read() : await openWithAllRecords({ ...parts, run });
+    const journal =
+      run === undefined
+        ? await read()
+        : await openWithAllRecords({ out, database, run, start, scheduler, repair, keeper, open: read });
+    const leftUnknown = sendsAgain(options) ? await rowsLeftUnknown(journal) : undefined;
     const { key } = keeper.note();
     const started = { key, database: database.shown };
-    return { journal: journalOf(journal, database, started), database, start, ...keeper };
+    return { journal: journalOf(journal, database, started, leftUnknown), database, start, ...keeper };
   } catch (error) {
     await opened?.close().catch(() => undefined);
     await database.close();
     throw explained(error, database.shown);
   }
-}
-
-/** Whether this start takes up all rows, and sends those again that may have been accepted, under a cap that runs share. */
-function isSentAgain({ onUnknown, maxCostPerDayUsd, only, limit }: CollectorOptions): boolean {
-  const isForAll = only === undefined && limit === undefined;
-  return isForAll && onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
 }
 
 function explained(error: unknown, shown: string): unknown {
@@ -125,11 +113,16 @@ async function noteOf(
 }
 
 /** The journal of the run. Each start that it records names the run and the database. Closing it also closes the database. */
-function journalOf(journal: Journal, connected: ConnectedDatabase, database: DatabaseOfStart): Journal {
+function journalOf(
+  journal: Journal,
+  connected: ConnectedDatabase,
+  database: DatabaseOfStart,
+  leftUnknown: ReadonlySet<string> | undefined,
+): Journal {
   const noted = (record: JournalRecord): JournalRecord =>
     record.k === 'start' ? { ...record, settings: { ...record.settings, database } } : record;
   return {
-    recovered: journal.recovered,
+    recovered: { ...journal.recovered, leftUnknown },
     append: (record) => journal.append(noted(record)),
     records: (after) => journal.records(after),
     rowsIn: (statuses) => journal.rowsIn(statuses),

@@ -69,10 +69,6 @@ interface OpeningParts extends Pick<RecallParts, 'database' | 'run' | 'scheduler
   readonly keeper: NoteKeeper;
   /** Repairs a journal that has lost records. */
   readonly repair: boolean;
-  /**
-   * Sends a row again that an earlier start would have sent again, because its request may have been accepted: it died before.
-   */
-  readonly sendsAgain: boolean;
   /** Opens the journal with the records that it has at that time. */
   readonly open: () => Promise<Journal>;
 }
@@ -91,10 +87,9 @@ export async function openWithAllRecords(parts: OpeningParts): Promise<Journal> 
   await withdrawRows(database, run, start);
   await keeper.keepNote({ ...position, ...(isOther && { named: 0 }) });
   if (hasAppended) journal = await reopen();
-  for (const recordsFor of [namedRecords, againRecords]) {
-    const records = await recordsFor(parts, journal, scheduler.now());
-    if (records.length === 0) continue;
-    await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+  const named = await namedRecords(parts, journal, scheduler.now());
+  if (named.length > 0) {
+    await lastValueFrom(merge(...named.map((record) => journal.append(record))));
     journal = await reopen();
   }
   await keeper.keepNote({ isOpen: false });
@@ -130,30 +125,32 @@ async function namedRecords(
 }
 
 /**
- * Records that reopen rows in doubt whose start died before it sent them again. Under a cap that runs share, workers leave such
- * rows to their collector, which reserves them first. Rows of a start that has ended stay in doubt.
+ * Rows whose requests the last start has sent, if it died: those of them that are in doubt it would have sent again. Under a cap
+ * that runs share, workers leave such rows to their collector, which reserves them first. Rows of a start that has ended stay in
+ * doubt. `undefined` if there are none.
  */
-async function againRecords(
-  { sendsAgain }: OpeningParts,
-  journal: Journal,
-  at: number,
-): Promise<RowRecord[]> {
-  if (!sendsAgain) return [];
+export async function rowsLeftUnknown(
+  journal: Pick<Journal, 'records'>,
+): Promise<ReadonlySet<string> | undefined> {
   const ids = new Set<string>();
   let isLeft = false;
   for await (const record of journal.records(0)) {
-    if (record.k === 'start') {
-      const { onUnknown, maxCostPerDayUsd } = record.settings;
-      isLeft = onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
-    }
-    if (record.k === 'stop') isLeft = false;
-    if (record.k === 'start' || record.k === 'stop') ids.clear();
-    else if (isLeft && record.k === 'outcome') ids.add(record.id);
+    if (record.k === 'start' || record.k === 'stop') {
+      isLeft = record.k === 'start' && sendsAgain(record.settings);
+      ids.clear();
+    } else if (isLeft && record.k === 'intent') ids.add(record.id);
+    else if (record.k === 'outcome' && record.source !== 'unknown') ids.delete(record.id);
   }
-  const records: RowRecord[] = [];
-  for (const id of ids) {
-    const row = await journal.find(id);
-    if (row?.status === 'unknown') records.push(reopenRecord(row, { at, why: 'retry', to: 'buy' }));
-  }
-  return records;
+  return ids.size > 0 ? ids : undefined;
+}
+
+/** Whether a start over a database sends rows in doubt again, under a cap that runs share. */
+export function sendsAgain({
+  onUnknown,
+  maxCostPerDayUsd,
+}: {
+  readonly onUnknown?: unknown;
+  readonly maxCostPerDayUsd?: unknown;
+}): boolean {
+  return onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
 }

@@ -91,8 +91,10 @@ function lacksTables(message: string): string {
   return `lacks a part of millrace's tables: ${message}. Another program has dropped it, or a newer millrace has changed it. ${restore}`;
 }
 
-const restore =
-  'Start again: its queues are made anew then. If that does not help, restore the tables; or drop the schemas millrace and millrace_queue, and start with --repair, which holds the rows that may have been bought.';
+/** What to do if the tables cannot be restored. */
+export const withoutTables =
+  'or drop the schemas millrace and millrace_queue, and start with --repair, which holds the rows that may have been bought.';
+const restore = `Start again: the queues of a run are made anew then. If that does not help, restore the tables; ${withoutTables}`;
 const behindPooler =
   'is reached through a pooler in transaction mode, which keeps no prepared statements and no LISTEN: connect to PostgreSQL directly.';
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { migrations as allMigrations, oldestJournal, type Migration } from './migrations.js';
-import { DatabaseError } from './database-error.js';
+import { DatabaseError, withoutTables } from './database-error.js';
 
 /** An arbitrary number for the advisory lock, which no other program should use. */
 const lockKey = 0x6d_69_6c_6c;
@@ -96,7 +96,7 @@ async function refuseUnknownTables(client: PoolClient): Promise<void> {
   if (rows[0]?.there !== true) return;
   const message =
     'The database has tables of millrace, but not their version: millrace.migrations is empty or was dropped. Nothing was changed. ' +
-    'Restore that table from another database of the same millrace; or drop the schemas millrace and millrace_queue, and start with --repair, which holds the rows that may have been bought.';
+    `Restore that table from another database of the same millrace; ${withoutTables}`;
   throw new DatabaseError('database', message);
 }
 

@@ -55,7 +55,7 @@ export async function insertRecords(
   );
 }
 
-/** Whoever reads from its last record on finds two more in any case: an outcome is copied together with the record after it. */
+/** However long they are: the collector reads its last record again, and copies an outcome together with the record after it. */
 const leastRecords = 3;
 
 /**

@@ -135,7 +135,10 @@ export class GroupInWaiting {
     return this.jobs.splice(0);
   }
 
-  /** All records that wait, or if they are long those of the first rows. A row leaves with a reply that has no outcome beside it. */
+  /**
+   * All records that wait; if they are long, those of the first rows. The records of a row stay together, because a reply without
+   * an outcome in its group may be taken for the row's last record.
+   */
   private takeSome(): readonly WaitingRecord[] {
     let length = 0;
     const end = this.records.findIndex(({ text }) => (length += text.length) > mostText);

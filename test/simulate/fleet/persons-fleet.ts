@@ -40,6 +40,10 @@ export class PersonsFleet implements PersonsWorld {
     for (let place = 0; place < workers; place++) this.work();
   }
 
+  get isElsewhere(): boolean {
+    return this.run.text('distributed.json').includes('"isOpen":true');
+  }
+
   async start(
     options: RunBatchOptions,
     watch: (event: RunEvent, kill: () => void) => void,
@@ -84,7 +88,6 @@ export class PersonsFleet implements PersonsWorld {
 
   private startIn(life: FleetLife, options: RunBatchOptions) {
     const { run, database, random } = this;
-    const isOpen = run.text('distributed.json').includes('"isOpen":true');
     const { scheduler } = life;
     const { schedule, ...rest } = options;
     const within: RunBatchOptions = {
@@ -93,7 +96,7 @@ export class PersonsFleet implements PersonsWorld {
       disk: diskOf(life, run.disk, () => 0),
       scheduler,
     };
-    if (!isOpen && random() < 0.3)
+    if (!this.isElsewhere && random() < 0.3)
       return runBatch({ ...within, ...(schedule && { schedule: pollFixed(100, scheduler) }) });
     return runDistributed(within, { connect: () => Promise.resolve(database.connectedTo(life)) });
   }

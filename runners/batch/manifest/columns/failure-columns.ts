@@ -13,15 +13,20 @@ export function isFactName(name: string): boolean {
   return factParents.some((parent) => isBelow(parent, name));
 }
 
-const ownPrefix = 'columns.';
+/** Stands before the name of a user's column in a spreadsheet that has a column of that name already. */
+export const ownPrefix = 'columns.';
 
 /** The name in failures.csv of one of the manifest's columns: `columns.error.code` for a column `error.code` of the user's own. */
 export function nameInFailures(column: string): string {
-  return isFactName(column) ? ownPrefix + column : column;
+  return isTaken(column) ? ownPrefix + column : column;
 }
 
 /** The manifest's column of this name in failures.csv. */
 export function ownColumnOf(name: string): string {
-  const own = name.startsWith(ownPrefix) ? name.slice(ownPrefix.length) : name;
-  return isFactName(own) ? own : name;
+  return name.startsWith(ownPrefix) && isTaken(name) ? name.slice(ownPrefix.length) : name;
+}
+
+/** Also true for `columns.error.code`, which would lose its prefix otherwise. */
+function isTaken(name: string): boolean {
+  return isFactName(name.replace(/^(columns\.)+/, ''));
 }

@@ -3,7 +3,7 @@ import type { Journal } from '../../journal/journal.js';
 import type { RowsInManifest, RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
-import { decideRow, type ManifestRules } from '../../row/decide-row.js';
+import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
 import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
@@ -130,7 +130,7 @@ async function checkRows(
   const survey = newSurvey();
   const known = journal?.recovered ?? nothingKnown;
   const newlySent = await NewlySent.after(journal);
-  const rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
+  const rules = rulesOf(options, known);
   const same = new SameAhead(options, known, rules);
   let separatedBy: string | undefined;
   const settings = { ...options.manifest.settings, separatedBy: (name: string) => (separatedBy = name) };

@@ -63,7 +63,8 @@ export async function loadKeptCheck(options: ResolvedOptions, known: Known): Pro
   const { disk, manifest, out, only } = options;
   const settings = settingsOf(options, known);
   const path = keptPath(out);
-  if (only !== undefined || manifest.bytes === undefined || !canBeKept(options, known)) return undefined;
+  if (only !== undefined || known.leftUnknown !== undefined || manifest.bytes === undefined) return undefined;
+  if (!canBeKept(options, known)) return undefined;
   if ((await disk.stat(path).catch(() => undefined)) === undefined) return undefined;
   const kept = await withFile(disk, path, async (file) => {
     const whole = await openSealed<KeptHeader>(file);

@@ -9,6 +9,7 @@ import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import {
   decideRow,
+  rulesOf,
   hasChanged,
   isOutdated,
   isReplacedHere,
@@ -32,6 +33,7 @@ import { requestHash } from '../../manifest/request-hash.js';
 export interface JournalRows {
   readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'>;
   readonly mustHold?: ManifestRules['mustHold'];
+  readonly leftUnknown?: ManifestRules['leftUnknown'];
   readonly totals?: Totals;
   readonly capUsd?: number | null;
   readonly costBy?: CostBy;
@@ -99,7 +101,7 @@ export class StartSurvey {
     const costBy = costByInForce(options, known.costBy);
     this.values = trackedColumns(costBy).length > 0 ? new ValueSurvey(costBy) : undefined;
     this.fitting = rowsUnderCaps(this.cap, costBy, known);
-    this.rules = { retry: options.retry, changed: options.changed, mustHold: known.mustHold };
+    this.rules = rulesOf(options, known);
   }
 
   see(item: ManifestItem): void {

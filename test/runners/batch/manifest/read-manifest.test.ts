@@ -645,10 +645,15 @@ describe('readManifest of failures', () => {
 
   it("gives a column of the user's own that is called as a fact its name back", async () => {
     const head =
-      'id,input.a,columns.error.code,columns.Error.note,columns.mine,error.code,error.paid,millrace.kind';
-    const [row] = await readRows(`${head}\na,1,E42,n,m,job-failed,no,job\n`);
+      'id,input.a,columns.error.code,columns.Error.note,columns.columns.error.code,columns.mine,error.code,error.paid,millrace.kind';
+    const [row] = await readRows(`${head}\na,1,E42,n,c,m,job-failed,no,job\n`);
     expect(row?.prior).toMatchObject({ code: 'job-failed', paid: 'no' });
-    expect(row?.columns).toEqual({ 'error.code': 'E42', 'Error.note': 'n', 'columns.mine': 'm' });
+    expect(row?.columns).toEqual({
+      'error.code': 'E42',
+      'Error.note': 'n',
+      'columns.error.code': 'c',
+      'columns.mine': 'm',
+    });
   });
 
   it('reads the names of its columns in any case of letters', async () => {

@@ -281,6 +281,18 @@ describe('the manifest at a later start', () => {
     expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', request: { input: { prompt: 'one' } } }]);
   });
 
+  it('a row that has changed and that a redo leaves for later is named', async () => {
+    const run = paperRun();
+    run.manifest([edit('a', { prompt: 'one' }), edit('b')]);
+    await run.start();
+    run.manifest([edit('a', { prompt: 'two' }), edit('b')]);
+    const end = await run.start({ changed: 'redo', only: ['b'] });
+    const changed = { count: 1, ids: ['a'] };
+    expect(end.events).toContainEqual(
+      expect.objectContaining({ type: 'checked', ahead: expect.objectContaining({ changed }) }),
+    );
+  });
+
   describe('whose journal is behind the files beside it', () => {
     const journal = '/job/out/journal.jsonl';
     it.each<[string, (run: PaperRun, older: string) => Promise<unknown> | void]>([

@@ -245,17 +245,19 @@ describe('the rows of spreadsheets', () => {
   });
 
   it("failures: a column of the user's own that is called as a fact keeps its value under another name", () => {
-    const cells = { id: 'a', 'error.code': 'E42', 'Error.note': 'mine' };
+    const cells = { id: 'a', 'error.code': 'E42', 'Error.note': 'mine', 'columns.error.code': 'theirs' };
     const line = failureLine({ intent: { ...intent, cells }, outcome: failed });
     expect(line && failureSheetRow(line)).toMatchObject({
       'columns.error.code': 'E42',
       'columns.Error.note': 'mine',
+      'columns.columns.error.code': 'theirs',
       'error.code': 'rejected',
     });
-    expect(failureColumns(Object.keys(cells)).slice(0, 4)).toEqual([
+    expect(failureColumns(Object.keys(cells)).slice(0, 5)).toEqual([
       'id',
       'columns.error.code',
       'columns.Error.note',
+      'columns.columns.error.code',
       'error.code',
     ]);
   });

@@ -2,6 +2,7 @@ import { defer, finalize, of, Subject } from 'rxjs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import type { Ahead } from '../../../../runners/batch/start/check/ahead.js';
 import { openSharedLedger } from '../../../../runners/batch/start/money/open-shared-ledger.js';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { toUsd } from '../../../../src/contract/micro-dollars.js';
@@ -161,6 +162,10 @@ it('--on-unknown retry under the cap of a day sends a row again whose start died
   await until(() => run.folder.text('journal.jsonl').includes('"code":"unknown"'));
   killed.child.kill('SIGKILL');
   await killed.ended;
+  const asked: number[] = [];
+  const refuse = (_plan: unknown, { retriedUnknown }: Ahead) => asked.push(retriedUnknown) === 0;
+  await run.collect({ ...options, onUnknown: 'retry', confirm: refuse });
+  expect([asked, run.folder.text('journal.jsonl').includes('"k":"reopen"')]).toEqual([[1], false]);
   const end = await run.collect({ ...options, onUnknown: 'retry' });
   expect([end.exitCode, end.summary.rows.completed, run.emulator.bill().length]).toEqual([0, 2, 3]);
   expect(end.summary.cost).toMatchObject({ estimated: 0.02, unknown: 0.01, possiblyDouble: 0.01 });

@@ -29,6 +29,21 @@ it('are fed as they arrive, and go to each host of the run', async () => {
   expect(delivered).toEqual(['r1', 'r2', 'r3', 'call']);
 });
 
+it('are left where a cap ends the run before them', async () => {
+  await run.work();
+  let isLeft = false;
+  async function* rows() {
+    try {
+      for (let n = 0; ; n++) yield { id: `r${n}`, endpoint: 'echo', input: { n } };
+    } finally {
+      isLeft = true;
+    }
+  }
+  const cap = { assumePriceUsd: 0.01, maxCostPerDayUsd: 0.02, ledgerFile: `${run.folder.path}/ledger.jsonl` };
+  const { exitCode } = await run.collect({ manifest: { rows: rows() }, ...cap });
+  expect([exitCode, isLeft, run.emulator.bill().length]).toEqual([3, true, 2]);
+});
+
 it('jobs of earlier starts are polled where the manifest has only routes', async () => {
   await run.work();
   run.folder.manifest([{ id: 'job', endpoint: 'echo', input: { sleepMs: 3_000 } }]);

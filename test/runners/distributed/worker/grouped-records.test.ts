@@ -99,6 +99,13 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   };
 }
 
+it('long records that come together go in several groups, with all records of a row in one', async () => {
+  const { written, at, when, until } = await workerWith(['a', 'b', 'c']);
+  const long = (id: string) => when(100, { ...intent(id), columns: { text: 'x'.repeat(9_000_000) } });
+  await until([long('a'), long('b'), at(100, 'c'), when(100, failed('a', 'unknown'))]);
+  expect(written.map(({ records }) => records)).toEqual([2, 2]);
+});
+
 it('a record of one row among many waits 25 ms for those of others', async () => {
   const { written, at, until } = await workerWith(['a', 'b', 'c', 'd', 'e', 'f']);
   await until([at(100, 'a'), at(120, 'b'), at(500, 'c')]);
