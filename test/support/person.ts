@@ -142,10 +142,9 @@ class Person {
   }
 
   private async settleSome(): Promise<void> {
+    // Workers may have rows of a start that was killed: nothing can be settled until the next one has taken them back.
     if (this.world.isElsewhere === true) return;
     const lines = this.run.lines('failures.jsonl') as unknown as FailureLine[];
-    // Workers may have rows of a start that was killed: nothing can be settled until the next one has taken them back.
-    if (this.run.text('distributed.json').includes('"isOpen":true')) return;
     for (const { id, prompt, error } of lines)
       if (error.code === 'unknown' && this.random() < 0.6) await this.settle(id, prompt);
   }
