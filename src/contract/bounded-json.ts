@@ -17,8 +17,9 @@ export function parseJson(text: string, cutAt: number, hasExactNumbers = false):
   if (bounded === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(bounded);
-    const exact = hasExactNumbers && mayLoseDigits.test(bounded) ? withExactNumbers(bounded) : undefined;
-    return { value: exact === undefined ? value : (JSON.parse(exact) as unknown) };
+    // Parsed before, because a text that is no JSON may become some by it.
+    const exact = hasExactNumbers ? withExactNumbers(bounded) : bounded;
+    return { value: exact === bounded ? value : (JSON.parse(exact) as unknown) };
   } catch {
     return undefined;
   }
@@ -27,29 +28,36 @@ export function parseJson(text: string, cutAt: number, hasExactNumbers = false):
 /** A text without a match has no number that would become another one. */
 const mayLoseDigits = /\d{16}|\d[eE]\+?\d{3}/;
 
-/** A valid JSON text with each number that would become another one as a string; `undefined` if there is none. */
-function withExactNumbers(text: string): string | undefined {
-  const parts: string[] = [];
+/**
+ * The numbers of a JSON text that JSON.parse makes others of, with their places. Strings are skipped by a search and not by an
+ * expression, which would need too much memory for millions of escapes.
+ */
+export function* lostNumbers(text: string): Generator<{ readonly at: number; readonly digits: string }> {
+  if (!mayLoseDigits.test(text)) return;
   const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-  let copied = 0;
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) at = endOfString(text, at);
-    else if (code === minus || (code >= zero && code <= nine)) {
-      number.lastIndex = at;
-      const [digits = ''] = number.exec(text) ?? [];
-      if (losesDigits(digits)) {
-        parts.push(text.slice(copied, at), `"${digits}"`);
-        copied = at + digits.length;
-      }
-      at += digits.length - 1;
-    }
+    if (text.charCodeAt(at) === quote) at = endOfString(text, at);
+    number.lastIndex = at;
+    const [digits] = number.exec(text) ?? [];
+    if (digits === undefined) continue;
+    if (losesDigits(digits)) yield { at, digits };
+    at += digits.length - 1;
   }
-  return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
+}
+
+/** A valid JSON text with each number that would become another one as a string. */
+function withExactNumbers(text: string): string {
+  const parts: string[] = [];
+  let copied = 0;
+  for (const { at, digits } of lostNumbers(text)) {
+    parts.push(text.slice(copied, at), `"${digits}"`);
+    copied = at + digits.length;
+  }
+  return parts.join('') + text.slice(copied);
 }
 
 /** Whether JSON.parse makes another number of this one: a whole number that loses digits, or one that is too large. */
-export function losesDigits(number: string): boolean {
+function losesDigits(number: string): boolean {
   if (!/^-?[1-9]\d{15,}$/.test(number)) return !Number.isFinite(Number(number));
   const value = Number(number);
   return String(value) !== number && (!Number.isFinite(value) || BigInt(number) !== BigInt(value));
@@ -85,7 +93,6 @@ function withRawText(text: string, cutAt: number): string | undefined {
   return parts.length === 0 ? text : parts.join('') + text.slice(copied);
 }
 
-const [minus, zero, nine] = [45, 48, 57];
 const [quote, openBracket, closeBracket, openBrace, closeBrace] = [34, 91, 93, 123, 125];
 
 /** The index of the closing quote; the length of the text if there is none. */

@@ -1,4 +1,4 @@
-import { losesDigits } from '../../../src/contract/bounded-json.js';
+import { lostNumbers } from '../../../src/contract/bounded-json.js';
 import { quoteValue } from './quote-value.js';
 
 const deepest = 100;
@@ -60,14 +60,10 @@ function walk(value: unknown, depth: number, keys: string[]): string | undefined
   return undefined;
 }
 
-/** Matches the strings and numbers of a JSON text. */
-const numberTokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
 /** The first whole number of a JSON text that a JavaScript number cannot hold exactly, so that another number would be sent. */
 export function lostDigits(text: string): string | undefined {
-  for (const [token] of text.matchAll(numberTokens))
-    if (!token.startsWith('"') && losesDigits(token)) return token;
-  return undefined;
+  const [lost] = lostNumbers(text);
+  return lost?.digits;
 }
 
 /** A problem with a key of a JSON text. */

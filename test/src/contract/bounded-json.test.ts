@@ -54,6 +54,11 @@ describe('parseJson', () => {
     },
   );
 
+  it('finds such a number behind millions of escapes', () => {
+    const text = `{"x":"${'\\"'.repeat(15_000_000)}","seed":12345678901234567890}`;
+    expect(parseJson(text, 2, true)?.value).toMatchObject({ seed: '12345678901234567890' });
+  });
+
   it('counts no brackets within strings', () => {
     const tricky = `${'[{'.repeat(3_000)}\\" \\\\`;
     const value = { a: tricky, [tricky]: ['}', `\\"]`, tricky], deep: [[1]] };
