@@ -154,17 +154,20 @@ class Polls extends OneTeardown implements Observer<void>, Due {
 
   take(step: Polled): void {
     this.wasAnswered = this.wasSent;
-    const mayEnd = step.type === 'ended' || (step.type === 'replied' && isTerminal(step.job.status));
-    const before = this.last;
-    if (step.type === 'replied' && !mayEnd) [this.last, this.fault] = [statusEvent(step.job), undefined];
-    if (this.isLast && this.wasAnswered && !mayEnd) return this.giveUp();
-    if (step.type !== 'replied') return this.emit(step);
+    if (step.type === 'ended') return this.emit(step);
+    const isLate = this.isLast && this.wasAnswered;
+    if (step.type !== 'replied') return isLate ? this.giveUp() : this.emit(step);
     const { job } = step;
     if (isTerminal(job.status)) {
       this.observe(job);
       return this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
     }
-    if (this.last !== undefined && (before === undefined || !isSame(before, this.last))) this.emit(this.last);
+    const before = this.last;
+    const status = statusEvent(job);
+    this.last = status;
+    this.fault = undefined;
+    if (isLate) this.giveUp();
+    else if (before === undefined || !isSame(before, status)) this.emit(status);
   }
 
   /** Notifies the schedule after the poll, so that a time that it emits in response is not skipped. */
