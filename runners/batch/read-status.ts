@@ -5,14 +5,7 @@ import type { Disk } from './disk/disk.js';
 import { nodeDisk } from './disk/node-disk.js';
 import { type JournalReader, peekJournal } from './journal/recovered-journal.js';
 import { whoHolds } from './lock/owner.js';
-import {
-  costsBySummary,
-  costSummary,
-  failedRows,
-  failureCounts,
-  pendingRows,
-  toDoSince,
-} from './end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts, pendingRows, rowsSince } from './end/summary-of.js';
 import type { Totals } from './row/totals.js';
 import { isoTime } from './sinks/line-text.js';
 import { readSummary, type CostSummary, type PendingRows, type Summary } from './sinks/summary-file.js';
@@ -111,14 +104,8 @@ function capOf(remembered: number | null | undefined, summary: Summary | undefin
  * before its first summary, only the rows in the journal count.
  */
 function rowsOf(totals: Totals, summary: Summary | undefined): Summary['rows'] {
-  const { rows } = totals;
-  const completed = rows.get('completed') ?? 0;
-  const failed = failedRows(rows);
-  if (summary === undefined) {
-    const total = [...rows.values()].reduce((sum, count) => sum + count, 0);
-    return { total, completed, failed, toDo: total - completed - failed };
-  }
-  return { total: summary.rows.total, completed, failed, toDo: toDoSince(summary.rows, totals) };
+  const known = [...totals.rows.values()].reduce((sum, count) => sum + count, 0);
+  return rowsSince(summary?.rows ?? { total: known, completed: 0, failed: 0, toDo: known }, totals);
 }
 
 async function heldIds(journal: JournalReader): Promise<string[]> {

@@ -66,14 +66,12 @@ export function summaryOf(run: Run, covers: FilesCovered | undefined, end?: RunE
   };
 }
 
-/** The rows to do, by the last summary and a journal that is newer: after a crash it has ends that the summary lacks. */
-export function toDoSince({ completed, failed, toDo }: Summary['rows'], { rows }: Totals): number {
-  const ended = (rows.get('completed') ?? 0) + failedRows(rows);
-  return Math.max(toDo - (ended - completed - failed), 0);
-}
-
-export function failedRows(rows: Totals['rows']): number {
-  return Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
+/** The rows of the last summary, by a journal that is newer: after a crash it has ends that the summary lacks. */
+export function rowsSince(before: Summary['rows'], { rows }: Totals): Summary['rows'] {
+  const completed = rows.get('completed') ?? 0;
+  const failed = Object.values(failureCounts(rows)).reduce((sum, count) => sum + count, 0);
+  const ended = completed + failed - before.completed - before.failed;
+  return { total: before.total, completed, failed, toDo: Math.max(before.toDo - ended, 0) };
 }
 
 export function pendingRows({ rows }: Totals): PendingRows {

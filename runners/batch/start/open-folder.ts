@@ -12,14 +12,7 @@ import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
 import { JournalWriter } from '../context/journal-writer.js';
-import {
-  costsBySummary,
-  costSummary,
-  failedRows,
-  failureCounts,
-  pendingOf,
-  toDoSince,
-} from '../end/summary-of.js';
+import { costsBySummary, costSummary, failureCounts, pendingOf, rowsSince } from '../end/summary-of.js';
 
 /** Options for opening a run's folder without a manifest. */
 export interface FolderOptions {
@@ -99,9 +92,7 @@ async function inJournal<T>(
 function updated(summary: Summary, { journal }: OpenFolder): Summary {
   const totals = journal.tally.totals();
   const failures = failureCounts(totals.rows);
-  const failed = failedRows(totals.rows);
-  const completed = totals.rows.get('completed') ?? 0;
-  const rows = { ...summary.rows, completed, failed, toDo: toDoSince(summary.rows, totals) };
+  const rows = rowsSince(summary.rows, totals);
   const { drift, cap } = summary.cost;
   const cost = {
     ...costSummary(totals),

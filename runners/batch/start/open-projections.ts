@@ -10,11 +10,7 @@ import type { HeldJournal, Opening } from './hold-journal.js';
 /** A start has to write lines for more records than this only after a crash, or if files are missing. */
 const fewRecords = 10_000;
 
-/**
- * Opens the files that follow from the journal.
- *
- * @param ports.beforeRows called before rows are created, if many lines have to be written
- */
+/** Opens the files that follow from the journal. `beforeRows` is called first if many lines have to be written. */
 export async function openProjections(
   { options, closers }: Opening,
   checked: Checked,
