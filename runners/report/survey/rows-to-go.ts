@@ -1,6 +1,6 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import type { RowRecords } from '../../batch/journal/journal.js';
-import { laterManifestAt, type ManifestAt, type RowsOfManifest } from './run-story.js';
+import { haveOneManifest, laterManifestAt, type ManifestAt, type RowsOfManifest } from './run-story.js';
 import type { Survey } from './survey-run.js';
 
 /** Counts rows by the manifest that they were sent with, in the order of the rows. Rows of an unknown time are of the last one. */
@@ -39,7 +39,7 @@ export async function earlierRowsToGo(
  */
 export async function withRowsToGo(disk: Disk, survey: Survey): Promise<Survey> {
   const { folder, story } = survey;
-  if (story.starts.every(({ manifest }) => manifest === story.starts[0]?.manifest)) return survey;
+  if (haveOneManifest(story.starts)) return survey;
   const toGoEarlier = await earlierRowsToGo(disk, folder, laterManifestAt(story.starts)).catch(() => []);
   return { ...survey, toGoEarlier };
 }

@@ -93,10 +93,14 @@ export interface RowsOfManifest {
   readonly rows: number;
 }
 
+export function haveOneManifest(starts: RunStory['starts']): boolean {
+  return starts.every(({ manifest }) => manifest === starts[0]?.manifest);
+}
+
 /** The manifest of the start in which a row was sent or ended, by that time. */
 export function laterManifestAt(starts: RunStory['starts']): ManifestAt {
+  if (haveOneManifest(starts)) return () => undefined;
   const first = starts[0]?.manifest;
-  if (starts.every(({ manifest }) => manifest === first)) return () => undefined;
   return (at) => {
     const manifest = starts.findLast((start) => start.at <= at)?.manifest;
     return manifest === first ? undefined : manifest;
