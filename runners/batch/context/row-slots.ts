@@ -33,13 +33,27 @@ export interface SlotUse extends Unsubscribable {
   follow(event: JobEvent<unknown>): void;
 }
 
-interface RowSlot {
-  readonly endpoint: string;
-  isAccepted: boolean;
+/** The slot of a row: one object for each of the many rows that wait. */
+class RowSlot implements SlotUse {
+  isAccepted = false;
   /** Why the row gave away its slot: its job is missing, or the service refused its request. `undefined` if it has a slot. */
   away: Extract<WaitReason, 'not-found' | 'rate-limited'> | undefined;
   /** Whether the row's wait is over, so that it waits only for a slot. */
-  isReturning: boolean;
+  isReturning = false;
+
+  constructor(
+    private readonly slots: Pick<RowSlots, 'follow' | 'leave'>,
+    readonly id: string,
+    readonly endpoint: string,
+  ) {}
+
+  follow(event: JobEvent<unknown>): void {
+    this.slots.follow(this, event);
+  }
+
+  unsubscribe(): void {
+    this.slots.leave(this);
+  }
 }
 
 interface Surroundings {
@@ -71,19 +85,16 @@ export class RowSlots {
       this.polled.next(this.polled.value + 1);
       return { ...noSlot, unsubscribe: () => this.polled.next(this.polled.value - 1) };
     }
-    const { id } = task.row;
-    const endpoint = endpointOf(task.row);
-    const row: RowSlot = { endpoint, isAccepted: false, away: undefined, isReturning: false };
-    this.rows.set(id, row);
+    const row = new RowSlot(this, task.row.id, endpointOf(task.row));
+    this.rows.set(row.id, row);
     this.count(row, 1);
-    return {
-      follow: (event) => this.follow(row, event),
-      unsubscribe: () => {
-        this.rows.delete(id);
-        this.count(row, -1);
-        this.changes.next();
-      },
-    };
+    return row;
+  }
+
+  leave(row: RowSlot): void {
+    this.rows.delete(row.id);
+    this.count(row, -1);
+    this.changes.next();
   }
 
   /** Whether a row must wait for a slot before it is sent, because it gave away its own. */
@@ -137,7 +148,7 @@ export class RowSlots {
     return settingAside(tasks, { mayStart, changes, stops: this.around.stops });
   }
 
-  private follow(row: RowSlot, event: JobEvent<unknown>): void {
+  follow(row: RowSlot, event: JobEvent<unknown>): void {
     if (event.type === 'accepted') row.isAccepted = true;
     if (event.type !== 'waiting') return this.move(row, undefined);
     // If the POST was not answered, the job counts as missing.

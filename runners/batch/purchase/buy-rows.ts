@@ -1,4 +1,4 @@
-import { finalize, ignoreElements, merge, NEVER, Observable, of, Subject, tap, using } from 'rxjs';
+import { finalize, ignoreElements, merge, NEVER, Observable, of, Subject, tap } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { flow, lastOf, type Steps } from '../../../src/operators/flow.js';
@@ -29,10 +29,11 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
     const { limit, limit$ = of(limit) } = slots;
     const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
     const project = (task: Task): Observable<JobEvent<unknown>> =>
-      using(
-        () => rowSlots.enter(task),
-        (use) => flow(() => perform(context, { task, use: use as SlotUse, paid })),
-      );
+      new Observable((row) => {
+        const use = rowSlots.enter(task);
+        flow(() => perform(context, { task, use, paid })).subscribe(row);
+        return use;
+      });
     const pulled = pullJobs(rowSlots.passing(tasks), project, { concurrency: rowSlots.slots(reported$) });
     return merge(
       paid,

@@ -11,6 +11,7 @@ import {
   take,
 } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
+import { OneTeardown } from '../../../src/policy/one-teardown.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
@@ -35,7 +36,7 @@ export function whileInFlight(
     context.stops.join(flight);
     subscriber.add(isJobNamed(context, row)?.subscribe(() => subscriber.complete()));
     if (subscriber.closed) return context.stops.part(flight);
-    flight.start(events);
+    events.subscribe(flight);
     return () => flight.end();
   });
 }
@@ -48,21 +49,18 @@ interface FlightParts {
 }
 
 /** One object for each of the many rows that wait: closures and operators would take several times its memory. */
-class Flight implements Observer<JobEvent<unknown>>, Leavable {
+class Flight extends OneTeardown implements Observer<JobEvent<unknown>>, Leavable {
   /** The attempt whose POST was sent. */
   private sent: number | undefined;
-  private isGoing = true;
-  private going: Subscription | undefined;
   private left: Subscription | undefined;
 
-  constructor(private readonly parts: FlightParts) {}
-
-  start(events: Observable<JobEvent<unknown>>): void {
-    this.going = events.subscribe(this);
+  constructor(private readonly parts: FlightParts) {
+    super();
   }
 
   next(event: JobEvent<unknown>): void {
     const { context, row, follow, subscriber } = this.parts;
+    if (this.closed) return;
     if (event.type === 'submitting') this.sent = row.progress.attempts;
     if (subscriber.closed) return;
     context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
@@ -71,12 +69,14 @@ class Flight implements Observer<JobEvent<unknown>>, Leavable {
   }
 
   error(error: unknown): void {
-    this.isGoing = false;
+    if (this.closed) return;
+    this.unsubscribe();
     this.parts.subscriber.error(error);
   }
 
   complete(): void {
-    this.isGoing = false;
+    if (this.closed) return;
+    this.unsubscribe();
     this.parts.subscriber.complete();
   }
 
@@ -100,9 +100,9 @@ class Flight implements Observer<JobEvent<unknown>>, Leavable {
     context.stops.part(this);
     this.left?.unsubscribe();
     giveBack(context, row);
-    if (!this.isGoing) return;
+    if (this.closed) return;
     const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, this.sent)));
-    this.going?.add(isDone.subscribe(() => this.going?.unsubscribe()));
+    this.add(isDone.subscribe(() => this.unsubscribe()));
   }
 }
 

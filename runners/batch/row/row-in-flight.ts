@@ -1,4 +1,4 @@
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, type Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { IntentRecord, ReplyRecord } from '../journal/record.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
@@ -40,13 +40,14 @@ export interface RowProgress extends RowPurchase {
 /** A row in flight: only its progress changes, and that is replaced as a whole. */
 export class RowInFlight {
   readonly id: string;
-  readonly progress$: BehaviorSubject<RowProgress>;
+  private current: RowProgress;
+  private changes: BehaviorSubject<RowProgress> | undefined;
 
   constructor(readonly task: RowTask) {
     const { row, attempts } = task;
     const isPolled = task.what === 'poll';
     this.id = row.id;
-    this.progress$ = new BehaviorSubject<RowProgress>({
+    this.current = {
       status: isPolled ? 'accepted' : 'open',
       request: (isPolled ? undefined : task.wire) ?? row.request,
       // All fields exist from the beginning, because each added field would give the object another hidden class.
@@ -62,21 +63,31 @@ export class RowInFlight {
       submittedAt: undefined,
       reply: undefined,
       ...(isPolled && { intent: task.intent, jobId: task.jobId, submittedAt: task.submittedAt }),
-    });
+    };
   }
 
   get progress(): RowProgress {
-    return this.progress$.value;
+    return this.current;
+  }
+
+  /** The progress, and each change of it. Created when somebody needs it, because it takes memory for each row that waits. */
+  get progress$(): Observable<RowProgress> {
+    return (this.changes ??= new BehaviorSubject(this.current));
   }
 
   /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
-    this.progress$.next({ ...this.progress, ...part });
+    this.next({ ...this.current, ...part });
   }
 
   /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
-    this.progress$.next(afterRecord(this.progress, record));
+    this.next(afterRecord(this.current, record));
+  }
+
+  private next(progress: RowProgress): void {
+    this.current = progress;
+    this.changes?.next(progress);
   }
 }
 

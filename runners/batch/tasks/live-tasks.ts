@@ -67,7 +67,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   if (spec === undefined || 'reopen' in spec) return deliverAgain(run, row.id);
   const problem = spec.what === 'send' ? problemOf(run, row) : undefined;
   if (problem !== undefined) return wrong(row, problem);
-  return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
+  return { row: rowFactsOf(row), attempts: state?.attempts ?? 0, ...spec };
 }
 
 /** Whether this start holds, polls or downloads the row: its end is then delivered when it comes. */

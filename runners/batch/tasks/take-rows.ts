@@ -146,7 +146,7 @@ function rowTask(
   if (!run.pending.has(row.id) && !select.takes(row)) return undefined;
   // Rows of an endpoint that the service does not know are left without a request for each.
   if (spec.what === 'send' && run.service.blocked.has(row)) return undefined;
-  return { ...spec, row: rowFactsOf(row), attempts: state?.attempts ?? 0 };
+  return { row: rowFactsOf(row), attempts: state?.attempts ?? 0, ...spec };
 }
 
 function grown({ options }: Run, { bytes, isInLine }: Growth): string {

@@ -46,7 +46,8 @@ export class PurchaseRun<T> implements Observer<T> {
     const refusal = this.open.refusal();
     if (refusal !== undefined) return subscriber.error(refusal);
     if (subscriber.closed) return;
-    this.subscribers = [...this.subscribers, subscriber];
+    // `[...subscribers, subscriber]` would have room for seventeen.
+    this.subscribers = this.subscribers.concat(subscriber);
     subscriber.add(new Membership(this, subscriber));
     this.start();
   }
