@@ -1,7 +1,8 @@
-import { Subject } from 'rxjs';
+import { Subject, tap } from 'rxjs';
 import { expect, it } from 'vitest';
 import { readStatus } from '../../../../runners/batch/read-status.js';
 import { runBatch, type StopOrder } from '../../../../runners/batch/run-batch.js';
+import type { Transport } from '../../../../src/transport/transport.js';
 import { edit } from '../../../support/manifest-rows.js';
 import { paperRun } from '../../../support/paper-run.js';
 
@@ -109,4 +110,25 @@ it('tells of money that is paid for a picture that is not saved yet, until it is
   expect(summary.cost.reported).toBe(0.0875);
   expect(summary.cost.unsaved).toBeUndefined();
   expect(run.service.posts).toEqual(['a']);
+});
+
+it('writes the row of a job that has ended to its end, also where the run is to stop at once while its picture is saved', async () => {
+  const run = paperRun();
+  run.service.behave = () => 'inline';
+  run.manifest([edit('a')]);
+  const stop = new Subject<StopOrder>();
+  const transport: Transport = (request) =>
+    run.service.transport(request).pipe(
+      tap(({ body }) => {
+        if (!body.includes('COMPLETED')) return;
+        queueMicrotask(() => stop.next('graceful'));
+        queueMicrotask(() => stop.next('now'));
+      }),
+    );
+  const { manifest } = run.options();
+  const end = await run.start({ stop, transport, manifest: { ...manifest, mode: 'async' } });
+  expect(end.exitCode).toBe(130);
+  expect(run.lines('results.jsonl').map(({ id }) => id)).toEqual(['a']);
+  expect(run.disk.peek('/job/out/images/a.png')).toBeDefined();
+  expect(run.costs()).toHaveLength(1);
 });
