@@ -82,7 +82,7 @@ export class RowInFlight {
 
   /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
-    this.next(afterRecord(this.current, record));
+    this.next(progressAfter(this.current, record));
   }
 
   private next(progress: RowProgress): void {
@@ -91,7 +91,7 @@ export class RowInFlight {
   }
 }
 
-function afterRecord(progress: RowProgress, record: RowRecord): RowProgress {
+function progressAfter(progress: RowProgress, record: RowRecord): RowProgress {
   const status = nextStatus(progress.status, stepOf(record));
   switch (record.k) {
     case 'intent': {
