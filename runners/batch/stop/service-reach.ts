@@ -120,6 +120,7 @@ export class ServiceReach {
       this.logged.add(message);
       log.write('warn', { systemCode }, message);
     }
+    if (systemCode === 'EMFILE' || systemCode === 'ENFILE') stops.stop(stopCauses.tooManyOpen(systemCode));
     if (systemCode === 'ENOTFOUND' && this.isMisspelt(now()))
       stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
   }

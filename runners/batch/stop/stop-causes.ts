@@ -4,7 +4,7 @@ import {
   toUsd,
   type MicroDollars,
 } from '../../../src/contract/micro-dollars.js';
-import { remedyOf } from '../disk/disk-fault.js';
+import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Priced } from '../ledger/price-book.js';
 import type { Failed } from '../../../src/contract/outcome.js';
@@ -90,6 +90,12 @@ export const stopCauses = {
   unreachable(message: string): StopCause {
     const reason = `Stopped because nothing gets through to the service (${message}). Run again later: rows are left, and none of them has been paid for.`;
     return { exitCode: 69, reason, leaves: ['open', 'accepted'] };
+  },
+
+  /** @param code the system's error code: no connection could be opened */
+  tooManyOpen(code: 'EMFILE' | 'ENFILE'): StopCause {
+    const reason = `Stopped because no connection can be opened: ${reasonOf(code)}. What has been done is kept. ${remedyOf(code)}, or give a lower --concurrency, and run again.`;
+    return { exitCode: 74, reason, leaves: ['open', 'accepted'] };
   },
 
   /** @param message what happened to the last of them */

@@ -34,6 +34,29 @@ describe('a service that is not reached', () => {
     expect(run.lines('run.log').filter(({ msg }) => msg === misspelt)).toHaveLength(1);
   });
 
+  it.each([
+    [
+      'EMFILE',
+      'too many files are open in this process (EMFILE). What has been done is kept. Raise the limit',
+    ],
+    ['ENFILE', 'too many files are open on this machine (ENFILE). What has been done is kept. Close some'],
+  ])(
+    'is not blamed where this machine opens no connection (%s): what is accepted stays so',
+    async (code, reason) => {
+      const run = paperRun();
+      run.manifest(jobs(40));
+      run.service.behave = () => 'hang';
+      const transport: typeof run.service.transport = (request) =>
+        run.service.posts.length >= 8 && request.method === 'POST'
+          ? throwError(() => new TransportError('connect', code, 'no', false, `connect ${code}`))
+          : run.service.transport(request);
+      const end = await run.start({ transport, concurrency: 20 });
+      expect(end).toMatchObject({ exitCode: 74, reason: expect.stringContaining(reason) as string });
+      expect(end.reason).toContain('lower --concurrency');
+      expect(end.summary.rows).toEqual({ total: 40, completed: 0, failed: 0, toDo: 40 });
+    },
+  );
+
   it('is what status says while the run goes, and all rows of the plan are counted from the start', async () => {
     const run = paperRun();
     run.manifest(jobs(40));
