@@ -86,11 +86,15 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
     isRunning,
     review: reviewWords(survey),
     isRehearsal: survey.isRehearsal,
-    leftOut:
-      rows.skipped === 0
-        ? leftOut
-        : [...leftOut, `${countOf(rows.skipped, 'line')} of the run's files could not be read.`],
+    leftOut: [...leftOut, ...unreadOf(survey)],
   };
+}
+
+/** What the run's files lack, in sentences. */
+export function unreadOf({ rows, lostRows }: Pick<Survey, 'rows' | 'lostRows'>): string[] {
+  const skipped = `${countOf(rows.skipped, 'line')} of the run's files could not be read.`;
+  const lost = `${countOf(lostRows, 'row')} ${lostRows === 1 ? 'has' : 'have'} ended and ${lostRows === 1 ? 'is' : 'are'} in neither results.jsonl nor failures.jsonl: a file was removed or cut. The next start of the run writes it again.`;
+  return [...(rows.skipped > 0 ? [skipped] : []), ...(lostRows > 0 ? [lost] : [])];
 }
 
 function factsOf({ story, folder, spans }: Survey): string[] {

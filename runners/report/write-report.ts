@@ -7,7 +7,7 @@ import { pageDataOf } from './page-data-of.js';
 import type { PageRow, RowSource } from './page-data.js';
 import { manifestFoldersOf, RunPictures } from './rows/run-pictures.js';
 import { type PageParts, readPageParts, renderPage } from './render-page.js';
-import { viewReport } from './report-view.js';
+import { unreadOf, viewReport } from './report-view.js';
 import { inlineRows, folderName, removeRowFiles, writeRowFiles } from './rows/row-files.js';
 import { pageRows } from './rows/page-rows.js';
 import { type Survey, surveyRun } from './survey/survey-run.js';
@@ -46,7 +46,7 @@ const maxInlineBytes = 30_000_000;
 export async function writeReport(
   folder: string,
   options: WriteReportOptions = {},
-): Promise<{ path: string; rows: number }> {
+): Promise<{ path: string; rows: number; unread: readonly string[] }> {
   const disk = options.disk ?? nodeDisk;
   const state = await runState(disk, folder);
   const survey = await withRowsToGo(disk, await surveyRun(disk, folder));
@@ -74,7 +74,7 @@ export async function writeReport(
     );
     await removeRowFiles(disk, folder, 0);
   }
-  return { path, rows: count };
+  return { path, rows: count, unread: unreadOf(survey) };
 }
 
 /** The rows and thumbnails as blocks of the page; `undefined` if they are too large for one. */

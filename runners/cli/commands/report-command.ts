@@ -28,12 +28,13 @@ export async function reportCommand({
   io.beforeRows?.();
   const after = showAfterRun(io.stderr, { quiet: false });
   const copies = fetchReferences ? await openCopies(fault.folder, after) : undefined;
-  const { path, rows } = await writeReport(fault.folder, {
+  const { path, rows, unread } = await writeReport(fault.folder, {
     ...(await partsOf(io)),
     ...(copies && { saveCopy: (url, target) => copies.save(url, target) }),
     onWritten: (written, of) => after.written(written, of),
   }).finally(() => after.close());
   if (copies !== undefined) printCopies(copies, io);
+  for (const sentence of unread) io.stderr.write(`warning: ${sentence}\n`);
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }

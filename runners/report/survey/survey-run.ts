@@ -48,6 +48,8 @@ export interface Survey {
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
+  /** Rows that have ended by summary.json, and whose lines are in no file: somebody has removed or cut it. */
+  readonly lostRows: number;
   /** Rows that wait to be sent again and are in an earlier manifest; absent without `withRowsToGo`. */
   readonly toGoEarlier?: readonly RowsOfManifest[];
   /** The caps that had no room for a row, if the latest start ended for that reason. */
@@ -69,8 +71,9 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     originalRows: await originalRows(disk, folder, story),
     manifestAt: laterManifestAt(story.starts),
   };
-  const rows = await surveyRows(disk, folder, known);
+  // Before the lines: a run that goes on writes lines that it does not count yet, and never the other way round.
   const summary = await readSummary(disk, join(folder, 'summary.json'));
+  const rows = await surveyRows(disk, folder, known);
   const manifest = story.starts[0]?.manifest ?? '';
   const cap = story.starts.at(-1)?.cap;
   const spans = spansOf(story, rows.places.endTimes);
@@ -90,11 +93,17 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
     toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length - rows.toGo }),
+    lostRows: isAtRest(story) ? Math.max(0, (endedRows(summary) ?? 0) - rows.places.length) : 0,
     caps: reachedCaps(summary),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
   };
+}
+
+/** Whether the latest start has come to its end. During a start, and after its crash, summary.json may count rows that it has reopened. */
+function isAtRest({ starts, stops }: RunStory): boolean {
+  return (stops.at(-1)?.at ?? 0) >= (starts.at(-1)?.at ?? 0);
 }
 
 function countOfCode({ causes }: RowSurvey, wanted: FailureCode): number {
@@ -132,10 +141,15 @@ async function rowsToDo(
   folder: string,
   { summary, ended }: { readonly summary: JsonObject; readonly ended: number },
 ): Promise<number> {
-  const rows = isObject(summary['rows']) ? summary['rows'] : undefined;
-  if (rows === undefined) return Math.max(0, ((await lastLiveState(disk, folder))?.rows ?? 0) - ended);
-  const endedThen = numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0);
-  return Math.max(0, numberOr(rows['toDo'], 0) - Math.max(0, ended - endedThen));
+  const endedThen = endedRows(summary);
+  if (endedThen === undefined) return Math.max(0, ((await lastLiveState(disk, folder))?.rows ?? 0) - ended);
+  const { toDo } = summary['rows'] as JsonObject;
+  return Math.max(0, numberOr(toDo, 0) - Math.max(0, ended - endedThen));
+}
+
+/** The rows that had ended when summary.json was written; `undefined` if it does not have them. */
+function endedRows({ rows }: JsonObject): number | undefined {
+  return isObject(rows) ? numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0) : undefined;
 }
 
 /** Folders of older versions have no reached caps. */

@@ -126,6 +126,17 @@ describe('writeReport', () => {
     expect(html.includes('1 line of the run&#39;s files could not be read.')).toBe(true);
   });
 
+  it('says that a file was removed or cut where rows have ended and are in none', async () => {
+    const folder = await reportFolder({
+      'results.jsonl': '{"id":"a","row":1}\n',
+      'summary.json': '{"rows":{"total":4,"completed":2,"failed":1,"toDo":1}}',
+    });
+    const lost =
+      '2 rows have ended and are in neither results.jsonl nor failures.jsonl: a file was removed or cut. The next start of the run writes it again.';
+    expect((await writeReport(folder, { parts })).unread).toEqual([lost]);
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toContain(lost);
+  });
+
   it('reads while a run writes: a line that is not whole yet is left for the next report', async () => {
     const folder = await reportFolder({ 'results.jsonl': '{"id":"a","row":1}\n{"id":"b","ro' });
     expect((await writeReport(folder, { parts })).rows).toBe(1);
