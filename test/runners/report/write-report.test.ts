@@ -32,7 +32,11 @@ describe('writeReport', () => {
   it('writes one file that names no address of its own', async () => {
     const folder = join(await reportFolder(), 'edits.out');
     await makeRun({ folder, rows: 40, earlierEvery: 10 });
-    expect(await writeReport(folder, { parts })).toEqual({ path: join(folder, 'report.html'), rows: 40 });
+    expect(await writeReport(folder, { parts })).toEqual({
+      path: join(folder, 'report.html'),
+      rows: 40,
+      unread: [],
+    });
     const html = await readFile(join(folder, 'report.html'), 'utf8');
     expect(
       /<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; script-src &#39;nonce-[^;]+&#39;;/.test(
