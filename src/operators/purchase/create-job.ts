@@ -201,6 +201,10 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     this.run.start();
   }
 
+  get isSettled(): boolean {
+    return this.settled !== undefined;
+  }
+
   get isFollowed(): boolean {
     return this.run.isFollowed;
   }

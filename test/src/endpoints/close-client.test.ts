@@ -57,6 +57,28 @@ describe('client.close()', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('is no error for a job that has just ended: its subscriber, or a listener of all jobs, closes the client at `settled`', async () => {
+    for (const bySubscriber of [true, false]) {
+      const { client } = clientOver(finished);
+      const seen: string[] = [];
+      const closeAt = ({ type }: { type: string }) => void (type === 'settled' && client.close());
+      if (!bySubscriber) client.activity$.subscribe(closeAt);
+      client
+        .queue('e')
+        .run({})
+        .subscribe({
+          next: (event) => {
+            seen.push(event.type);
+            if (bySubscriber) closeAt(event);
+          },
+          error: (error: Error) => seen.push(error.message),
+          complete: () => seen.push('complete'),
+        });
+      await client.close();
+      expect(seen.slice(-2)).toStrictEqual(['settled', 'complete']);
+    }
+  });
+
   it('closes the connections that the client made, at the end of an `await using` block', async () => {
     await using server = await serveQueue({ polls: 0 });
     const disconnected = server.connectionClosed();
