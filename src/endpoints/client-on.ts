@@ -1,3 +1,5 @@
+// For applications whose `lib` lacks `Symbol.asyncDispose`, as that of a browser often does.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Subject, type Observable } from 'rxjs';
 import { checkMembers, checkObject } from '../contract/check-option.js';
 import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmulator } from 'millrace/emulator';
 import { skipTest } from '../support/skip-test.js';
@@ -45,4 +46,22 @@ describe.each(['bun', 'deno', 'node'] as const)('millrace/core over fetch in %s'
       await emulator.close();
     }
   });
+});
+
+it('has types for an application that knows nothing of Node.js, by the libraries of a browser, with every declaration checked', () => {
+  const declarations = ['core', 'fetch'].map((door) =>
+    fileURLToPath(new URL(`../../dist/src/${door}.d.ts`, import.meta.url)),
+  );
+  const program = ts.createProgram(declarations, {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+    types: [],
+  });
+  const problems = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+  expect(problems).toStrictEqual([]);
 });
