@@ -23,6 +23,9 @@ export interface FetchTransportOptions {
  * a lost reply.) It does not show the phases of a request either, so their time limits apply as one sum, up to the head of the
  * reply.
  *
+ * A browser may send a POST a second time by itself, if a reused connection breaks before the reply begins. Nothing shows
+ * that and nothing prevents it, so a purchase may then be made twice. Node.js, Bun and Deno do not.
+ *
  * In a browser anybody could read the key: omit `apiKey`, and let your own proxy add it.
  *
  * @example
@@ -92,12 +95,12 @@ class FetchExchange {
 
   /** Never follows a redirect, so that the key goes to no other address. */
   #init(): RequestInit {
-    const { method, headers, body } = this.request;
+    const { method, headers } = this.request;
     const sent = Object.entries(headers).filter(([name]) => name !== 'User-Agent');
     return {
       method,
       headers: Object.fromEntries(sent),
-      ...(body !== undefined && { body }),
+      ...bodyOf(this.request),
       redirect: 'manual',
       ...this.privacy,
       signal: this.#controller.signal,
@@ -137,6 +140,15 @@ const privateMembers = { cache: 'no-store', credentials: 'omit', referrerPolicy:
 function privacyHere(): object {
   if (typeof Request === 'undefined') return privateMembers;
   return Object.fromEntries(Object.entries(privateMembers).filter(([name]) => name in Request.prototype));
+}
+
+/**
+ * The body of a purchase is a `Blob`, and an empty one if there is none: Deno sends any other body again by itself if a reused
+ * connection breaks, even if the service has read the request.
+ */
+function bodyOf({ paid, body }: WireRequest): Pick<RequestInit, 'body'> {
+  if (paid) return { body: new Blob(body === undefined ? [] : [body]) };
+  return body === undefined ? {} : { body };
 }
 
 /** In a browser a redirect that is not followed has no status. */
