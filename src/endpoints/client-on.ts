@@ -62,7 +62,8 @@ export interface Client {
   /**
    * Sends nothing more: streams of jobs error with code `closed`, and `onUnsubscribe` is applied to their jobs. Waits until
    * every paid POST on the wire has its answer and a durable checkpoint, closes the connections, unless the transport was
-   * passed in as an option, and resolves. Calls that are not jobs (`status`, `health` …) end by themselves.
+   * passed in as an option, and resolves. Calls that are not jobs (`status`, `watchHealth`, GETs of routes …) error with
+   * `closed` instead of sending a request; only a `cancel` is still sent.
    */
   close(): Promise<void>;
   /** `await using client = createClient(…)` closes it at the end of the block. */

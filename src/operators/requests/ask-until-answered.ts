@@ -56,7 +56,7 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
 
 /**
  * Sends a request that is free to repeat, each time after a longer wait, until there is an answer or `mayAskAgain` returns
- * false. Then it emits the last exchange. It raises no errors itself.
+ * false. Then it emits the last exchange. Its only error is `closed`: a client that is closed sends nothing but cancellations.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
   return flow(() => asked(question, context));
@@ -67,6 +67,7 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
   let forMs: number | undefined;
   const slot = context.slots?.of(requestKinds[purpose], purpose === 'route-get');
   for (let failures = 1; ; failures += 1) {
+    if (purpose !== 'cancel') context.open.check();
     yield passGate(context, requestKinds[purpose], key, slot);
     onCall?.();
     const exchanged = exchange(question, context);

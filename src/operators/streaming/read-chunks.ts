@@ -82,7 +82,10 @@ class ChunkReader {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll', true);
     return concat(
-      defer(() => passGate(this.context, 'poll', this.task.key, slot)).pipe(ignoreElements()),
+      defer(() => {
+        this.context.open.check();
+        return passGate(this.context, 'poll', this.task.key, slot);
+      }).pipe(ignoreElements()),
       defer(() => this.#ask(slot)).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
     );
