@@ -131,7 +131,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     const key = options.key ?? (typeof job === 'string' ? this.id : job.key);
     const read = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
-      const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
+      const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs };
       return readChunks(task, this.#context) as Observable<C>;
     };
     return this.chunksOf(job, read).pipe(client.untilAborted(signal));

@@ -107,10 +107,14 @@ export interface PollQuestion {
   readonly request: WireRequest;
   readonly backoff: BackoffLimits;
   readonly trace?: JobTrace | undefined;
+}
+
+/** Is notified of the requests of a poll. */
+export interface PollWatch {
   /** Called for each request that is sent. */
-  readonly onCall: () => void;
+  onCall(): void;
   /** Called with the message of each request that brought no reply about the job. */
-  readonly onFault?: (message: string) => void;
+  onFault(message: string): void;
 }
 
 export type Polled =
@@ -126,17 +130,22 @@ const keyRetries = 3;
  * that `isGone` believes), repeatedly refuses the key, fails TLS verification or redirects elsewhere; the job may have
  * been paid. For one subscription.
  */
-export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
-  const { jobId, request, key, backoff, onCall, onFault, trace } = question;
+export function pollOnce(
+  question: PollQuestion,
+  context: ClientContext,
+  watch?: PollWatch,
+): Observable<Polled> {
+  const { jobId, request, key, backoff, trace } = question;
   let keyRefusals = 0;
   const isGivenUp = missing(question, context);
   const mayAskAgain = ({ verdict, fault, reading }: Judged) => {
     const error = fault ?? ('error' in reading ? reading.error : undefined);
-    if (error !== undefined) onFault?.(error.message);
+    if (error !== undefined) watch?.onFault(error.message);
     if (verdict.verdict !== 'final') return true;
     if (verdict.code === 'expired') return !isGivenUp();
     return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
   };
+  const onCall = () => watch?.onCall();
   const asking = { purpose: 'poll', request, jobId, key, backoff, trace, onCall, mayAskAgain } as const;
   return askUntilAnswered(asking, context).pipe(
     map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),

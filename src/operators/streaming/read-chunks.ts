@@ -97,10 +97,7 @@ class ChunkReader {
     if (this.#onWire !== undefined) slot?.release();
     this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
-        next: (judged) => {
-          this.task.onCall();
-          this.book.enter(judged);
-        },
+        next: (judged) => this.book.enter(judged),
         complete: () => (this.#onWire = undefined),
       }),
       finalize(() => slot?.release()),
