@@ -20,15 +20,15 @@ import {
 import { failureOf } from './outcome-of.js';
 import type { JobTrace } from './request-report.js';
 
-export interface AskOptions {
-  readonly retry: Readonly<Required<RetryPolicy>>;
-}
-
 /**
  * A request that is free to repeat. Cold: one answer, then completion. Retries temporary failures, and errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
-export function ask(asking: Asking, { retry }: AskOptions, context: ClientContext): Observable<Reading> {
+export function ask(
+  asking: Asking,
+  retry: Readonly<Required<RetryPolicy>>,
+  context: ClientContext,
+): Observable<Reading> {
   const mayAskAgain = ({ verdict }: Judged, failures: number) =>
     verdict.verdict === 'again' && failures <= retry.maxRetries;
   return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, context).pipe(
