@@ -196,5 +196,8 @@ function webhookOf(webhook: What<unknown>['webhook'], key: string): JobWebhook |
 function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string {
   const body = queueRequestSchema.safeParse({ input, ...fields });
   if (!body.success) throw new InvalidInputError(describeIssues(body.error.issues));
-  return toJson(body.data);
+  const json = toJson(body.data);
+  // A `toJSON` may make a text of it, as that of a date does.
+  if (!json.startsWith('{"input":{')) throw new InvalidInputError('input: is not an object in JSON');
+  return json;
 }
