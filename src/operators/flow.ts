@@ -50,10 +50,7 @@ export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefin
  *
  * @param next called with each value; its result is emitted, unless it is `undefined`
  */
-export function receive<S, T = never>(
-  source: Observable<S>,
-  next: (value: S) => T | undefined,
-): Received<T> {
+export function receive<S, T = never>(source: Observable<S>, next: (value: S) => T | undefined): Received<T> {
   return new Received(source, next as (value: unknown) => T | undefined);
 }
 

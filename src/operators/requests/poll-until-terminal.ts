@@ -10,7 +10,10 @@ import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcom
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
 export interface PollTask
-  extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>>, Pick<PollWatch, 'onCall'> {
+  extends
+    Omit<PollJob, 'jobId'>,
+    Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>>,
+    Pick<PollWatch, 'onCall'> {
   readonly schedule: PollSchedule;
   /** Whether to poll at once, for a job that was not polled for a while. */
   readonly atOnce: boolean;
