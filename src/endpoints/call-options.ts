@@ -155,7 +155,7 @@ export function submissionFields(
 }
 
 /** Whether a receiver in this process handles the callbacks. */
-export function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
+function isReceived(webhook: string | JobWebhook | undefined): webhook is JobWebhook {
   return typeof webhook === 'object' && (webhook as unknown) !== null && 'listen' in webhook;
 }
 

@@ -1,3 +1,5 @@
+// For applications whose `lib` lacks `Symbol.asyncDispose`, as that of a browser often does.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Subject, type Observable } from 'rxjs';
 import { checkMembers, checkObject } from '../contract/check-option.js';
 import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';
@@ -60,7 +62,8 @@ export interface Client {
   /**
    * Sends nothing more: streams of jobs error with code `closed`, and `onUnsubscribe` is applied to their jobs. Waits until
    * every paid POST on the wire has its answer and a durable checkpoint, closes the connections, unless the transport was
-   * passed in as an option, and resolves. Calls that are not jobs (`status`, `health` …) end by themselves.
+   * passed in as an option, and resolves. Calls that are not jobs (`status`, `watchHealth`, GETs of routes …) error with
+   * `closed` instead of sending a request; only a `cancel` is still sent.
    */
   close(): Promise<void>;
   /** `await using client = createClient(…)` closes it at the end of the block. */

@@ -131,7 +131,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     const key = options.key ?? (typeof job === 'string' ? this.id : job.key);
     const read = (jobId: string) => {
       const question = { request: requests.status(jobId), chunks: requests.stream(jobId) };
-      const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs, onCall: () => undefined };
+      const task = { ...question, key, jobId, backoff: defaults.retry, deadlineMs };
       return readChunks(task, this.#context) as Observable<C>;
     };
     return this.chunksOf(job, read).pipe(client.untilAborted(signal));
@@ -196,5 +196,8 @@ function webhookOf(webhook: What<unknown>['webhook'], key: string): JobWebhook |
 function queueBody(input: unknown, fields: Omit<QueueRequest, 'input'>): string {
   const body = queueRequestSchema.safeParse({ input, ...fields });
   if (!body.success) throw new InvalidInputError(describeIssues(body.error.issues));
-  return toJson(body.data);
+  const json = toJson(body.data);
+  // A `toJSON` may make a text of it, as that of a date does.
+  if (!json.startsWith('{"input":{')) throw new InvalidInputError('input: is not an object in JSON');
+  return json;
 }

@@ -91,7 +91,7 @@ export class QueueQuestions {
   }
 
   #ask(asking: Omit<Asking, 'key'>): Observable<Reading> {
-    return ask({ ...asking, key: this.id }, { retry: this.#retry }, this.#context);
+    return ask({ ...asking, key: this.id }, this.#retry, this.#context);
   }
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidInputError } from '../operators/job-error.js';
@@ -93,15 +94,40 @@ export function createWireRequests(apiKey: string | undefined): (call: Call) => 
   };
 }
 
-/** The input as JSON text. @throws InvalidInputError if JSON cannot express it: a cycle, a BigInt, `undefined` */
+/**
+ * The input as JSON text. @throws InvalidInputError if JSON cannot express it: a cycle, a BigInt, `undefined`, `NaN`, or a `Map`,
+ * a `Blob`, a promise
+ */
 export function toJson(value: unknown): string {
   try {
-    const text = JSON.stringify(value) as string | undefined;
+    const text = JSON.stringify(value, refuseLost) as string | undefined;
     if (text !== undefined) return text;
   } catch (error) {
     throw new InvalidInputError(`cannot be written as JSON: ${String(error)}`, { cause: error });
   }
   throw new InvalidInputError('cannot be written as JSON: there is no value');
+}
+
+/**
+ * Throws for values that JSON.stringify replaces: a job about `null` in place of a number, or about `{}` in place of a picture
+ * that was not awaited, would be paid.
+ */
+function refuseLost(name: string, value: unknown): unknown {
+  const isLost = typeof value === 'number' ? !Number.isFinite(value) : isObject(value) && losesContent(value);
+  if (!isLost) return value;
+  const what = typeof value === 'number' ? String(value) : kindOf(value);
+  throw new TypeError(`${name === '' ? 'it' : JSON.stringify(name)} is ${what}`);
+}
+
+const kept: ReadonlySet<string> = new Set(['Object', 'Array', 'Number', 'String', 'Boolean']);
+
+function losesContent(value: object): boolean {
+  return !kept.has(kindOf(value)) && (ArrayBuffer.isView(value) || Object.keys(value).length === 0);
+}
+
+/** Such as `Map` or `Promise`; `Object` also for instances of other classes. */
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
 /**

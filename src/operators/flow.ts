@@ -49,21 +49,15 @@ export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefin
  * A stream as a step whose values are not emitted themselves.
  *
  * @param next called with each value; its result is emitted, unless it is `undefined`
- * @param count the number of values after which the source is left
  */
-export function receive<S, T = never>(
-  source: Observable<S>,
-  next: (value: S) => T | undefined,
-  count = Infinity,
-): Received<T> {
-  return new Received(source, next as (value: unknown) => T | undefined, count);
+export function receive<S, T = never>(source: Observable<S>, next: (value: S) => T | undefined): Received<T> {
+  return new Received(source, next as (value: unknown) => T | undefined);
 }
 
 class Received<T> {
   constructor(
     readonly source: Observable<unknown>,
     readonly next: (value: unknown) => T | undefined,
-    readonly count: number,
   ) {}
 }
 
@@ -101,7 +95,7 @@ class Flow<T> implements Unsubscribable {
     if (step === undefined) return false;
     const { value } = step;
     if (step.done === true) this.subscriber.complete();
-    else if (value instanceof Received) return this.play(value.source, value);
+    else if (value instanceof Received) return this.play(value.source, value.next);
     else if (isObservable(value)) return value === EMPTY || this.play(value);
     else this.subscriber.next(value as T);
     return true;
@@ -120,8 +114,8 @@ class Flow<T> implements Unsubscribable {
     }
   }
 
-  private play(source: Observable<unknown>, received?: Received<T>): boolean {
-    const playing = new Playing<T>(this, received);
+  private play(source: Observable<unknown>, onValue?: Received<T>['next']): boolean {
+    const playing = new Playing<T>(this, onValue);
     this.playing = playing;
     try {
       source.subscribe(playing);
@@ -136,19 +130,14 @@ class Flow<T> implements Unsubscribable {
 
 /** The stream of one step. It is the subscriber itself, because rxjs would make two objects for an observer. */
 class Playing<T> extends OneTeardown implements Observer<unknown> {
-  private readonly onValue: Received<T>['next'] | undefined;
-  /** The number of values until it is left; 0 if it is not left. */
-  private left: number;
   /** The stream has ended. The next step begins when it is torn down. */
   private hasEnded = false;
 
   constructor(
     private readonly flow: Flow<T>,
-    received: Received<T> | undefined,
+    private readonly onValue: Received<T>['next'] | undefined,
   ) {
     super();
-    this.onValue = received?.next;
-    this.left = received === undefined || received.count === Infinity ? 0 : received.count;
   }
 
   next(value: unknown): void {
@@ -158,7 +147,6 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
     try {
       const emitted = onValue(value);
       if (emitted !== undefined) flow.subscriber.next(emitted);
-      if (this.left > 0 && --this.left === 0) this.complete();
     } catch (error) {
       this.error(error);
     }

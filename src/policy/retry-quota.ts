@@ -14,19 +14,11 @@ export interface RetryQuota {
   readonly isFull: boolean;
 }
 
-export interface RetryQuotaOptions {
-  /** @defaultValue 500 */
-  capacity?: number;
-  /** Tokens of one retry. @defaultValue 5 */
-  retryCost?: number;
-  /** Tokens of one retry after a timeout. @defaultValue 10 */
-  timeoutCost?: number;
-  /** Tokens that a success without a retry gives back. @defaultValue 1 */
-  successGain?: number;
-}
+/** Tokens of one retry, of one after a timeout, and those that a success without a retry gives back. */
+const [retryCost, timeoutCost, successGain] = [5, 10, 1];
 
-export function createRetryQuota(options: RetryQuotaOptions = {}): RetryQuota {
-  const { capacity = 500, retryCost = 5, timeoutCost = 10, successGain = 1 } = options;
+/** @param capacity the tokens of a full bucket */
+export function createRetryQuota(capacity = 500): RetryQuota {
   let tokens = capacity;
   return {
     take({ timedOut }) {

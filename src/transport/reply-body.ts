@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import type { Subscriber } from 'rxjs';
+import type { WireReply } from './transport.js';
 
 /** Collects the bytes of one reply up to a cap. */
 export class ReplyBody {
@@ -46,6 +48,17 @@ export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<strin
 function isFlat(headers: IncomingHttpHeaders): headers is Record<string, string> {
   for (const name in headers) if (typeof headers[name] !== 'string') return false;
   return true;
+}
+
+/**
+ * Emits a reply once all replies that have arrived are read, so that the subscriber's work, often a request, does not delay
+ * them.
+ */
+export function emitLater(to: Subscriber<WireReply>, reply: WireReply): void {
+  setImmediate(() => {
+    to.next(reply);
+    to.complete();
+  });
 }
 
 /** The encodings that requests accept: those that `decodeBody` can read. */

@@ -13,7 +13,7 @@ const namesOfStates = /(state|status|phase|place|stage|step|mark|fate|decision|s
 const others: Readonly<Record<string, string>> = {
   'src/operators/budget/create-budget.ts state': 'money',
   'src/policy/gates/refusal-trial.ts TrialStep': 'a rate that is found out',
-  'src/policy/polling/endpoint-model.ts state': 'what the service is believed to do with a job',
+  'src/policy/polling/tracked-job.ts state': 'what the service is believed to do with a job',
   'src/webhooks/backstop-polls.ts CallbackState': 'whether callbacks come',
   'src/transport/transport-error.ts FaultPhase': 'a request on the wire',
   'runners/batch/ledger/ledger.ts state': 'money',

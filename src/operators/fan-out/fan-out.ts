@@ -165,9 +165,10 @@ export class FanOut<T, O> {
       const taken = this.held ?? this.feed.take();
       this.held = undefined;
       if (taken === undefined) return false;
-      if (taken.done === true) this.hasAll = true;
-      if (taken.done === true) this.takesRows = false;
-      else if (this.mayTake() && this.active < this.limit) this.startJob(taken.value);
+      if (taken.done === true) {
+        this.hasAll = true;
+        this.takesRows = false;
+      } else if (this.mayTake() && this.active < this.limit) this.startJob(taken.value);
       else this.held = taken;
       return true;
     } catch (error) {

@@ -15,7 +15,7 @@ import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
-import { pollToDeadline, type PollStep } from '../requests/poll-until-terminal.js';
+import { pollUntilTerminal, type PollStep } from '../requests/poll-until-terminal.js';
 import { cancelAtService, JobPolls } from './job-polls.js';
 import { JobCallbacks } from './job-callbacks.js';
 import { awaitCheckpoint, settled, type JobSpec } from './job-spec.js';
@@ -99,7 +99,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     const { id, spec, context, callbacks } = this;
     if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
     const { deadlineMs, poll } = spec.options;
-    const polls = pollToDeadline(
+    const polls = pollUntilTerminal(
       new JobPolls(this, spec.queue, id, callbacks?.within(poll) ?? poll),
       { at, deadlineMs },
       context,
@@ -199,6 +199,10 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
 
   protected start(): void {
     this.run.start();
+  }
+
+  get isSettled(): boolean {
+    return this.settled !== undefined;
   }
 
   get isFollowed(): boolean {

@@ -83,7 +83,7 @@ export function cancelAtService(
 ): Observable<Outcome<unknown>> {
   if (queue === undefined) return EMPTY;
   const request = queue.cancel(jobId);
-  return ask({ purpose: 'cancel', key, request, jobId, trace }, { retry: options.retry }, context).pipe(
+  return ask({ purpose: 'cancel', key, request, jobId, trace }, options.retry, context).pipe(
     map((reading) => ('job' in reading ? reading.job : undefined)),
     filter((job) => job !== undefined && isTerminal(job.status) && job.status !== 'COMPLETED'),
     map((job) => outcomeOf({ ...job, id: jobId } as Parameters<typeof outcomeOf>[0], request)),

@@ -8,6 +8,8 @@ export interface Runner<T> {
   play(run: Observer<T> & Subscription): void;
   /** Whether the run is in a critical section. An error is final then. */
   readonly isCritical: boolean;
+  /** Whether the last event was emitted, so that the run completes by itself. */
+  readonly isSettled: boolean;
   /** Called with each event once, before any subscriber, even while nobody is subscribed. */
   emitted(event: T): void;
   /** Called when the last subscriber has left. */
@@ -66,8 +68,9 @@ export class PurchaseRun<T> implements Observer<T> {
     if (!this.isFollowed) this.stop();
   }
 
-  /** Errors all subscribers. A critical section continues. */
+  /** Errors all subscribers, unless they have received the last event. A critical section continues. */
   close(error: unknown): void {
+    if (this.runner.isSettled) return;
     for (const subscriber of this.subscribers) subscriber.error(error);
   }
 

@@ -18,7 +18,7 @@ import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
 import { lastOf, type Steps } from '../flow.js';
 import { againAfter } from '../requests/ask-until-answered.js';
-import { exchange, passGate, visitOf, waitAtGate, type Judged } from '../requests/exchange.js';
+import { exchange, passGate, visitOf, type Judged } from '../requests/exchange.js';
 import { failureOf, whatWasAsked } from '../requests/outcome-of.js';
 import type { RequestSlot } from '../requests/exchange.js';
 import { awaitCheckpoint, refusedBy } from './job-spec.js';
@@ -90,7 +90,6 @@ export class Submission<O> {
   /** The wait for the next attempt, which can be left at any time. */
   #turn(request: WireRequest): Observable<JobEvent<O>> {
     const { job } = this;
-    const slot = this.#slot;
     const at = this.#deadlineAt;
     const { context, spec } = job;
     if (job.isCancelled) {
@@ -105,11 +104,7 @@ export class Submission<O> {
     const { scheduler } = context;
     return concat(
       this.#pause(),
-      defer(() =>
-        slot === undefined
-          ? waitAtGate(context, 'submit', spec.key)
-          : passGate(context, 'submit', spec.key, slot),
-      ),
+      defer(() => passGate(context, 'submit', spec.key, this.#slot)),
     ).pipe(takeUntil(job.interrupted), deadline<JobEvent<O>>({ at, otherwise, scheduler }));
   }
 
@@ -127,12 +122,12 @@ export class Submission<O> {
 
   *#attempt(request: WireRequest): Steps<JobEvent<O>> {
     const { job, callbacks } = this;
-    const { trace, sync } = job.spec;
+    const { trace, sync, checkpoint } = job.spec;
     job.isCritical = true;
     job.attempts += 1;
     if (trace !== undefined) trace.attempt = job.attempts;
     const sent = callbacks && (yield* lastOf(callbacks.addressed(request)));
-    yield this.#checkpoint({ type: 'intent', sync, attempt: job.attempts });
+    yield awaitCheckpoint(checkpoint, { type: 'intent', sync, attempt: job.attempts });
     // A callback may have arrived while the intent became durable.
     const isFound = callbacks?.hasNamed === true;
     if (!job.isCancelled && job.isFollowed && !isFound) return yield* this.#post(sent ?? request);
@@ -217,7 +212,7 @@ export class Submission<O> {
 
   /** Records that the POST was provably not accepted, unless a callback contradicts that before it is durable. */
   *#unsent(event: CheckpointEvent<O>): Steps<JobEvent<O>> {
-    yield this.#checkpoint(event);
+    yield awaitCheckpoint(this.job.spec.checkpoint, event);
     this.job.isUnsent = true;
     this.callbacks?.refused();
   }
@@ -234,10 +229,6 @@ export class Submission<O> {
     const known = isObservable(request) ? this.#request : request;
     const what = known === undefined ? endpoint : whatWasAsked(known);
     return failedBefore(what, 'cancelled before it was sent', 'job-cancelled');
-  }
-
-  #checkpoint(event: CheckpointEvent<O>): Observable<never> {
-    return awaitCheckpoint(this.job.spec.checkpoint, event);
   }
 
   #adviceOn({ fault }: Judged): string {

@@ -20,15 +20,15 @@ import {
 import { failureOf } from './outcome-of.js';
 import type { JobTrace } from './request-report.js';
 
-export interface AskOptions {
-  readonly retry: Readonly<Required<RetryPolicy>>;
-}
-
 /**
  * A request that is free to repeat. Cold: one answer, then completion. Retries temporary failures, and errors with the
  * `TransportError` or the `ReplyError` of the last try.
  */
-export function ask(asking: Asking, { retry }: AskOptions, context: ClientContext): Observable<Reading> {
+export function ask(
+  asking: Asking,
+  retry: Readonly<Required<RetryPolicy>>,
+  context: ClientContext,
+): Observable<Reading> {
   const mayAskAgain = ({ verdict }: Judged, failures: number) =>
     verdict.verdict === 'again' && failures <= retry.maxRetries;
   return askUntilAnswered({ ...asking, backoff: retry, mayAskAgain }, context).pipe(
@@ -56,7 +56,7 @@ export type Answered = WaitingEvent | { readonly type: 'answered'; readonly judg
 
 /**
  * Sends a request that is free to repeat, each time after a longer wait, until there is an answer or `mayAskAgain` returns
- * false. Then it emits the last exchange. It raises no errors itself.
+ * false. Then it emits the last exchange. Its only error is `closed`: a client that is closed sends nothing but cancellations.
  */
 export function askUntilAnswered(question: Question, context: ClientContext): Observable<Answered> {
   return flow(() => asked(question, context));
@@ -67,6 +67,7 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
   let forMs: number | undefined;
   const slot = context.slots?.of(requestKinds[purpose], purpose === 'route-get');
   for (let failures = 1; ; failures += 1) {
+    if (purpose !== 'cancel') context.open.check();
     yield passGate(context, requestKinds[purpose], key, slot);
     onCall?.();
     const exchanged = exchange(question, context);
@@ -106,10 +107,14 @@ export interface PollQuestion {
   readonly request: WireRequest;
   readonly backoff: BackoffLimits;
   readonly trace?: JobTrace | undefined;
+}
+
+/** Is notified of the requests of a poll. */
+export interface PollWatch {
   /** Called for each request that is sent. */
-  readonly onCall: () => void;
+  onCall(): void;
   /** Called with the message of each request that brought no reply about the job. */
-  readonly onFault?: (message: string) => void;
+  onFault(message: string): void;
 }
 
 export type Polled =
@@ -125,17 +130,22 @@ const keyRetries = 3;
  * that `isGone` believes), repeatedly refuses the key, fails TLS verification or redirects elsewhere; the job may have
  * been paid. For one subscription.
  */
-export function pollOnce(question: PollQuestion, context: ClientContext): Observable<Polled> {
-  const { jobId, request, key, backoff, onCall, onFault, trace } = question;
+export function pollOnce(
+  question: PollQuestion,
+  context: ClientContext,
+  watch?: PollWatch,
+): Observable<Polled> {
+  const { jobId, request, key, backoff, trace } = question;
   let keyRefusals = 0;
   const isGivenUp = missing(question, context);
   const mayAskAgain = ({ verdict, fault, reading }: Judged) => {
     const error = fault ?? ('error' in reading ? reading.error : undefined);
-    if (error !== undefined) onFault?.(error.message);
+    if (error !== undefined) watch?.onFault(error.message);
     if (verdict.verdict !== 'final') return true;
     if (verdict.code === 'expired') return !isGivenUp();
     return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
   };
+  const onCall = () => watch?.onCall();
   const asking = { purpose: 'poll', request, jobId, key, backoff, trace, onCall, mayAskAgain } as const;
   return askUntilAnswered(asking, context).pipe(
     map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),

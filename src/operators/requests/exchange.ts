@@ -87,7 +87,10 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
     const end = (judged: Judged, reply?: WireReply) => {
       if (isOver) return;
       isOver = true;
-      if (asking.trace !== undefined) note(asking.trace, reply);
+      if (asking.trace !== undefined) {
+        asking.trace.httpStatus = reply?.status;
+        asking.trace.requestId = reply?.headers['x-request-id'];
+      }
       if (sentAt !== undefined)
         probe?.requests.publish(requestReport(asking, context, { judged, reply, sentAt }));
       context.gate.observe(reportOf(asking, context, judged));
@@ -95,7 +98,9 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
       subscriber.complete();
     };
     const fail = (error: unknown) => {
-      if (!isOver) end(faulted(error, asking, context));
+      if (isOver) return;
+      const fault = asFault(error, context.secrets);
+      end({ fault, verdict: maySendAgain(asking.purpose, fault) });
     };
     try {
       const reply = context.transport(traced(asking, context)).subscribe({
@@ -118,11 +123,6 @@ export function exchange(asking: Asking, context: ClientContext): Observable<Jud
       fail(error);
     }
   });
-}
-
-function note(trace: JobTrace, reply: WireReply | undefined): void {
-  trace.httpStatus = reply?.status;
-  trace.requestId = reply?.headers['x-request-id'];
 }
 
 interface Exchanged {
@@ -166,13 +166,10 @@ function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: 
 
 export type WaitingEvent = Extract<JobEvent<never>, { type: 'waiting' }>;
 
-/** Waits at the gate, and emits each wait; completes when the request may be sent. Unsubscribing leaves the queue. */
-export function waitAtGate(context: ClientContext, kind: RequestKind, key: string): Observable<WaitingEvent> {
-  const admitted = context.gate.admit(visitOf(context, kind, key));
-  return admitted.pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
-}
-
-/** The same, but also waits for a slot if requests are limited. Completes synchronously if no wait is needed. */
+/**
+ * Waits at the gate, and for a slot if requests are limited, and emits each wait at the gate; completes when the request may be
+ * sent, synchronously if no wait is needed. Unsubscribing leaves the queue.
+ */
 export function passGate(
   context: ClientContext,
   kind: RequestKind,
@@ -180,7 +177,10 @@ export function passGate(
   slot?: RequestSlot,
 ): Observable<WaitingEvent> {
   const tryPass = () => context.gate.tryPass?.(visitOf(context, kind, key)) === true;
-  const admitted = () => waitAtGate(context, kind, key);
+  const admitted = () => {
+    const waits = context.gate.admit(visitOf(context, kind, key));
+    return waits.pipe(map((wait): WaitingEvent => ({ type: 'waiting', ...wait })));
+  };
   if (slot === undefined) return tryPass() ? EMPTY : admitted();
   return slot.passesNow(tryPass) ? EMPTY : slot.pass(tryPass, defer(admitted));
 }
@@ -191,11 +191,6 @@ function judge(reply: WireReply, { purpose, request, jobId, trace }: Asking, con
   const asked = { purpose, request, jobId, secrets, nowMs: scheduler.now(), hasExactNumbers };
   const reading = readReply(reply, asked);
   return { reading, verdict: maySendAgain(purpose, reading) };
-}
-
-function faulted(error: unknown, { purpose }: Asking, { secrets }: ClientContext): Judged {
-  const fault = asFault(error, secrets);
-  return { fault, verdict: maySendAgain(purpose, fault) };
 }
 
 export const requestKinds = {

@@ -15,6 +15,11 @@ export class OpenJobs {
     return this.#isClosed ? closedError() : undefined;
   }
 
+  /** Call it before a request. @throws MillraceError if the client is closed */
+  check(): void {
+    if (this.#isClosed) throw closedError();
+  }
+
   enter(step: Step): void {
     this.#steps.add(step);
   }

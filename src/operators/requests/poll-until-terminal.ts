@@ -7,10 +7,13 @@ import { callHook } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
 import type { ClientContext, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
-import { pollOnce, type Polled, type PollQuestion } from './ask-until-answered.js';
+import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
 export interface PollTask
-  extends Omit<PollJob, 'jobId'>, Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'> | 'onFault'> {
+  extends
+    Omit<PollJob, 'jobId'>,
+    Omit<PollQuestion, Exclude<keyof PollJob, 'jobId'>>,
+    Pick<PollWatch, 'onCall'> {
   readonly schedule: PollSchedule;
   /** Whether to poll at once, for a job that was not polled for a while. */
   readonly atOnce: boolean;
@@ -24,7 +27,7 @@ export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
 /** The deadline of a job. */
-export interface Deadline {
+interface Deadline {
   /** In ms since the epoch, by the scheduler. If it is past, the job is still polled once. */
   readonly at: number;
   /** The deadline of the call in ms, for the message. */
@@ -35,26 +38,16 @@ export interface Deadline {
  * Polls at the times of the schedule until the job has ended, then emits `ended` and completes. Emits each change of the
  * state, of the time in the queue and of the partial output. Polls never overlap: times during a poll, or during the
  * waits between its tries, are skipped. Network faults, busy services and replies about another job are retried without
- * limit; an unknown state is not terminal. Without a bound it polls for ever. A job is given up when the service no
- * longer knows it (404), repeatedly refuses the key, fails TLS verification or redirects elsewhere; then it may have
- * been paid.
+ * limit; an unknown state is not terminal. A job is given up when the service no longer knows it (404), repeatedly refuses
+ * the key, fails TLS verification or redirects elsewhere; then it may have been paid. The same is true at the deadline; if no
+ * poll was answered by then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
  */
-export function pollUntilTerminal(task: PollTask, context: ClientContext): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, context, subscriber).begin());
-}
-
-/**
- * Polls until the job has ended or the deadline has come; after the deadline the job may still run. If no poll was answered by
- * then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
- */
-export function pollToDeadline(
+export function pollUntilTerminal(
   task: PollTask,
   deadline: Deadline,
   context: ClientContext,
 ): Observable<PollStep> {
-  return new Observable((subscriber) =>
-    new Polls(task, context, subscriber, deadline.deadlineMs).begin(deadline.at),
-  );
+  return new Observable((subscriber) => new Polls(task, deadline, context, subscriber).begin());
 }
 
 /**
@@ -62,7 +55,7 @@ export function pollToDeadline(
  * not complete with the times. With rxjs' operators for this and for the deadline a job takes 1.4 times the CPU. The class
  * subscribes to the times and waits for the deadline itself, because most jobs in flight have one.
  */
-class Polls extends OneTeardown implements Observer<void>, Due {
+class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
@@ -78,23 +71,23 @@ class Polls extends OneTeardown implements Observer<void>, Due {
 
   constructor(
     private readonly task: PollTask,
+    private readonly deadline: Deadline,
     private readonly context: ClientContext,
     private readonly subscriber: Subscriber<PollStep>,
-    private readonly deadlineMs = 0,
   ) {
     super();
     this.last = task.last;
   }
 
-  begin(deadlineAt?: number): void {
-    const { task, context, subscriber } = this;
+  begin(): void {
+    const { task, deadline, context, subscriber } = this;
     subscriber.add(this);
-    if (deadlineAt !== undefined && deadlineAt <= context.scheduler.now()) return this.due();
+    if (deadline.at <= context.scheduler.now()) return this.due();
     task.begun?.(this);
     const { key, jobId, submittedAt, endpoint, variant } = task;
     task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant }).subscribe(this);
     if (task.atOnce) this.next();
-    if (deadlineAt !== undefined && !this.closed) context.deadlines.set(this, deadlineAt);
+    if (!this.closed) context.deadlines.set(this, deadline.at);
   }
 
   /** Called at a time of the schedule. */
@@ -102,7 +95,7 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     if (this.polling !== undefined || this.closed) return;
     const poll = new Poll(this);
     this.polling = poll;
-    pollOnce(this.question(), this.context).subscribe(poll);
+    pollOnce(this.task, this.context, this).subscribe(poll);
   }
 
   error(error: unknown): void {
@@ -124,9 +117,8 @@ class Polls extends OneTeardown implements Observer<void>, Due {
   }
 
   private giveUp(): void {
-    const { task, deadlineMs } = this;
     callHook(() => this.unsubscribe(), undefined);
-    this.emit({ type: 'ended', outcome: overdue(task, { deadlineMs }, this.lastPoll()) });
+    this.emit({ type: 'ended', outcome: overdue(this.task, this.deadline, this.lastPoll()) });
   }
 
   /** What the last poll said, unless it is what a job says that still runs. */
@@ -185,17 +177,13 @@ class Polls extends OneTeardown implements Observer<void>, Due {
     if (step.type === 'ended') this.subscriber.complete();
   }
 
-  private question(): PollQuestion {
-    const { task } = this;
-    const { key, jobId, submittedAt, wasExpired = false, request, backoff, trace } = task;
-    const onCall = () => {
-      this.wasSent = true;
-      task.onCall();
-    };
-    const onFault = (message: string) => {
-      this.fault = message;
-    };
-    return { key, jobId, submittedAt, wasExpired, request, backoff, trace, onCall, onFault };
+  onCall(): void {
+    this.wasSent = true;
+    this.task.onCall();
+  }
+
+  onFault(message: string): void {
+    this.fault = message;
   }
 }
 
@@ -240,8 +228,8 @@ const statusShown = 60;
 
 /** The failure of a job that has not ended by its deadline. */
 function overdue(
-  { jobId, request }: { readonly jobId: string; readonly request: Parameters<typeof whatWasAsked>[0] },
-  { deadlineMs }: Pick<Deadline, 'deadlineMs'>,
+  { jobId, request }: PollTask,
+  { deadlineMs }: Deadline,
   lastPoll: string | undefined,
 ): Failed {
   const late = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;

@@ -82,7 +82,10 @@ class ChunkReader {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll', true);
     return concat(
-      defer(() => passGate(this.context, 'poll', this.task.key, slot)).pipe(ignoreElements()),
+      defer(() => {
+        this.context.open.check();
+        return passGate(this.context, 'poll', this.task.key, slot);
+      }).pipe(ignoreElements()),
       defer(() => this.#ask(slot)).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
     );
@@ -94,10 +97,7 @@ class ChunkReader {
     if (this.#onWire !== undefined) slot?.release();
     this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
-        next: (judged) => {
-          this.task.onCall();
-          this.book.enter(judged);
-        },
+        next: (judged) => this.book.enter(judged),
         complete: () => (this.#onWire = undefined),
       }),
       finalize(() => slot?.release()),

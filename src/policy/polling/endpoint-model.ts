@@ -1,18 +1,8 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { DueQueue } from '../due-queue.js';
 import type { PollPlan } from './plan-polls.js';
-import { createQueueModel } from './queue-model.js';
-import { TrackedJob, type PolledJob } from './tracked-job.js';
-
-/** The parts of a status reply that the schedule uses. */
-export interface JobProgress {
-  readonly at: number;
-  readonly state: 'waiting' | 'working' | 'ended';
-  /** Only if the service reports delayTime. */
-  readonly startedAt?: number;
-  /** Only if the service reports executionTime. */
-  readonly endedAt?: number;
-}
+import { createQueueModel, type QueueModel } from './queue-model.js';
+import { TrackedJob, type JobProgress, type PolledJob } from './tracked-job.js';
 
 /** If no job has started or ended for this long, the first waiting job is polled all the same. */
 const stall = { leastMs: 1_000, mostMs: 120_000 };
@@ -67,14 +57,10 @@ export class EndpointModel {
     for (const job of this.#jobs.values()) if (job.place >= 0) this.#arm(job);
   }
 
-  #dueOf(job: TrackedJob): number | undefined {
-    return job.dueBy(this.#queue, this.planOf);
-  }
-
   #arm(job: TrackedJob): void {
     this.#dues.remove(job);
     if (job.polling || !this.#jobs.has(job.rank)) return;
-    const due = this.#dueOf(job);
+    const due = job.dueBy(this.#queue, this.planOf);
     if (due === undefined) {
       this.#blocked.add(job.rank);
       this.#watchForStall();
@@ -85,28 +71,19 @@ export class EndpointModel {
 
   /** Called at a poll time, which may have moved since it was set. */
   fired(job: TrackedJob): void {
-    const due = this.#dueOf(job);
+    const due = job.dueBy(this.#queue, this.planOf);
     if (due === undefined || due > this.scheduler.now() + toleranceMs) this.#arm(job);
-    else this.#poll(job);
-  }
-
-  #poll(job: TrackedJob): void {
-    this.#dues.remove(job);
-    job.poll();
+    else job.poll();
   }
 
   /** Returns the estimated run time of an ended job in ms, if the service does not report it. */
-  replied(job: TrackedJob, { at, state, startedAt, endedAt }: JobProgress): number {
+  replied(job: TrackedJob, progress: JobProgress): number {
+    const { at, state, startedAt, endedAt } = progress;
     job.polling = false;
     if (state === 'ended') {
-      const ranForMs = job.ranForMs(this.#queue, {
-        at,
-        ...(startedAt !== undefined && { startedAt }),
-        ...(endedAt !== undefined && { endedAt }),
-      });
+      const ranForMs = job.ranForMs(this.#queue, progress);
       const waited = startedAt !== undefined && startedAt - job.submittedAt > 100;
-      const end = { at: Math.min(endedAt ?? at, at), waited };
-      this.#remove(job, startedAt === undefined ? end : { ...end, startedAt });
+      this.#remove(job, { at: Math.min(endedAt ?? at, at), startedAt, waited });
       return ranForMs;
     }
     if (state === 'waiting') job.sawWaiting(this.#queue, at);
@@ -116,22 +93,18 @@ export class EndpointModel {
     return 0;
   }
 
-  #remove(job: TrackedJob, end: { at: number; startedAt?: number; waited: boolean }): void {
+  #remove(job: TrackedJob, end: Parameters<QueueModel['ended']>[1]): void {
     if (!this.#jobs.delete(job.rank)) return;
     this.#dues.remove(job);
     this.#queue.ended(job.rank, end);
     this.#moved();
   }
 
+  /** Called when a job has started or ended: sets the poll times of the first waiting jobs whose start can be estimated now. */
   #moved(): void {
     this.#stalls = 0;
     this.#stalled?.unsubscribe();
     this.#stalled = undefined;
-    this.#release();
-  }
-
-  /** Sets the poll times of the first waiting jobs whose start can be estimated now. */
-  #release(): void {
     for (let rank = this.#blocked.first(); rank !== undefined; rank = this.#blocked.first()) {
       const job = this.#jobs.get(rank);
       if (job !== undefined && job.startBy(this.#queue) === undefined) break;
@@ -153,7 +126,10 @@ export class EndpointModel {
     this.#stalled = undefined;
     this.#stalls += 1;
     const job = this.#jobs.get(this.#blocked.removeFirst() ?? -1);
-    if (job !== undefined && !job.polling) this.#poll(job);
+    if (job !== undefined && !job.polling) {
+      this.#dues.remove(job);
+      job.poll();
+    }
     this.#watchForStall();
   }
 }

@@ -47,11 +47,7 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
     const name = job.endpoint ?? '';
     const known = models.get(name);
     if (known !== undefined) return known;
-    const model = new EndpointModel(
-      (variant) => variants.planOf(variant),
-      scheduler,
-      (tracked) => forget(byKey, tracked),
-    );
+    const model = new EndpointModel(variants.planOf, scheduler, (tracked) => forget(byKey, tracked));
     models.set(name, model);
     return model;
   };
@@ -70,13 +66,12 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
       if (tracked === undefined) return;
       tracked.isAsked = false;
       const { job, variant } = tracked;
-      const times = timesOf(job, reply, at);
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
       const model = modelOf(job);
-      const believedMs = model.replied(tracked, { at, state, ...times.known });
+      const believedMs = model.replied(tracked, { at, state, ...timesOf(job, reply, at) });
       if (!ended) return;
-      const runTimeMs = times.runTimeMs ?? believedMs;
+      const runTimeMs = reply.executionTime ?? believedMs;
       const running = () => model.runningAges(variant);
       if (variants.observe(variant, { runTimeMs, at: scheduler.now(), running })) model.rearm();
     },
@@ -115,20 +110,14 @@ function timesOf(job: PollJob, reply: JobReply, at: number) {
   const startedAt = delayTime === undefined ? undefined : Math.min(job.submittedAt + delayTime, at);
   const endedAt =
     startedAt === undefined || executionTime === undefined ? undefined : startedAt + executionTime;
-  return {
-    runTimeMs: executionTime,
-    known: {
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(endedAt === undefined ? {} : { endedAt }),
-    },
-  };
+  return { startedAt, endedAt };
 }
 
 /** The run-time distributions of endpoints and variants by name, each with its best poll times. */
 interface PlannedVariants {
   /** Returns the same string object for all jobs with this name. */
   nameOf(name: string): string;
-  planOf(name: string): PollPlan;
+  readonly planOf: (name: string) => PollPlan;
   /** Records the run time of an ended job; `running` returns the ages of running jobs. Returns true if the distribution has changed. */
   observe(name: string, end: { runTimeMs: number; at: number; running: () => readonly number[] }): boolean;
   keep(): Record<string, KeptRunTimes>;

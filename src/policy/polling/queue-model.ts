@@ -9,7 +9,7 @@ export interface QueueModel {
   /** Call it when a job is submitted. Returns its number. */
   join(): number;
   /** Call it when a job has ended or is no longer followed. `startedAt` only if the service reported it. */
-  ended(rank: number, end: { at: number; startedAt?: number; waited: boolean }): void;
+  ended(rank: number, end: { at: number; startedAt?: number | undefined; waited: boolean }): void;
   /** Call it when a poll saw this job running. `startedAt` only if the service reported it. */
   sawWorking(rank: number, at: number, startedAt?: number): void;
   /** Call it when a poll saw this job waiting. `believedStarted`: by count it should have been running. */

@@ -13,6 +13,16 @@ export interface PolledJob {
   readonly times: Pick<Observer<void>, 'next'>;
 }
 
+/** The parts of a status reply that the schedule uses. */
+export interface JobProgress {
+  readonly at: number;
+  readonly state: 'waiting' | 'working' | 'ended';
+  /** Only if the service reports delayTime. */
+  readonly startedAt?: number | undefined;
+  /** Only if the service reports executionTime. */
+  readonly endedAt?: number | undefined;
+}
+
 interface Owner {
   /** Called when its poll is due. */
   fired(job: TrackedJob): void;
@@ -100,7 +110,7 @@ export class TrackedJob implements Due, Unsubscribable {
   }
 
   /** Its estimated run time, for a reply at `end.at` that reports its end. */
-  ranForMs(queue: QueueModel, end: { at: number; startedAt?: number; endedAt?: number }): number {
+  ranForMs(queue: QueueModel, end: JobProgress): number {
     const endsAbout = end.endedAt ?? (this.aliveAt + end.at) / 2;
     return Math.max(0, endsAbout - (end.startedAt ?? this.startBy(queue)?.at ?? this.waitingAt));
   }

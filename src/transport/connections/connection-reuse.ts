@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { versions } from 'node:process';
 import type { Duplex } from 'node:stream';
 
 /**
@@ -12,9 +13,9 @@ const maxResting = 128;
 
 /**
  * No paid request uses a connection that was idle for longer, in ms: if the server closed it at that moment, the outcome would
- * be unknown.
+ * be unknown. On Deno none uses one that was used before: Deno's `node:http` would send the request again by itself if it breaks.
  */
-const maxPaidIdleMs = 3_000;
+const maxPaidIdleMs = 'deno' in versions ? -1 : 3_000;
 
 /** A connection is not used in this time, in ms, before its server closes it. */
 const marginMs = 1_000;
@@ -55,7 +56,7 @@ export function maxIdleMsOf(keepAlive: string | undefined): number {
   const seconds = /\btimeout *= *(\d+)/i.exec(keepAlive ?? '')?.[1];
   return seconds === undefined
     ? maxPaidIdleMs
-    : Math.max(0, Math.min(maxPaidIdleMs, Number(seconds) * 1_000 - marginMs));
+    : Math.min(maxPaidIdleMs, Math.max(0, Number(seconds) * 1_000 - marginMs));
 }
 
 const oneByte = Buffer.alloc(1);

@@ -18,10 +18,13 @@ export interface FetchTransportOptions {
 }
 
 /**
- * A transport over `fetch`, for browsers, Bun, Deno and workers. `fetch` does not show whether a failed request was sent, so
+ * A transport over `fetch`, for browsers, Bun, Deno and workers at the edge. `fetch` does not show whether a failed request was sent, so
  * every such POST may have been accepted, and its job ends as `unknown`. (got and undici distinguish a refused connection from
  * a lost reply.) It does not show the phases of a request either, so their time limits apply as one sum, up to the head of the
  * reply.
+ *
+ * A browser may send a POST a second time by itself, if a reused connection breaks before the reply begins. Nothing shows
+ * that and nothing prevents it, so a purchase may then be made twice. Node.js, Bun and Deno do not.
  *
  * In a browser anybody could read the key: omit `apiKey`, and let your own proxy add it.
  *
@@ -34,9 +37,10 @@ export interface FetchTransportOptions {
  */
 export function createFetchTransport(options: FetchTransportOptions = {}): Transport {
   const { scheduler = asyncScheduler } = options;
+  const privacy = privacyHere();
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = new FetchExchange(request, subscriber);
+      const exchange = new FetchExchange(request, subscriber, privacy);
       const { timeouts } = request;
       subscriber.add(() => exchange.abort());
       subscriber.add(
@@ -61,6 +65,7 @@ class FetchExchange {
   constructor(
     private readonly request: WireRequest,
     private readonly subscriber: Subscriber<WireReply>,
+    private readonly privacy: object,
   ) {}
 
   async send(fetching: typeof fetch): Promise<void> {
@@ -88,18 +93,16 @@ class FetchExchange {
     this.abort();
   }
 
-  /** Never follows a redirect and sends no cookies, so that the key goes to no other address. */
+  /** Never follows a redirect, so that the key goes to no other address. */
   #init(): RequestInit {
-    const { method, headers, body } = this.request;
+    const { method, headers } = this.request;
     const sent = Object.entries(headers).filter(([name]) => name !== 'User-Agent');
     return {
       method,
       headers: Object.fromEntries(sent),
-      ...(body !== undefined && { body }),
+      ...bodyOf(this.request),
       redirect: 'manual',
-      credentials: 'omit',
-      ...neverCached,
-      referrerPolicy: 'no-referrer',
+      ...this.privacy,
       signal: this.#controller.signal,
     };
   }
@@ -128,8 +131,25 @@ class FetchExchange {
   }
 }
 
-/** An option of browsers, which Node's types do not have. */
-const neverCached: object = { cache: 'no-store' };
+const privateMembers = { cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' } as const;
+
+/**
+ * No cache, no cookies, no referrer. Only what requests of this platform have: the `fetch` of Cloudflare's workers throws at any
+ * other member, and a POST that was never sent would end as `unknown`.
+ */
+function privacyHere(): object {
+  if (typeof Request === 'undefined') return privateMembers;
+  return Object.fromEntries(Object.entries(privateMembers).filter(([name]) => name in Request.prototype));
+}
+
+/**
+ * The body of a purchase is a `Blob`, and an empty one if there is none: Deno sends any other body again by itself if a reused
+ * connection breaks, even if the service has read the request.
+ */
+function bodyOf({ paid, body }: WireRequest): Pick<RequestInit, 'body'> {
+  if (paid) return { body: new Blob(body === undefined ? [] : [body]) };
+  return body === undefined ? {} : { body };
+}
 
 /** In a browser a redirect that is not followed has no status. */
 function statusOf({ type, status }: Response): number {

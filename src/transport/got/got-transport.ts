@@ -6,7 +6,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import { checkObject } from '../../contract/check-option.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
-import { acceptEncoding, announcesMore, flatHeaders, ReplyBody } from '../reply-body.js';
+import { acceptEncoding, announcesMore, emitLater, flatHeaders, ReplyBody } from '../reply-body.js';
 import { gotDelays, gotFault } from './got-fault.js';
 import {
   type AgentOptions,
@@ -116,9 +116,7 @@ function receive(
       body: typeof text === 'string' ? text : await text,
     };
     settled = true;
-    // Deferred until all replies that have arrived are read, so that the subscriber's work, often a request, does not delay
-    // them.
-    setImmediate(emit, to, reply);
+    emitLater(to, reply);
   }
 
   exchange.on('error', fail);
@@ -141,11 +139,6 @@ function receive(
     settled = true;
     exchange.destroy();
   };
-}
-
-function emit(to: Subscriber<WireReply>, reply: WireReply): void {
-  to.next(reply);
-  to.complete();
 }
 
 /** Adds the bytes of the reply that a stream has read and not emitted yet; returns `false` if they are too many. */

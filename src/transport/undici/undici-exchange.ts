@@ -1,7 +1,7 @@
 import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import { faultOf, type FaultPhase, readClientError, tooLarge, TransportError } from '../transport-error.js';
-import { acceptEncoding, announcesMore, flatHeaders, ReplyBody } from '../reply-body.js';
+import { acceptEncoding, announcesMore, emitLater, flatHeaders, ReplyBody } from '../reply-body.js';
 import { hasUnreadBytes } from '../connections/connection-reuse.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { ExchangeLimits } from './exchange-limits.js';
@@ -115,9 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private replied(reply: WireReply): void {
-    // Deferred until all replies that have arrived are read, so that the subscriber's work, often a request, does not delay
-    // them.
-    if (this.end()) setImmediate(emit, this.to, reply);
+    if (this.end()) emitLater(this.to, reply);
   }
 
   private fail(error: unknown, timedOut?: FaultPhase): void {
@@ -140,11 +138,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     return true;
   }
-}
-
-function emit(to: Subscriber<WireReply>, reply: WireReply): void {
-  to.next(reply);
-  to.complete();
 }
 
 function faultFrom(

@@ -1,3 +1,4 @@
+import { firstValueFrom, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { clientOver, finished } from '../../support/client-over.js';
@@ -55,6 +56,49 @@ describe('client.close()', () => {
     await expect(late.outcome()).rejects.toMatchObject(closed);
     expect(await ended.outcome()).toMatchObject({ status: 'completed' });
     expect(sent).toHaveLength(1);
+  });
+
+  it('is no error for a job that has just ended: its subscriber, or a listener of all jobs, closes the client at `settled`', async () => {
+    for (const bySubscriber of [true, false]) {
+      const { client } = clientOver(finished);
+      const seen: string[] = [];
+      const closeAt = ({ type }: { type: string }) => void (type === 'settled' && client.close());
+      if (!bySubscriber) client.activity$.subscribe(closeAt);
+      client
+        .queue('e')
+        .run({})
+        .subscribe({
+          next: (event) => {
+            seen.push(event.type);
+            if (bySubscriber) closeAt(event);
+          },
+          error: (error: Error) => seen.push(error.message),
+          complete: () => seen.push('complete'),
+        });
+      await client.close();
+      expect(seen.slice(-2)).toStrictEqual(['settled', 'complete']);
+    }
+  });
+
+  it('sends no further request of a call that is no job, except a cancellation', async () => {
+    const scheduler = new VirtualTimeScheduler(undefined, Infinity);
+    const chunks = { status: 'IN_PROGRESS', stream: [] };
+    const service = scriptedClient({ scheduler }, (path) =>
+      path.includes('/stream/') ? chunks : { id: 'j', status: 'CANCELLED' },
+    );
+    const endpoint = service.client.queue('e');
+    const ends: unknown[] = [];
+    const observer = { error: (error: unknown) => ends.push(error) };
+    endpoint.watchHealth().subscribe(observer);
+    endpoint.stream('j').subscribe(observer);
+    await service.client.close();
+    const before = service.paths.length;
+    scheduler.flush();
+    endpoint.status('j').subscribe(observer);
+    service.client.routes('https://lb.example.test').get('a').subscribe(observer);
+    expect(ends).toStrictEqual(Array.from({ length: 4 }, () => expect.objectContaining(closed) as unknown));
+    expect(service.paths).toHaveLength(before);
+    expect(await firstValueFrom(endpoint.cancel('j'))).toMatchObject({ status: 'CANCELLED' });
   });
 
   it('closes the connections that the client made, at the end of an `await using` block', async () => {

@@ -33,6 +33,16 @@ describe('a queue endpoint', () => {
     expect(() => client.queue('e').watchHealth({ everyMs: 0 })).toThrow('everyMs');
   });
 
+  it.each([[new Date(0)], [{ toJSON: () => undefined }], [{ toJSON: () => [] }], [new Map([['a', 1]])]])(
+    'sends no input that is no object in JSON: %o',
+    async (input: object) => {
+      const { client, sent } = clientOver(finished);
+      const outcome = await client.queue('e').run(input).outcome();
+      expect(outcome).toMatchObject({ code: 'invalid-row', paid: 'no' });
+      expect(sent).toStrictEqual([]);
+    },
+  );
+
   it('gives /runsync the client timeout of spec 8 unless another is set, and /run none of it', async () => {
     const { client, sent } = clientOver(finished);
     await lastValueFrom(client.queue('e').runSync({}));

@@ -13,4 +13,26 @@ describe('toJson', () => {
     for (const value of [cycle, { n: 1n }, undefined, () => 1])
       expect(() => toJson(value)).toThrow(expect.objectContaining({ code: 'invalid-input' }));
   });
+
+  it.each([
+    ['NaN', NaN],
+    ['-Infinity', -Infinity],
+    ['Promise', Promise.resolve('a picture')],
+    ['Map', new Map([['a', 1]])],
+    ['Blob', new Blob(['a picture'])],
+    ['Uint8Array', new Uint8Array(2)],
+  ])('refuses %s, in place of which JSON.stringify writes something else', (kind, value) => {
+    const message = `cannot be written as JSON: TypeError: "image" is ${kind}`;
+    expect(() => toJson({ images: [{ image: value }] })).toThrow(message);
+  });
+
+  it('writes what says itself how it is written, wrapped values, and instances of classes', () => {
+    class Row {
+      constructor(readonly a?: number) {}
+    }
+    const made = { at: new Date(0), b: Object(true) as unknown, row: new Row(1), empty: new Row(), none: {} };
+    expect(toJson(made)).toBe(
+      '{"at":"1970-01-01T00:00:00.000Z","b":true,"row":{"a":1},"empty":{},"none":{}}',
+    );
+  });
 });

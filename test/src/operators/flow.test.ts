@@ -114,16 +114,6 @@ describe('receive', () => {
     });
   });
 
-  it('leaves the source after so many values, also one that emits while it is being subscribed', () => {
-    inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
-      const same = (value: string) => value;
-      const source = cold('-a-b-c-|');
-      expectObservable(flow(() => [receive(source, same, 2), 'x'])).toBe('-a-(bx|)');
-      expectSubscriptions(source.subscriptions).toBe('^--!');
-      expectObservable(flow(() => [receive(of('a', 'b'), same, 1)])).toBe('(a|)');
-    });
-  });
-
   it('errors with what its function throws, and leaves the source', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('-a-b-|');

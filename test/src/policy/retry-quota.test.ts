@@ -13,7 +13,7 @@ describe('a retry quota', () => {
   });
 
   it('gets back what a retry that succeeds has taken, and one for any other success [fault 5]', () => {
-    const quota = createRetryQuota({ capacity: 20 });
+    const quota = createRetryQuota(20);
     const taken = quota.take({ timedOut: true });
     quota.take({ timedOut: false });
     expect(quota.tokens).toBe(5);
@@ -24,7 +24,7 @@ describe('a retry quota', () => {
   });
 
   it('refuses what it has not in full', () => {
-    const quota = createRetryQuota({ capacity: 9 });
+    const quota = createRetryQuota(9);
     expect(quota.take({ timedOut: true })).toBeUndefined();
     expect(quota.tokens).toBe(9);
   });
@@ -39,7 +39,7 @@ describe('a retry quota', () => {
     const step = fc.constantFrom('retry', 'slow retry', 'success', 'success after retry');
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const quota = createRetryQuota({ capacity: 50 });
+        const quota = createRetryQuota(50);
         for (const name of steps) {
           if (name === 'success') quota.succeeded();
           else if (name === 'success after retry') quota.succeeded(quota.take({ timedOut: false }) ?? 0);

@@ -1,5 +1,5 @@
 import { firstValueFrom, VirtualTimeScheduler } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCoreClient } from '../../../src/endpoints/client-on.js';
 import { createFetchTransport } from '../../../src/transport/fetch/fetch-transport.js';
 import type { TransportError } from '../../../src/transport/transport-error.js';
@@ -107,6 +107,23 @@ describe('the transport over fetch', () => {
       });
     createFetchTransport({ fetch: waits })(to('http://x.example.test')).subscribe().unsubscribe();
     expect(aborted).toBe(true);
+  });
+
+  it('gives fetch no member that requests of the platform do not have: a worker at the edge throws at each', async () => {
+    const sent: string[][] = [];
+    const noting: typeof fetch = (_, init) => {
+      sent.push(Object.keys(init ?? {}));
+      return Promise.resolve(new Response('{"id":"j","status":"COMPLETED"}'));
+    };
+    const send = () => firstValueFrom(createFetchTransport({ fetch: noting })(to('http://x.example.test')));
+    await send();
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('Request', Object);
+    await send();
+    const always = ['method', 'headers', 'body', 'redirect', 'signal'];
+    const [inNode = [], atEdge] = sent;
+    expect(inNode.sort()).toStrictEqual([...always, 'cache', 'credentials', 'referrerPolicy'].sort());
+    expect(atEdge?.sort()).toStrictEqual(always.sort());
   });
 
   it('holds a purchase as unknown whose connection was refused: nobody can tell', async () => {

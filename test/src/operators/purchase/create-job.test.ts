@@ -251,14 +251,14 @@ describe('a purchase that is provably refused', () => {
 
   it('is not sent again when the quota of retries is empty [fault 5]', () => {
     inVirtualTime((virtual) => {
-      const quota = createRetryQuota({ capacity: 5 });
+      const quota = createRetryQuota(5);
       const { job } = jobWith(virtual, { post: ['l', 'l', 'd'] }, {}, { quota });
       const w = { ...events.w, why: 'rate-limited' };
       virtual.expectObservable(job).toBe('(sw)(se|)', { ...events, w, e: failure('refused', 'no') });
       finallyLook(virtual, () => expect(quota.tokens).toBe(0));
     });
     inVirtualTime((virtual) => {
-      const quota = createRetryQuota({ capacity: 5 });
+      const quota = createRetryQuota(5);
       const { job } = jobWith(virtual, { post: ['l', 'd'] }, {}, { quota });
       const w = { ...events.w, why: 'rate-limited' };
       virtual.expectObservable(job).toBe('(sw)(sd|)', { ...events, w });

@@ -38,7 +38,7 @@ const reading = (virtual: Virtual, lines: string[], overrides: Partial<RouteQuer
     virtual.cold(line, replies, new TransportError('reset', 'ECONNRESET', 'maybe', false, 'reset')),
   );
   let asked = 0;
-  const quota = createRetryQuota({ capacity: 50 });
+  const quota = createRetryQuota(50);
   const context = virtualContext(virtual.scheduler, () => streams[Math.min(asked++, streams.length - 1)]!, {
     quota,
   });
@@ -140,7 +140,7 @@ describe('readRoute', () => {
   it('stops asking when the quota is empty', () => {
     inVirtualTime((virtual) => {
       const { spec } = virtualSpec(virtual);
-      const quota = createRetryQuota({ capacity: 1 });
+      const quota = createRetryQuota(1);
       const query = { ...spec, request: requestTo('/info', 'GET') };
       const job = readRoute(
         query,

@@ -6,7 +6,7 @@ import { TransportError } from '../../../../src/transport/transport-error.js';
 import { inVirtualTime, replied, requestTo, virtualContext } from '../../../support/virtual-time.js';
 
 const asking = { key: 'k', purpose: 'health', request: requestTo('/v2/e/health', 'GET') } as const;
-const options = { retry: { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 } };
+const retry = { maxRetries: 2, initialMs: 2, factor: 1, maxMs: 2 };
 
 describe('ask', () => {
   it('gives one reading, and is cold', () => {
@@ -14,7 +14,7 @@ describe('ask', () => {
       const reply = cold('--r|', { r: replied(200, { jobs: {} }) });
       const asked = ask(
         asking,
-        options,
+        retry,
         virtualContext(scheduler, () => reply),
       );
       const reading = { status: 200, body: 'value', value: { jobs: {} } };
@@ -32,7 +32,7 @@ describe('ask', () => {
       expectObservable(
         ask(
           asking,
-          options,
+          retry,
           virtualContext(scheduler, () => reply),
         ),
       ).toBe('----#', undefined, error);
@@ -43,14 +43,14 @@ describe('ask', () => {
   it('errors at once with what will not pass', async () => {
     const context = (status: number) =>
       virtualContext(new TestScheduler(() => undefined), () => of(replied(status, 'x')));
-    await expect(lastValueFrom(ask(asking, options, context(401)))).rejects.toMatchObject({
+    await expect(lastValueFrom(ask(asking, retry, context(401)))).rejects.toMatchObject({
       name: 'UnauthorizedError',
     });
-    await expect(lastValueFrom(ask(asking, options, context(404)))).rejects.toMatchObject({
+    await expect(lastValueFrom(ask(asking, retry, context(404)))).rejects.toMatchObject({
       name: 'NotFoundError',
     });
     const fault = new TransportError('tls', 'CERT_HAS_EXPIRED', 'no', false, 'expired');
     const broken = virtualContext(new TestScheduler(() => undefined), () => throwError(() => fault));
-    await expect(lastValueFrom(ask(asking, options, broken))).rejects.toBe(fault);
+    await expect(lastValueFrom(ask(asking, retry, broken))).rejects.toBe(fault);
   });
 });

@@ -16,7 +16,6 @@ const question: PollQuestion = {
   jobId: 'j',
   request,
   backoff: { initialMs: 2, factor: 1, maxMs: 2 },
-  onCall: () => undefined,
 };
 const replies = {
   p: replied(200, { id: 'j', status: 'IN_PROGRESS' }),

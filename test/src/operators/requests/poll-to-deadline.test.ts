@@ -1,7 +1,6 @@
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
-import { pollToDeadline } from '../../../../src/operators/requests/poll-until-terminal.js';
+import { pollUntilTerminal, type PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
@@ -53,10 +52,10 @@ const polling = (
     ...more,
   };
   const context = virtualContext(scheduler, () => reply, gate && { gate });
-  return { reply, calls: () => calls, result: pollToDeadline(task, { at, deadlineMs: 7 }, context) };
+  return { reply, calls: () => calls, result: pollUntilTerminal(task, { at, deadlineMs: 7 }, context) };
 };
 
-describe('pollToDeadline', () => {
+describe('pollUntilTerminal, to its deadline', () => {
   it('passes the end on when it comes in time', () => {
     inVirtualTime((virtual) => {
       const { result, calls } = polling(virtual, 7, '-d|');

@@ -55,7 +55,9 @@ const polling = (
     onCall: () => undefined,
     ...more,
   };
-  return { reported, ticks, streams, result: pollUntilTerminal(task, virtualContext(scheduler, transport)) };
+  const never = { at: Infinity, deadlineMs: Infinity };
+  const result = pollUntilTerminal(task, never, virtualContext(scheduler, transport));
+  return { reported, ticks, streams, result };
 };
 
 describe('pollUntilTerminal', () => {

@@ -12,7 +12,6 @@ const bookAfter = (...reported: (unknown[] | 'lost')[]) => {
       deadlineMs: 1,
       request: requestTo('/v2/e/status/j', 'GET'),
       chunks: requestTo('/v2/e/stream/j', 'GET'),
-      onCall: () => undefined,
     },
     () => 1,
   );

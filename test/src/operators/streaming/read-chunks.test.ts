@@ -52,7 +52,6 @@ const reading = (
     chunks: requestTo('/v2/e/stream/j', 'GET'),
     backoff: { initialMs: 10, factor: 2, maxMs: 10 },
     deadlineMs: 60_000,
-    onCall: () => undefined,
     ...changes,
   };
   const context = virtualContext(scheduler, ({ url }) => {
