@@ -103,8 +103,13 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   const { ended, failed, completed } = journal.tally.thisStart;
   if (failed > 0)
     return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart, run.options), left) };
-  if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
+  if (ended === 0 && left === 0) return { exitCode: 0, reason: nothingToDo(run) };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
+}
+
+function nothingToDo({ ahead, options }: Run): string {
+  const isEmpty = ahead.rows === 0 && options.manifest.live === undefined;
+  return `Nothing to do: ${isEmpty ? 'the manifest has no rows' : 'every row had ended before'}.`;
 }
 
 function withLeft(reason: string, left: number): string {

@@ -61,9 +61,13 @@ function* starterRows(pictures: readonly string[], prefix: string, prompt: strin
     yield `${[freeId(name, ids), imageCell(prefix + name), textCell(prompt)].map(csvCell).join(',')}\n`;
 }
 
-/** Adds a number to names that differ only in case or extension. */
+/** Adds a number to names that differ only in case, extension, or how an accent is encoded: macOS has other bytes for `é` than a keyboard. */
 function freeId(name: string, ids: Set<string>): string {
-  const stem = name.replace(/\.[^.]*$/, '').replace(/^[-=+@\s]+/, '') || 'picture';
+  const stem =
+    name
+      .normalize()
+      .replace(/\.[^.]*$/, '')
+      .replace(/^[-=+@\s]+/, '') || 'picture';
   let id = stem;
   for (let number = 2; ids.has(id.toLowerCase()); number++) id = `${stem}-${number}`;
   ids.add(id.toLowerCase());

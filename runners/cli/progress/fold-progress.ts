@@ -73,6 +73,9 @@ export class ProgressFold {
     else if (event.type === 'unreached') this.unreached = plainText(event.message, 300);
     else if (event.type === 'stopping') this.stopping = true;
     else if (event.type === 'concurrency') this.concurrency = event.rows;
+    // Rows that were refused and left for a later start have no last event.
+    else if (event.type === 'finished' && event.summary?.pending === undefined)
+      for (const id of this.flight.keys()) this.leave(id);
   }
 
   view(at: number): ProgressView {

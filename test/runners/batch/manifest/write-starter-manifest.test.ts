@@ -87,6 +87,14 @@ describe('writeStarterManifest', () => {
     expect(text.split('\n').filter((line) => /^["]?[-=+@\t]/.test(line))).toEqual([]);
   });
 
+  it('gives names that look the same two ids, which can be typed', async () => {
+    await put(['e\u0301.png', png], ['\u00e9.jpg', jpeg]);
+    const rows = await readRows(await readFile((await write()).path, 'utf8'), {
+      resolveImage: (image) => `http://h/${encodeURIComponent(image)}`,
+    });
+    expect(rows.map(({ id }) => id)).toEqual(['\u00e9', '\u00e9-2']);
+  });
+
   it('names pictures from a folder above', async () => {
     await mkdir(join(folder, 'my pictures'));
     await put(['my pictures/a.png', png]);
