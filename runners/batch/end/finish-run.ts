@@ -107,9 +107,11 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
 }
 
-function nothingToDo({ ahead, options }: Run): string {
-  const isEmpty = ahead.rows === 0 && options.manifest.live === undefined;
-  return `Nothing to do: ${isEmpty ? 'the manifest has no rows' : 'every row had ended before'}.`;
+function nothingToDo({ ahead, options, journal }: Run): string {
+  const { live } = options.manifest;
+  if (live === undefined && ahead.rows === 0) return 'Nothing to do: the manifest has no rows.';
+  const isEmpty = live !== undefined && journal.tally.totals().rows.size === 0;
+  return `Nothing to do: ${isEmpty ? 'no row has arrived' : 'every row had ended before'}.`;
 }
 
 function withLeft(reason: string, left: number): string {

@@ -141,6 +141,7 @@ describe('millrace settle', () => {
     const list = (await work.call('settle', 'rows.out/failures.out')).stdout;
     expect(list).toMatch(/1 purchase in doubt, of no known price\n {2}j0 +no known price\n/);
     expect(list).not.toContain('--job');
+    expect(list).not.toContain('Several ids');
     expect((await work.call('settle', 'rows.out/failures.out', 'j0', '--not-sent')).code).toBe(0);
     expect((await work.call(...again)).code).toBe(0);
     expect(work.emulator.bill()).toHaveLength(2);
@@ -254,6 +255,7 @@ describe('millrace settle', () => {
     await work.write('more.jsonl', echoJobs(3));
     expect((await work.call('run', 'more.jsonl')).code).toBe(6);
     losesReplies = false;
+    expect((await work.call('settle', 'more.out')).stdout).toContain('Several ids can be named at once');
     const { code, stdout } = await work.call('settle', 'more.out', 'j0', 'j2', '--not-sent');
     expect(code).toBe(0);
     expect(stdout).toMatch(

@@ -47,18 +47,19 @@ describe('ProgressFold', () => {
     ).toMatchObject({ rows: 5, others: 115 });
   });
 
-  it('has no row in flight at the end of a start unless the summary has one', () => {
-    const inFlightAfter = (pending?: { sent: number; accepted: number; replied: number }) =>
+  it('has those rows in flight at the end of a start that the summary counts', () => {
+    const endOf = (pending?: { sent: number; accepted: number; replied: number }) =>
       viewAfter(
         [
           [0, started(5)],
           [0, step('a', submitting)],
+          [0, step('b', status('IN_QUEUE'))],
           [1, { type: 'finished', exitCode: 4, reason: '', summary: summaryWith({ pending }) }],
         ],
         2,
-      ).inFlight;
-    expect(inFlightAfter()).toBe(0);
-    expect(inFlightAfter({ sent: 0, accepted: 1, replied: 0 })).toBe(1);
+      );
+    expect(endOf()).toMatchObject({ inFlight: 0, saving: 0 });
+    expect(endOf({ sent: 0, accepted: 1, replied: 2 })).toMatchObject({ inFlight: 1, saving: 2 });
   });
 
   it('knows nothing at first', () => {
