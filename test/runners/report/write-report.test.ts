@@ -126,6 +126,22 @@ describe('writeReport', () => {
     expect(html.includes('1 line of the run&#39;s files could not be read.')).toBe(true);
   });
 
+  it('says at the rows to go what stopped the last start', async () => {
+    const reason = 'Stopped because the service refuses the API key. 2 rows to go.';
+    const folder = await reportFolder({
+      'journal.jsonl': [
+        { n: 1, k: 'start', at: 1, manifest: '/m/edits.csv', identity: {}, settings: {} },
+        { n: 2, k: 'stop', at: 2, exitCode: 4 },
+      ],
+      'summary.json': [
+        { rows: { total: 2, completed: 0, failed: 0, toDo: 2 }, thisStart: { exitCode: 4, reason } },
+      ],
+    });
+    await writeReport(folder, { parts });
+    const html = await readFile(join(folder, 'report.html'), 'utf8');
+    expect(html).toContain(`<p class="cause">${reason}</p>`);
+  });
+
   it('reads while a run writes: a line that is not whole yet is left for the next report', async () => {
     const folder = await reportFolder({ 'results.jsonl': '{"id":"a","row":1}\n{"id":"b","ro' });
     expect((await writeReport(folder, { parts })).rows).toBe(1);
