@@ -69,6 +69,7 @@ describe('writeStarterManifest', () => {
       'a|b.png',
       'c"d,e.png',
       'http:x.png',
+      'comma,',
       'é.png',
       '.png',
       'a-2.png',
