@@ -79,6 +79,8 @@ describe('millrace settle', () => {
     expect(stdout).toContain('  this start   may cost $0.10\n');
     const json = await work.call('plan', 'rows.jsonl', '--assume-price', '0.02', '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ reserved: { 'echo a job': 0.1 } });
+    const { stderr } = await work.call('run', 'rows.jsonl', '--assume-price', '0.02', '--max-cost', '1');
+    expect(stderr).toContain('  reserved     echo a job $0.10: the highest cost so far\n');
   });
 
   it('lets the next start send what never arrived', async () => {
