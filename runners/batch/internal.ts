@@ -7,7 +7,7 @@
 export { writeStarterManifest } from './manifest/write-starter-manifest.js';
 export { takeRows } from './tasks/take-rows.js';
 export { isRead, type RowFacts, type Task } from './row/task.js';
-export { isFree, isHeld, isUnanswered } from './row/left-rows.js';
+export { isFree, isHeld } from './row/left-rows.js';
 export { stopCauses } from './stop/stop-causes.js';
 
 // The checks of a start, without starting it.

@@ -127,7 +127,8 @@ function outcomesOf({ rows, toDo }: Survey): OutcomeView[] {
       count,
       filter: code,
     })),
-    { label: 'to go', tone: 'open' as const, count: toDo, filter: '' },
+    // The gallery has those of them whose earlier result is still shown.
+    { label: 'to go', tone: 'open' as const, count: toDo, filter: rows.toGo > 0 ? 'to-go' : '' },
   ].filter(({ count }) => count > 0);
   const widths = parts.map(({ count }) => Math.max(count / all, leastShare));
   const unit = 100 / widths.reduce((sum, width) => sum + width, 0);

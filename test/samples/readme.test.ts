@@ -55,4 +55,11 @@ it('gives steps that work as they stand, from the manifest to the last row, and 
     expect({ words, code, stderr: code === 0 ? '' : stderr }).toEqual({ words, code: 0, stderr: '' });
   }
   expect(work.emulator.bill()).toHaveLength(1);
+  const [, variants = ''] = /`(--set 'prompt=[^`]*)`/.exec(steps) ?? [];
+  await work.write('variants.csv', ['id,images', 'lake,pictures/lake.jpg']);
+  const words = [...variants.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const { code, stdout } = await millrace(['plan', 'variants.csv', '--local', ...words], {
+    cwd: work.folder,
+  });
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('= 4 rows\n') });
 });

@@ -92,6 +92,7 @@ export function aheadWith(more: Partial<Ahead> = {}): Ahead {
     toPoll: 0,
     toDownload: 0,
     toHold: 0,
+    unanswered: 0,
     heldPaid: 0,
     later: 0,
     invalid: 0,

@@ -103,8 +103,15 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   const { ended, failed, completed } = journal.tally.thisStart;
   if (failed > 0)
     return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart, run.options), left) };
-  if (ended === 0 && left === 0) return { exitCode: 0, reason: 'Nothing to do: every row had ended before.' };
+  if (ended === 0 && left === 0) return { exitCode: 0, reason: nothingToDo(run) };
   return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
+}
+
+function nothingToDo({ ahead, options, journal }: Run): string {
+  const { live } = options.manifest;
+  if (live === undefined && ahead.rows === 0) return 'Nothing to do: the manifest has no rows.';
+  const isEmpty = live !== undefined && journal.tally.totals().rows.size === 0;
+  return `Nothing to do: ${isEmpty ? 'no row has arrived' : 'every row had ended before'}.`;
 }
 
 function withLeft(reason: string, left: number): string {

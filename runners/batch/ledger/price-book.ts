@@ -168,6 +168,8 @@ interface ListedPrices {
   readonly prices: Readonly<Record<string, number>>;
   /** The highest price reported, where it differs from the listed one. */
   readonly reported: Readonly<Record<string, number>>;
+  /** The highest cost so far, where it is reserved because it is above the listed price or none is listed. */
+  readonly reserved: Readonly<Record<string, number>>;
 }
 
 /** Lists the prices of a run for the summary. */
@@ -179,11 +181,13 @@ export function listPrices({ book, reported, assumed }: PriceTable): ListedPrice
     ...(book.route === null ? [] : [['a route call', book.route] as const]),
     ...(assumed === undefined ? [] : [['assumed', assumed] as const]),
   ];
-  const others = reported.filter(({ expected, highest }) => expected !== null && expected !== highest);
+  const costs = (those: PriceTable['reported']) =>
+    Object.fromEntries(those.map(({ highest, ...row }) => [labelOf(row), toUsd(highest)]));
   return {
     name: book.name,
     prices: Object.fromEntries(entries.map(([label, price]) => [label, toUsd(price)])),
-    reported: Object.fromEntries(others.map(({ highest, ...row }) => [labelOf(row), toUsd(highest)])),
+    reported: costs(reported.filter(({ expected, highest }) => expected !== null && expected !== highest)),
+    reserved: costs(reported.filter(({ expected, highest }) => highest > (expected ?? -1))),
   };
 }
 

@@ -19,7 +19,10 @@ export async function* liveItems(
   const builder = new RowBuilder(settings, liveIds);
   let line = 0;
   for await (const value of values) {
-    for (const item of builder.rowsOf([rawRecord(value, ++line)]))
+    line += 1;
+    // A blank line is none of the rows, as in a file.
+    if (typeof value === 'string' && value.trim() === '') continue;
+    for (const item of builder.rowsOf([rawRecord(value, line)]))
       yield item.valid ? item : { valid: false, row: { ...item.row, key: invalidKey(item.row) } };
   }
 }

@@ -9,19 +9,19 @@ const newline = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The lines of an endless NDJSON stream, each as soon as its line break arrives, without blank lines. Keeps at most one line
- * and one chunk in memory. A line that is too long or not UTF-8 becomes a `BrokenLine`, and reading continues.
+ * The lines of an endless NDJSON stream, blank ones too, each as soon as its line break arrives. Keeps at most one line and one
+ * chunk in memory. A line that is too long or not UTF-8 becomes a `BrokenLine`, and reading continues.
  */
 export async function* readLiveLines(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string | BrokenLine, void, void> {
   let held: Uint8Array[] = [];
   let size = 0;
-  const take = (): string | BrokenLine | undefined => {
+  const take = (): string | BrokenLine => {
     const line = size > maxRecordBytes ? new BrokenLine('is longer than 10 MB') : textOf(held);
     held = [];
     size = 0;
-    return typeof line === 'string' && line.trim() === '' ? undefined : line;
+    return line;
   };
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length;) {
@@ -31,12 +31,10 @@ export async function* readLiveLines(
       if (size <= maxRecordBytes) held.push(part);
       else held = [];
       at += part.length + 1;
-      const line = end < 0 ? undefined : take();
-      if (line !== undefined) yield line;
+      if (end >= 0) yield take();
     }
   }
-  const last = take();
-  if (last !== undefined) yield last;
+  if (size > 0) yield take();
 }
 
 function textOf(parts: readonly Uint8Array[]): string | BrokenLine {

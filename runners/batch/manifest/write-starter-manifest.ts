@@ -1,6 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { imageList } from './columns/manifest-fields.js';
 import { ManifestError } from './manifest-error.js';
 
 export interface StarterOptions {
@@ -61,9 +62,13 @@ function* starterRows(pictures: readonly string[], prefix: string, prompt: strin
     yield `${[freeId(name, ids), imageCell(prefix + name), textCell(prompt)].map(csvCell).join(',')}\n`;
 }
 
-/** Adds a number to names that differ only in case or extension. */
+/** Adds a number to names that differ only in case, extension, or how an accent is encoded: macOS has other bytes for `é` than a keyboard. */
 function freeId(name: string, ids: Set<string>): string {
-  const stem = name.replace(/\.[^.]*$/, '').replace(/^[-=+@\s]+/, '') || 'picture';
+  const stem =
+    name
+      .normalize()
+      .replace(/\.[^.]*$/, '')
+      .replace(/^[-=+@\s]+/, '') || 'picture';
   let id = stem;
   for (let number = 2; ids.has(id.toLowerCase()); number++) id = `${stem}-${number}`;
   ids.add(id.toLowerCase());
@@ -73,7 +78,8 @@ function freeId(name: string, ids: Set<string>): string {
 /** Writes a path so that it is read as one path, and not as two paths, a URL or a formula. */
 function imageCell(path: string): string {
   const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
-  return /[\s|]/.test(plain) || plain.startsWith('[') ? JSON.stringify([plain]) : plain;
+  const isPlain = !/[\s|]/.test(plain) && Array.isArray(imageList(plain)) && !plain.startsWith('[');
+  return isPlain ? plain : JSON.stringify([plain]);
 }
 
 /** Puts a space before text that looks like a formula to a spreadsheet; it does not change a prompt. */

@@ -21,7 +21,12 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const sum = held.reduce((total, { cost }) => total + cost, 0);
   const command = await commandOfRun(folder, io);
   const polled = held.find(({ canBePolled }) => canBePolled);
-  const ways = { one: wordsOf(first), settle: settleIn(name), ...(polled && { polled: wordsOf(polled) }) };
+  const ways = {
+    one: wordsOf(first),
+    settle: settleIn(name),
+    areSeveral: held.filter(({ isEarlier }) => !isEarlier).length > 1,
+    ...(polled && { polled: wordsOf(polled) }),
+  };
   return [
     `${name}: ${countOf(held.length, 'purchase')} in doubt, ${sum === 0 ? 'of no known price' : `up to ${formatMoney(sum)}`}`,
     ...held.slice(0, shown).map((purchase) => `  ${lineOf(purchase)}`),
@@ -66,6 +71,8 @@ interface Ways {
   /** Arguments that name the first row. */
   readonly one: readonly string[];
   readonly settle: (...words: string[]) => string;
+  /** More than one row can be named without its attempt. */
+  readonly areSeveral: boolean;
   /** Arguments that name the first row whose job can still be polled. */
   readonly polled?: readonly string[];
 }
@@ -74,9 +81,9 @@ function settleIn(folder: string): Ways['settle'] {
   return (...words) => shellWords('millrace', 'settle', folder, ...words);
 }
 
-function waysToSettle({ one, settle, polled }: Ways, asked: string): string[] {
+function waysToSettle({ one, settle, areSeveral, polled }: Ways, asked: string): string[] {
   return [
-    'Look each of them up in your account at the service. Several ids can be named at once, with --not-sent and --paid.',
+    `Look each of them up in your account at the service.${areSeveral ? ' Several ids can be named at once, with --not-sent and --paid.' : ''}`,
     '  it is not there:',
     `    ${settle(...one, '--not-sent')}`,
     ...(polled
@@ -93,9 +100,9 @@ function waysToSettle({ one, settle, polled }: Ways, asked: string): string[] {
 }
 
 /** A rehearsal has no account to look at, and no job continues. */
-function waysOfRehearsal({ one, settle }: Ways): string[] {
+function waysOfRehearsal({ one, settle, areSeveral }: Ways): string[] {
   return [
-    'In a real run, look each of them up in your account at the service, and use --job or --statement. Here, several ids can be named at once:',
+    `In a real run, look each of them up in your account at the service, and use --job or --statement. Here${areSeveral ? ', several ids can be named at once' : ''}:`,
     '  as if it were not there:',
     `    ${settle(...one, '--not-sent')}`,
     '  as if it were there, and its result given up (put what it cost for USD):',

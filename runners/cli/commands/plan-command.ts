@@ -9,7 +9,7 @@ import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { describesStart, startOptions, type PlanOptions } from '../options/parse-options.js';
-import { priceTableText, planJson, planText, priceText } from '../messages/plan-text.js';
+import { priceTableText, planJson, planText, priceText, reservedText } from '../messages/plan-text.js';
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
 import type { PlannedStart } from '../plan/plan-difference.js';
@@ -51,9 +51,9 @@ export async function planCommand({
   const difference = await differenceFrom(planned, { source, options, prices, sample: sample.hashes }, io);
   const checked = await checkIfAsked(planned, { source, options }, io, fault);
   if (options.json) {
-    const { name: from, prices: table } = listPrices(prices.table());
+    const { name: from, prices: table, reserved } = listPrices(prices.table());
     io.stdout.write(
-      `${JSON.stringify({ ...planJson(planned), ...(options.lowPriority && { lowPriority: true }), prices: table, priceTable: from, ...difference?.json, ...checked?.json })}\n`,
+      `${JSON.stringify({ ...planJson(planned), ...(options.lowPriority && { lowPriority: true }), prices: table, priceTable: from, ...(Object.keys(reserved).length > 0 && { reserved }), ...difference?.json, ...checked?.json })}\n`,
     );
   } else if (!options.quiet) {
     const used = prices.table();
@@ -63,6 +63,7 @@ export async function planCommand({
     const lines = [
       ...planText(planned, source.name),
       ...(isUsed ? [`  prices       ${priceTableText(used)}`] : []),
+      ...reservedText(used),
       price,
       ...(difference?.text ?? []),
       ...(checked?.text ?? []),

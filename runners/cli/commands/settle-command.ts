@@ -58,7 +58,7 @@ async function agreeToAmount(
   const isOpen = (await databaseOfFolder(folder, options.db))?.note.isOpen === true;
   const journal = isOpen ? undefined : await peekJournal(nodeDisk, folder);
   for (const { id, attempt } of rows) {
-    if (attempt === undefined && !isOpen && (await isSettled(journal, id))) continue;
+    if ((attempt === undefined || !prices.has(id)) && !isOpen && (await isSettled(journal, id))) continue;
     const price = prices.get(id) ?? 0;
     if (amount <= (price > 0 ? price * plausibleTimes : toMicroDollars(plausibleUsd))) continue;
     const than =

@@ -7,8 +7,9 @@ import { aheadByText } from './value-text.js';
 
 /** Describes what a start does with its manifest, and what it may cost. */
 export function aheadText(ahead: Ahead, local: boolean): string[] {
-  const { rows, toSend, doubled, toPoll, toDownload, toHold, heldPaid, later, invalid, ended } = ahead;
-  const left = rows - toSend - doubled - toPoll - toDownload - toHold - later - invalid - ended;
+  const { rows, toSend, doubled, toPoll, toDownload, heldPaid, later, invalid, ended } = ahead;
+  const held = heldAhead(ahead);
+  const left = rows - toSend - doubled - toPoll - toDownload - held - heldPaid - later - invalid - ended;
   const price = { ...ahead.price, estimated: ahead.fits.estimated };
   const reasons = listed(againParts(ahead));
   const parts = [
@@ -17,7 +18,7 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     toPoll > 0 && `${formatCount(toPoll)} to ask about`,
     toDownload > 0 && `${countOf(toDownload, 'picture')} to fetch`,
     left > 0 && `${formatCount(left)} left in flight by an earlier start`,
-    toHold > heldPaid && `${formatCount(toHold - heldPaid)} in doubt`,
+    held > 0 && `${formatCount(held)} in doubt`,
     heldPaid > 0 && `${formatCount(heldPaid)} paid before, and left`,
     invalid > 0 && `${formatCount(invalid)} invalid`,
     later > 0 && `${formatCount(later)} left for later`,
@@ -34,6 +35,11 @@ export function aheadText(ahead: Ahead, local: boolean): string[] {
     ...aheadByText(ahead),
     ...fact(local ? 'price' : 'may cost', priceText(price, local)),
   ];
+}
+
+/** Rows that this start holds in doubt: also those whose request was on its way when the last start ended. */
+function heldAhead({ toHold, heldPaid, unanswered }: Ahead): number {
+  return toHold - heldPaid + unanswered;
 }
 
 function againParts({ retried, retriedUnknown, redone }: Ahead): (string | false)[] {
@@ -128,8 +134,6 @@ export interface PlanDifference {
   readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
   /** Rows of the manifest that an earlier start left in flight. */
   readonly goingOn: number;
-  /** Rows of the manifest whose request had no answer when the last start died: this start holds them. */
-  readonly unanswered: number;
   /** How long the start would take at the rate of the last one, in ms; absent if unknown. */
   readonly takesMs?: number;
   /** Notes about the manifest, for people. */
@@ -141,8 +145,8 @@ export interface PlanDifference {
  * start.
  */
 export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
-  const { ahead, isBegun, done, goingOn, unanswered, takesMs, notes } = found;
-  const { toSend, doubled, toPoll, toDownload, toHold, heldPaid, later, changed } = ahead;
+  const { ahead, isBegun, done, goingOn, takesMs, notes } = found;
+  const { toSend, doubled, toPoll, toDownload, heldPaid, later, changed } = ahead;
   const again = listed([
     ...againParts(ahead),
     doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
@@ -167,7 +171,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('in doubt', heldText(done.held + toHold - heldPaid + unanswered, shownOut)),
+    ...fact('in doubt', heldText(done.held + heldAhead(ahead), shownOut)),
     ...fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : ''),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...goneText(ahead),
@@ -191,11 +195,11 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
 
 /** As `plan --json` prints it; money in USD, times in ms. */
 export function differenceJson(found: PlanDifference): object {
-  const { out, ahead, isBegun, done, goingOn, unanswered, takesMs } = found;
+  const { out, ahead, isBegun, done, goingOn, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, heldPaid, later, gone, changed, cap, fits } =
     ahead;
   const { newlySent, by, axes, bought, outdated, saves } = ahead;
-  const toHold = ahead.toHold + unanswered;
+  const toHold = ahead.toHold + ahead.unanswered;
   return {
     start: {
       out,

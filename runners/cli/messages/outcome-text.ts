@@ -38,8 +38,7 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
     ...(isRehearsal
       ? fact('no file', download > 0 ? `${formatCount(download)}   the download failed` : '')
       : fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : '')),
-    ...fact('to go', rows.toDo > 0 ? formatCount(rows.toDo) : ''),
-    ...fact('on the way', onTheWayText(summary, isRehearsal)),
+    ...fact('to go', toGoFigure(summary, isRehearsal)),
     ...fact(
       'cost',
       isRehearsal ? `rehearsal, nothing spent; a real run: ${moneyText(cost)}` : moneyText(cost),
@@ -50,16 +49,18 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
   ];
 }
 
-/** Rows to go that are at the service, or may be. */
-function onTheWayText({ pending, isRunning = false }: RunFigures, isRehearsal: boolean): string {
+/** The rows without an end, and those of them that are at the service, or may be. */
+function toGoFigure({ rows, pending, isRunning = false }: RunFigures, isRehearsal: boolean): string {
+  if (rows.toDo === 0) return '';
   const { sent = 0, accepted = 0, replied = 0 } = pending ?? {};
-  return listed([
+  const onTheWay = listed([
     sent > 0 &&
       `${formatCount(sent)} sent and not answered${isRunning ? '' : ' (in doubt from the next start on)'}`,
     accepted > 0 &&
       `${formatCount(accepted)} accepted${isRunning || isRehearsal ? '' : ' (the next start asks for them)'}`,
     replied > 0 && `${formatCount(replied)} to be saved`,
   ]);
+  return `${formatCount(rows.toDo)}${onTheWay === '' ? '' : `   of them ${onTheWay}`}`;
 }
 
 function calledText(calls: Summary['thisStart']['callbacks']): string {

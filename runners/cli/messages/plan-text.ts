@@ -193,3 +193,11 @@ export function priceTableText(table: PriceTable): string {
   );
   return `${listed.join(', ')} (${plainText(name, 80)})`;
 }
+
+/** What is reserved for a row instead of the price: what such a purchase has cost, as reported or as typed in `settle --paid`. */
+export function reservedText(table: PriceTable): string[] {
+  const costs = Object.entries(listPrices(table).reserved).map(
+    ([label, usd]) => `${plainText(label, 80)} ${formatMoney(toMicroDollars(usd))}`,
+  );
+  return fact('reserved', costs.length === 0 ? '' : `${costs.join(', ')}: the highest cost so far`);
+}

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../batch/index.js';
 import { shellWords } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
+import { isShownByRows } from '../../report/messages/what-to-do.js';
 import { outcomeText } from './outcome-text.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
@@ -38,9 +39,9 @@ export function statusText(status: RunStatus, name: string, now: number, live?: 
   ];
 }
 
-/** Whether to print how the last start ended: not if the figures show it, as for failed rows, or held rows that were settled since. */
+/** Whether to print how the last start ended. */
 function isNews({ isRunning, reason, exitCode = 0 }: RunStatus): boolean {
-  return !isRunning && reason !== undefined && ![0, 1, 6].includes(exitCode);
+  return !isRunning && reason !== undefined && !isShownByRows(exitCode);
 }
 
 /** The cap that the run remembers; any other cap was for one start only. */

@@ -7,6 +7,7 @@ import { ratePage } from './table/rate-page.js';
 import { emulatorPage, servicePage } from './table/service-page.js';
 import { settlePage } from './table/settle-page.js';
 import type { CommandName, TablePage, OptionRow, Taken } from './table/table-row.js';
+import { UsageError } from '../io/usage-error.js';
 import { Option, type Command } from 'commander';
 
 /** All options of all commands, in the order of the help. */
@@ -124,6 +125,8 @@ export function addOptions(command: Command, name: CommandName, argv?: readonly 
     const flag = row.isOn ? noFlagOf(option.name) : flagOf(option.name);
     const declared = new Option(`${flag}${value}`, describe(option));
     if (row.repeats) declared.argParser(collect);
+    else if (row.takes !== undefined)
+      declared.argParser((value: string, before) => once(flag, value, before));
     if (required) declared.makeOptionMandatory();
     const group = unused ? unusedHeading : heading;
     if (isLong && group !== undefined) declared.helpGroup(group);
@@ -157,6 +160,12 @@ function describe({ row, meaning }: ListedOption): string {
   ];
   const more = repeats ? '; may be repeated' : '';
   return `${meaning ?? row.meaning}${more}${sources.length === 0 ? '' : ` (${sources.join('; ')})`}`;
+}
+
+/** Of two values commander would take the last, such as the higher of two caps. The values are not printed: one may be a secret. */
+function once(flag: string, value: string, before: unknown): string {
+  if (typeof before !== 'string' || before === value) return value;
+  throw new UsageError([`${flag}: is given twice, with different values; leave one of them`]);
 }
 
 function collect(value: string, previous: string[] | undefined): string[] {

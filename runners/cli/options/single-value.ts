@@ -30,7 +30,8 @@ export const singleValue = {
     text((given): Parsed<number> => {
       const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
       if (value >= min && value <= max) return { value };
-      return { problem: `"${given}" is not allowed: a whole number from ${min} to ${max} is` };
+      const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+      return { problem: `"${given}" is not allowed: a whole number ${range} is` };
     }),
   /** Dollars, with or without a leading `$`. */
   usd: () =>

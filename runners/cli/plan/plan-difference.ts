@@ -4,8 +4,6 @@ import {
   checkIdentity,
   checkManifest,
   elsewhereSchema,
-  isFree,
-  isUnanswered,
   peekJournal,
   readElsewhere,
   readSummary,
@@ -75,17 +73,13 @@ export async function planDifference(
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);
   const takesMs = await duration(out, ahead);
-  const unanswered = [...(journal?.recovered.pending.values() ?? [])].filter(
-    (row) => pending.has(row.id) && isUnanswered(row) && !isFree(row),
-  ).length;
   return {
     out,
     ahead,
     isBegun: journal !== undefined,
     done: doneOf(journal?.recovered.totals.rows),
     notes: [...notes, ...(await elsewhereNote(out))],
-    goingOn: pending.size - unanswered,
-    unanswered: unanswered - ahead.doubled,
+    goingOn: pending.size - ahead.unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
   };
 }

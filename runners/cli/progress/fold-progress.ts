@@ -1,7 +1,7 @@
 import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
 import type { JobState } from '../../../src/contract/service-replies.js';
 import type { RowStatus } from '../../batch/formats.js';
-import type { RunEvent } from '../../batch/internal.js';
+import type { RunEvent, Summary } from '../../batch/internal.js';
 import { plainText } from '../messages/plain-text.js';
 import { nameCause } from './name-cause.js';
 import type { ProgressView } from './progress-view.js';
@@ -15,6 +15,7 @@ const oldMs = 1_500;
 type FlightState =
   Extract<RowStatus, 'sent' | 'accepted' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
 
+type PendingRows = NonNullable<Summary['pending']>;
 type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
 /** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
@@ -73,6 +74,7 @@ export class ProgressFold {
     else if (event.type === 'unreached') this.unreached = plainText(event.message, 300);
     else if (event.type === 'stopping') this.stopping = true;
     else if (event.type === 'concurrency') this.concurrency = event.rows;
+    else if (event.type === 'finished' && event.summary !== undefined) this.takeEnd(event.summary.pending);
   }
 
   view(at: number): ProgressView {
@@ -123,6 +125,13 @@ export class ProgressFold {
     if (inFlight !== this.elsewhere.inFlight || saving !== this.elsewhere.saving) this.moved(at);
     this.elsewhere = { inFlight, saving };
     if (pausedMs > 0) this.waits.set('backoff', at + pausedMs);
+  }
+
+  /** Rows that were refused and left for a later start have no last event, so the summary counts what is on its way. */
+  private takeEnd(pending: PendingRows = { sent: 0, accepted: 0, replied: 0 }): void {
+    this.flight.clear();
+    this.elsewhere = { inFlight: 0, saving: 0 };
+    Object.assign(this.counts, { IN_QUEUE: 0, IN_PROGRESS: 0 }, pending);
   }
 
   private takeStep(id: string, step: JobEvent<unknown>, at: number): void {

@@ -12,7 +12,7 @@ import {
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
-import { planText, priceText } from '../messages/plan-text.js';
+import { planText, priceText, reservedText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { SavedPlan } from '../plan/saved-plan.js';
@@ -50,7 +50,12 @@ export async function agreeToPlan(
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
     const note = [...lowPriorityNote(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
-    const lines = [...planText(plan, source.name), ...aheadText(ahead, options.local), ...note];
+    const lines = [
+      ...planText(plan, source.name),
+      ...reservedText(prices.table()),
+      ...aheadText(ahead, options.local),
+      ...note,
+    ];
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (options.local) return 'go';

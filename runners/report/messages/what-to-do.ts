@@ -58,7 +58,7 @@ export function whatToDo(groups: readonly FailureGroup[], run: RunCommand, price
 export function toGoOn(
   count: number,
   given: RunCommand,
-  { exitCode, caps = [] }: LastEnd,
+  { exitCode = 0, caps = [], reason = '' }: LastEnd,
   which = '',
 ): ToDo[] {
   const run = forRowsToGo(given);
@@ -69,31 +69,36 @@ export function toGoOn(
     reached.length === 0 &&
     run.isRehearsal &&
     run.options.includes('--faults') &&
-    faultyCodes.includes(exitCode ?? 0);
+    faultyCodes.includes(exitCode);
   const again = isBroken ? withoutOption(run, '--faults') : run;
   const command = isPriced ? priceRest(run, reached) : runAgain(again);
   if (count === 0 || command === undefined) return [];
   return [
     {
       title: `${countOf(count, 'row')}${which} to go`,
-      cause: '',
+      cause: isShownByRows(exitCode) ? '' : reason,
       cost: run.isRehearsal ? 'Rehearsal, nothing spent.' : '',
       advice:
         reached.length > 0
           ? cappedAdvice(reached, isPriced)
           : isBroken
             ? 'Continue without the faults:'
-            : (beforeGoingOn[exitCode ?? 0] ?? 'Continue:'),
+            : (beforeGoingOn[exitCode] ?? 'Continue:'),
       command,
     },
   ];
+}
+
+/** Whether the figures show how a start ended, as for failed rows and rows in doubt: its sentence need not be repeated. */
+export function isShownByRows(exitCode: number): boolean {
+  return [0, 1, 6].includes(exitCode);
 }
 
 /** Stands behind the number of rows to go that `forEarlierRows` gives the command for. */
 export const ofEarlierManifest = ' of an earlier manifest';
 
 /** The part of a start's end that decides how to continue. */
-export type LastEnd = Partial<Pick<RunEnd, 'exitCode' | 'caps'>>;
+export type LastEnd = Partial<Pick<RunEnd, 'exitCode' | 'caps' | 'reason'>>;
 
 function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
   const given = caps.map(({ option, column, usd }) =>

@@ -17,6 +17,7 @@ function start(): void {
   const page = pageOf(data, reviews, (index) => void large.open(index));
   const large: LargeView = new LargeView(largeRoot, page, {
     found: () => gallery.found,
+    toDecide: () => gallery.toDecide(),
     undecided: () => gallery.undecided(),
     opened: (row) => page.address.set({ row }),
     closed(index) {

@@ -21,7 +21,7 @@ import {
   spansOf,
 } from './run-story.js';
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
-import { type RowSurvey, surveyRows } from './survey-rows.js';
+import { type RowSurvey, surveyRows, textOr } from './survey-rows.js';
 
 /** The report's data about a run as a whole. */
 export interface Survey {
@@ -54,6 +54,8 @@ export interface Survey {
   readonly toGoEarlier?: readonly RowsOfManifest[];
   /** The caps that had no room for a row, if the latest start ended for that reason. */
   readonly caps: readonly ReachedCap[];
+  /** The sentence about the end of the latest start; empty if it was cut off, or a folder has none. */
+  readonly reason: string;
   /** The latest cap; `undefined` if there is none. */
   readonly cap: MicroDollars | undefined;
   /** The times in which the run worked, in order. */
@@ -95,6 +97,7 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length - rows.toGo }),
     lostRows: isAtRest(story) ? Math.max(0, (endedRows(summary) ?? 0) - rows.places.length) : 0,
     caps: reachedCaps(summary),
+    reason: textOr(lastStartOf(summary)['reason']),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
     spans,
     workedMs: spans.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -152,9 +155,13 @@ function endedRows({ rows }: JsonObject): number | undefined {
   return isObject(rows) ? numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0) : undefined;
 }
 
+function lastStartOf(summary: JsonObject): JsonObject {
+  return isObject(summary['thisStart']) ? summary['thisStart'] : {};
+}
+
 /** Folders of older versions have no reached caps. */
 function reachedCaps(summary: JsonObject): ReachedCap[] {
-  const last = isObject(summary['thisStart']) ? summary['thisStart'] : {};
+  const last = lastStartOf(summary);
   const caps: unknown[] = Array.isArray(last['caps']) ? last['caps'] : [];
   return caps.filter(
     (cap): cap is ReachedCap =>

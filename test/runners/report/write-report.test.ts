@@ -141,6 +141,22 @@ describe('writeReport', () => {
     expect(await readFile(join(folder, 'report.html'), 'utf8')).toContain(lost);
   });
 
+  it('says at the rows to go what stopped the last start', async () => {
+    const reason = 'Stopped because the service refuses the API key. 2 rows to go.';
+    const folder = await reportFolder({
+      'journal.jsonl': [
+        { n: 1, k: 'start', at: 1, manifest: '/m/edits.csv', identity: {}, settings: {} },
+        { n: 2, k: 'stop', at: 2, exitCode: 4 },
+      ],
+      'summary.json': [
+        { rows: { total: 2, completed: 0, failed: 0, toDo: 2 }, thisStart: { exitCode: 4, reason } },
+      ],
+    });
+    await writeReport(folder, { parts });
+    const html = await readFile(join(folder, 'report.html'), 'utf8');
+    expect(html).toMatch(new RegExp(`<li class="completed">[^]*<p class="cause">${reason}</p>`));
+  });
+
   it('reads while a run writes: a line that is not whole yet is left for the next report', async () => {
     const folder = await reportFolder({ 'results.jsonl': '{"id":"a","row":1}\n{"id":"b","ro' });
     expect((await writeReport(folder, { parts })).rows).toBe(1);

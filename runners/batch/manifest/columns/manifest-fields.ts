@@ -148,7 +148,9 @@ function byPurpose(
 }
 
 function joined(images: unknown): unknown {
-  return Array.isArray(images) ? images.join(' ') : images;
+  if (!Array.isArray(images)) return images;
+  const cell = images.join(' ');
+  return imageList(cell) instanceof CellProblem ? JSON.stringify(images) : cell;
 }
 
 function isUrlList(images: unknown): boolean {
@@ -168,11 +170,16 @@ export class CellProblem {
 /** A path with a blank, such as `photos/Mug 01.jpg`: a part without an extension, a blank, and a part with one. */
 const pathWithBlank = /(?<![^\s|])[^\s|:.]+\s+[^\s|:]+\.(png|jpe?g|webp)\b/i;
 
+/** A comma or semicolon that was meant to separate pictures: it would be sent as a part of the address before it. */
+const wrongSeparator = /[,;](?=[\s|]|$|https?:)/i;
+
 /** The entries of an `images` cell: a list, a JSON array, or texts separated by white space or `|`. */
 export function imageList(cell: unknown): readonly unknown[] | CellProblem {
   if (Array.isArray(cell)) return cell as readonly unknown[];
   if (typeof cell !== 'string') return new CellProblem(`is not a list of URLs, but ${quoteValue(cell)}`);
   if (!cell.trimStart().startsWith('[')) {
+    const wrong = wrongSeparator.exec(cell);
+    if (wrong !== null) return separatedBy(wrong[0], cell.slice(0, wrong.index));
     const [path] = pathWithBlank.exec(cell) ?? [];
     if (path === undefined) return cell.split(/[\s|]+/).filter((image) => image !== '');
     return new CellProblem(
@@ -183,6 +190,13 @@ export function imageList(cell: unknown): readonly unknown[] | CellProblem {
   return 'problem' in parsed
     ? new CellProblem(`begins with "[", but ${parsed.problem}`)
     : (parsed.value as readonly unknown[]);
+}
+
+function separatedBy(separator: string, before: string): CellProblem {
+  const image = before.split(/[\s|]+/).at(-1) ?? '';
+  return new CellProblem(
+    `has ${quoteValue(separator)} behind ${quoteValue(image)}: separate pictures by a blank or |, or write ${quoteValue([image + separator])} if it belongs to the address`,
+  );
 }
 
 /** Ignores case, because spreadsheets write TRUE. Other text is returned unchanged, and the schema refuses it. */

@@ -16,9 +16,10 @@ export async function* readUtf8(
   source: { readonly name: string; readonly gzip: boolean },
 ): AsyncGenerator<Buffer> {
   const guard = new TextGuard(source.name);
+  const packed = new PackedBytes(bytes);
   let empty = true;
   try {
-    for await (const chunk of source.gzip ? gunzipBytes(bytes) : bytes) {
+    for await (const chunk of source.gzip ? gunzipBytes(packed) : bytes) {
       for (let at = 0; at < chunk.length; at += sliceBytes) {
         empty = false;
         const text = guard.accept(chunk.subarray(at, at + sliceBytes));
@@ -26,7 +27,7 @@ export async function* readUtf8(
       }
     }
   } catch (error) {
-    throw asManifestError(error, source.name, guard.line);
+    throw asManifestError(error, source.name, { line: guard.line, isPacked: packed.isPacked });
   }
   if (empty)
     throw new ManifestError(
@@ -37,7 +38,31 @@ export async function* readUtf8(
   if (rest.length > 0) yield rest;
 }
 
-function asManifestError(error: unknown, name: string, line: number): ManifestError {
+/** The bytes of a packed file. */
+class PackedBytes implements AsyncIterable<Uint8Array> {
+  /** Whether the first bytes are those of gzip. */
+  isPacked = false;
+
+  constructor(private readonly bytes: AsyncIterable<Uint8Array>) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const head: number[] = [];
+    for await (const chunk of this.bytes) {
+      if (head.length < 2) head.push(...chunk.subarray(0, 2));
+      this.isPacked = head[0] === 0x1f && head[1] === 0x8b;
+      yield chunk;
+    }
+  }
+}
+
+/** zlib's messages about the beginning of packed data. */
+const isAboutHeader = /header|compression method/;
+
+function asManifestError(
+  error: unknown,
+  name: string,
+  { line, isPacked }: { readonly line: number; readonly isPacked: boolean },
+): ManifestError {
   if (error instanceof ManifestChangedError) return error.from(line);
   if (error instanceof ManifestError) return error;
   if (error instanceof DiskFault)
@@ -50,6 +75,15 @@ function asManifestError(error: unknown, name: string, line: number): ManifestEr
       line,
       cause: error,
     });
+  // The reader may be many lines behind the bytes that zlib has seen, so no line is named.
+  if (isAboutHeader.test(String(message)))
+    return new ManifestError(
+      name,
+      isPacked
+        ? 'something else follows the end of the gzip data; copy or pack the file again'
+        : 'is not gzip data; pack it, or give it a name without .gz',
+      { cause: error },
+    );
   return new ManifestError(name, `the gzip data is damaged here (${String(message)}); pack the file again`, {
     line,
     cause: error,

@@ -33,6 +33,8 @@ export interface Ahead {
   readonly toHold: number;
   /** The part of `toHold` that was bought for certain, such as rows that were charged: these are not in doubt. */
   readonly heldPaid: number;
+  /** Rows whose request had no answer when the last start ended: this start holds them too. Not part of `toHold`. */
+  readonly unanswered: number;
   /** Rows left for a later start, because of `limit` or `only`, or because another version is to replace them. */
   readonly later: number;
   /** Invalid rows that become failures. */

@@ -2,6 +2,7 @@ import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../r
 import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type EndStatus, type RowStatus } from '../../row/row-status.js';
 import { failureCodes } from '../../../../src/contract/failure-code.js';
+import type { Recovered } from '../../journal/journal.js';
 import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
@@ -16,7 +17,7 @@ import {
   type ManifestRules,
 } from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
-import { isDoubled, isRetried } from '../../row/left-rows.js';
+import { isDoubled, isFree, isRetried, isUnanswered } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
@@ -32,6 +33,7 @@ import { requestHash } from '../../manifest/request-hash.js';
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
   readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'>;
+  readonly pending?: Recovered['pending'];
   readonly mustHold?: ManifestRules['mustHold'];
   readonly leftUnknown?: ManifestRules['leftUnknown'];
   readonly totals?: Totals;
@@ -70,6 +72,7 @@ export class StartSurvey {
     toPoll: 0,
     toDownload: 0,
     toHold: 0,
+    unanswered: 0,
     later: 0,
     heldPaid: 0,
     retriedUnknown: 0,
@@ -218,9 +221,12 @@ export class StartSurvey {
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {
     this.pending.add(row.id);
-    if (!isDoubled(row, status, this.options)) return this.seeChanged(row, state, status !== 'sent');
-    this.count.doubled++;
-    this.addPrice(row);
+    const left = this.known.pending?.get(row.id);
+    const isSentAgain = isDoubled(row, status, this.options);
+    if (isSentAgain) this.count.doubled++;
+    else if (left !== undefined && isUnanswered(left) && !isFree(left)) this.count.unanswered++;
+    if (isSentAgain) this.addPrice(row);
+    else this.seeChanged(row, state, status !== 'sent');
   }
 
   private seeTaken(row: Row, task: TaskSpec, state: RowState | undefined): void {
@@ -265,7 +271,7 @@ export function rowsUnderCaps(
   return new RowsUnderCap(cap, totals, byValue);
 }
 
-/** Finds the rows with equal requests that this start would send. It decides about each row again, as the first pass did. */
+/** Finds the rows with equal requests that this start would send, and decides about each row as the first pass did. */
 export class SameAhead {
   readonly #tally = new SameTally();
   readonly #select: SelectRows;
@@ -278,11 +284,7 @@ export class SameAhead {
     this.#select = new SelectRows(options);
   }
 
-  /**
-   * Call this with every valid row, in order.
-   *
-   * @param sameAsLine the line of the first row with the same request; 0 if there is none
-   */
+  /** Call this with every valid row, in order. `sameAsLine`: that of the first row with the same request; 0 if there is none. */
   see(row: Row, sameAsLine: number): void {
     const task = decideRow(row, this.known.rows?.get(row.id), this.rules);
     if (task === undefined || !this.#select.takes(row)) return;

@@ -147,12 +147,18 @@ export class Gallery {
     if (index !== undefined) this.#page.openLarge(index);
   }
 
-  /** Found rows that completed and have no verdict, by index. */
-  undecided(): number[] {
-    const { data, store, reviews } = this.#page;
-    const decided = decidedPlaces(reviews, store);
+  /** Found rows that completed, by index. */
+  toDecide(): number[] {
+    const { data, store } = this.#page;
     const isCompleted = data.classes.map(({ status }) => status === 'completed');
-    return this.found.filter((place) => !decided.has(place) && isCompleted[store.classOf(place)] === true);
+    return this.found.filter((place) => isCompleted[store.classOf(place)] === true);
+  }
+
+  /** Those of them that have no verdict. */
+  undecided(): number[] {
+    const { store, reviews } = this.#page;
+    const decided = decidedPlaces(reviews, store);
+    return this.toDecide().filter((place) => !decided.has(place));
   }
 
   /** The reviews have changed. */

@@ -12,7 +12,9 @@ import { ReviewForm } from './review-form.js';
 export interface LargeViewNeeds {
   /** The rows that the view goes through, by index. */
   found(): readonly number[];
-  /** The rows without a verdict. */
+  /** Those of them that completed. */
+  toDecide(): readonly number[];
+  /** Those of them without a verdict. */
   undecided(): readonly number[];
   closed(index: number): void;
   /** By its number in the manifest. */
@@ -141,10 +143,12 @@ export class LargeView {
     const found = this.#needs.found();
     const left = this.#needs.undecided().length;
     const place = `${formatCount(found.indexOf(this.#index) + 1)} of ${formatCount(found.length)}`;
+    // Rows that failed have no picture to decide about.
+    const all = this.#needs.toDecide().length;
     const words = left === 0 ? 'all decided' : `${formatCount(left)} to decide`;
-    this.#progress.replaceChildren(h('b', {}, place), ` ${words}`);
-    this.#progress.classList.toggle('done', left === 0);
-    this.#progress.style.setProperty('--done', `${100 - (left / Math.max(1, found.length)) * 100}%`);
+    this.#progress.replaceChildren(h('b', {}, place), all === 0 ? '' : ` ${words}`);
+    this.#progress.classList.toggle('done', all > 0 && left === 0);
+    this.#progress.style.setProperty('--done', `${all === 0 ? 0 : 100 - (left / all) * 100}%`);
   }
 
   #drawPanel(row: PageRow): void {

@@ -7,6 +7,7 @@ it('lists the published prices', () => {
     name: 'published',
     prices: { '1k': 0.0875, '2k': 0.13, '4k': 0.175 },
     reported: {},
+    reserved: {},
   });
 });
 
@@ -23,6 +24,8 @@ it('lists what a file adds, what is assumed, and what was reported and is anothe
   book.observe({ kind: 'edit', endpoint: 'mine' }, 12_000);
   book.observe({ kind: 'job', endpoint: 'grind' }, 60_000);
   book.observe({ kind: 'route', endpoint: '' }, 1_000);
+  book.observe({ kind: 'job', endpoint: 'new' }, 30_000);
+  book.observe({ kind: 'edit', endpoint: 'cheap' }, 10_000);
   expect(listPrices(book.table())).toEqual({
     name: 'prices.json',
     prices: {
@@ -35,6 +38,7 @@ it('lists what a file adds, what is assumed, and what was reported and is anothe
       'a route call': 0.001,
       assumed: 0.02,
     },
-    reported: { 'mine at 1k': 0.012, 'grind a job': 0.06 },
+    reported: { 'mine at 1k': 0.012, 'grind a job': 0.06, 'cheap at 1k': 0.01 },
+    reserved: { 'mine at 1k': 0.012, 'grind a job': 0.06, 'new a job': 0.03 },
   });
 });

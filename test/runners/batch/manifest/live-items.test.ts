@@ -21,6 +21,14 @@ describe('liveItems', () => {
     expect(again?.row.id).toBe(object?.row.id);
   });
 
+  it('passes blank lines over, and counts them', async () => {
+    const found = await items('{"id":"a","input":{}}', '', ' \r', 'no JSON');
+    expect(found.map(({ row: { row, line } }) => [row, line])).toEqual([
+      [1, 1],
+      [2, 4],
+    ]);
+  });
+
   it('makes a wrong row of anything else, under a key that leaves its id free', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;

@@ -69,6 +69,7 @@ describe('writeStarterManifest', () => {
       'a|b.png',
       'c"d,e.png',
       'http:x.png',
+      'comma,',
       'é.png',
       '.png',
       'a-2.png',
@@ -85,6 +86,14 @@ describe('writeStarterManifest', () => {
     expect(new Set(read.map((input) => input?.prompt))).toEqual(new Set([` ${prompt}`]));
     expect(rows.map(({ id }) => id)).toHaveLength(names.length);
     expect(text.split('\n').filter((line) => /^["]?[-=+@\t]/.test(line))).toEqual([]);
+  });
+
+  it('gives names that look the same two ids, which can be typed', async () => {
+    await put(['e\u0301.png', png], ['\u00e9.jpg', jpeg]);
+    const rows = await readRows(await readFile((await write()).path, 'utf8'), {
+      resolveImage: (image) => `http://h/${encodeURIComponent(image)}`,
+    });
+    expect(rows.map(({ id }) => id)).toEqual(['\u00e9', '\u00e9-2']);
   });
 
   it('names pictures from a folder above', async () => {

@@ -37,7 +37,10 @@ describe('exit 0', () => {
   it('a manifest without rows', async () => {
     const run = paperRun();
     run.manifest('id,endpoint,input.row\n');
-    expect((await run.start()).exitCode).toBe(0);
+    expect(await run.start()).toMatchObject({
+      exitCode: 0,
+      reason: 'Nothing to do: the manifest has no rows.',
+    });
   });
 });
 

@@ -135,6 +135,12 @@ describe('run - --follow', () => {
     expect(await second.ended).toEqual([130, null]);
   });
 
+  it('says that no row has arrived, and of rows that are fed again that they had ended', async () => {
+    expect((await call([])).stderr).toContain('Nothing to do: no row has arrived.\n');
+    await call([job(1)]);
+    expect((await call([job(1)])).stderr).toContain('Nothing to do: every row had ended before.\n');
+  });
+
   it('takes no option that needs the whole manifest', async () => {
     const { code, stderr } = await call([], '--limit', '3', '--format', 'csv', '--json');
     expect(code).toBe(2);

@@ -63,10 +63,24 @@ describe('millrace settle', () => {
 
   it('says of a settled row that it is not in doubt, whatever the amount', async () => {
     expect((await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875')).code).toBe(0);
-    const again = await work.call('settle', 'rows.out', 'j0', '--paid', '99');
-    expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('row "j0" is not in doubt, it is expired');
-    expect(again.stderr).not.toContain('too high');
+    for (const more of [[], ['--attempt', '1']]) {
+      const again = await work.call('settle', 'rows.out', 'j0', '--paid', '99', ...more);
+      expect(again).toMatchObject({ code: 2, stdout: '' });
+      expect(again.stderr).toContain('row "j0" is not in doubt, it is expired');
+      expect(again.stderr).not.toContain('too high');
+    }
+  });
+
+  it('reserves what was typed as paid for later rows if it is above their price, and plan says so', async () => {
+    await work.write('rows.jsonl', echoJobs(2));
+    await work.call('settle', 'rows.out', 'j0', '--paid', '0.1');
+    const { stdout } = await work.call('plan', 'rows.jsonl', '--assume-price', '0.02');
+    expect(stdout).toContain('  reserved     echo a job $0.10: the highest cost so far\n');
+    expect(stdout).toContain('  this start   may cost $0.10\n');
+    const json = await work.call('plan', 'rows.jsonl', '--assume-price', '0.02', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ reserved: { 'echo a job': 0.1 } });
+    const { stderr } = await work.call('run', 'rows.jsonl', '--assume-price', '0.02', '--max-cost', '1');
+    expect(stderr).toContain('  reserved     echo a job $0.10: the highest cost so far\n');
   });
 
   it('lets the next start send what never arrived', async () => {
@@ -129,6 +143,7 @@ describe('millrace settle', () => {
     const list = (await work.call('settle', 'rows.out/failures.out')).stdout;
     expect(list).toMatch(/1 purchase in doubt, of no known price\n {2}j0 +no known price\n/);
     expect(list).not.toContain('--job');
+    expect(list).not.toContain('Several ids');
     expect((await work.call('settle', 'rows.out/failures.out', 'j0', '--not-sent')).code).toBe(0);
     expect((await work.call(...again)).code).toBe(0);
     expect(work.emulator.bill()).toHaveLength(2);
@@ -242,6 +257,7 @@ describe('millrace settle', () => {
     await work.write('more.jsonl', echoJobs(3));
     expect((await work.call('run', 'more.jsonl')).code).toBe(6);
     losesReplies = false;
+    expect((await work.call('settle', 'more.out')).stdout).toContain('Several ids can be named at once');
     const { code, stdout } = await work.call('settle', 'more.out', 'j0', 'j2', '--not-sent');
     expect(code).toBe(0);
     expect(stdout).toMatch(

@@ -53,7 +53,7 @@ describe('millrace status', () => {
     const { code, stdout } = await work.call('status', 'rows.out');
     expect(code).toBe(0);
     expect(stdout).toContain(`rows.out: running as process ${run.child.pid} on `);
-    expect(stdout).toContain('  on the way   1 accepted\n');
+    expect(stdout).toContain('  to go        1   of them 1 accepted\n');
     run.child.kill('SIGKILL');
     await run.ended;
     const cut = (await work.call('status', 'rows.out')).stdout;
@@ -75,13 +75,16 @@ describe('millrace status', () => {
     run.child.kill('SIGKILL');
     await run.ended;
     expect((await work.call('status', 'rows.out')).stdout).toContain(
-      '  on the way   1 sent and not answered (in doubt from the next start on)\n',
+      '  to go        1   of them 1 sent and not answered (in doubt from the next start on)\n',
     );
     const { stdout } = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--max-cost', 'none');
     expect(stdout).toContain('  in doubt     1 row: look at');
     expect(stdout).not.toContain('going on');
     const json = await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--json');
     expect(JSON.parse(json.stdout).start).toMatchObject({ goingOn: 0, toHold: 1, toSend: 0 });
+    expect((await work.call('run', 'rows.jsonl', '--mode', 'sync')).stderr).toContain(
+      '  this start   0 rows to send, 1 in doubt\n',
+    );
   });
 
   it('names the runs that may be meant by a manifest or by the folder around them', async () => {

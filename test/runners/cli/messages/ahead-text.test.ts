@@ -43,13 +43,14 @@ describe('aheadText', () => {
       toPoll: 3,
       toDownload: 1,
       toHold: 6,
+      unanswered: 3,
       heldPaid: 2,
       later: 7,
       invalid: 5,
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 3 in doubt, which may charge twice, 1 bought before), 3 to ask about, 1 picture to fetch, 8 left in flight by an earlier start, 4 in doubt, 2 paid before, and left, 5 invalid, 7 left for later, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 3 in doubt, which may charge twice, 1 bought before), 3 to ask about, 1 picture to fetch, 5 left in flight by an earlier start, 7 in doubt, 2 paid before, and left, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 

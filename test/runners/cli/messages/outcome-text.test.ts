@@ -27,18 +27,18 @@ describe('outcomeText', () => {
     );
   });
 
-  it('names what is on the way, and what the next start does with it', () => {
+  it('names those of the rows to go that are on the way, and what the next start does with them', () => {
     const lineOf = (...given: Parameters<typeof outcomeText>) =>
-      outcomeText(...given).find((line) => line.startsWith('  on the way'));
+      outcomeText(...given).find((line) => line.startsWith('  to go'));
     const pending = { sent: 1, accepted: 2, replied: 3 };
     expect(lineOf({ ...summary, pending })).toBe(
-      '  on the way   1 sent and not answered (in doubt from the next start on), 2 accepted (the next start asks for them), 3 to be saved',
+      '  to go        48   of them 1 sent and not answered (in doubt from the next start on), 2 accepted (the next start asks for them), 3 to be saved',
     );
     expect(lineOf({ ...summary, pending, isRunning: true })).toBe(
-      '  on the way   1 sent and not answered, 2 accepted, 3 to be saved',
+      '  to go        48   of them 1 sent and not answered, 2 accepted, 3 to be saved',
     );
     expect(lineOf({ ...summary, pending: { sent: 0, accepted: 2, replied: 0 } }, true)).toBe(
-      '  on the way   2 accepted',
+      '  to go        48   of them 2 accepted',
     );
   });
 

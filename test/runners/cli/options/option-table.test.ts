@@ -29,6 +29,21 @@ const commands = [
   'worker',
 ] as CommandName[];
 
+it('refuses an option of one value that is given twice with different ones, and prints neither', async () => {
+  const given = ['plan', 'none.csv', '--max-cost', '1', '--max-cost'];
+  expect(await millrace([...given, '2'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'error: --max-cost: is given twice, with different values; leave one of them\n',
+    ),
+  });
+  for (const more of [
+    [...given, '1'],
+    ['plan', 'none.csv', '--only', 'a', '--only', 'b'],
+  ])
+    expect((await millrace(more)).stderr).not.toContain('twice');
+});
+
 describe.each(commands)('the options of %s', (command) => {
   const options = optionsOf(command);
 

@@ -77,6 +77,7 @@ describe('parseOptions', () => {
     ['concurrency', '0', '--concurrency: "0" is not allowed: a whole number from 1 to 10000 is, or auto'],
     ['concurrency', '1e3', '--concurrency: "1e3" is not allowed: a whole number from 1 to 10000 is, or auto'],
     ['downloads', '-1', '--downloads: "-1" is not allowed: a whole number from 1 to 1000 is'],
+    ['limit', '0', '--limit: "0" is not allowed: a whole number of at least 1 is'],
     ['retries', 'many', '--retries: "many" is not allowed: a whole number from 0 to 1000 is'],
     ['rate', '0', '--rate: "0" is not allowed: a number of requests a second above 0 is, such as 20 or 0.5'],
     ['timeout', '60', '--timeout: "60" has no unit: write 60s for seconds, 60m for minutes or 60h for hours'],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../runners/batch/context/run-event.js';
 import { ProgressFold } from '../../../../runners/cli/progress/fold-progress.js';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
+import { summaryWith } from '../../../support/whole-values.js';
 
 const startedAt = 1_000_000;
 const started = (rowsTotal: number, alreadyEnded = 0) =>
@@ -44,6 +45,21 @@ describe('ProgressFold', () => {
         1,
       ),
     ).toMatchObject({ rows: 5, others: 115 });
+  });
+
+  it('has those rows in flight at the end of a start that the summary counts', () => {
+    const endOf = (pending?: { sent: number; accepted: number; replied: number }) =>
+      viewAfter(
+        [
+          [0, started(5)],
+          [0, step('a', submitting)],
+          [0, step('b', status('IN_QUEUE'))],
+          [1, { type: 'finished', exitCode: 4, reason: '', summary: summaryWith({ pending }) }],
+        ],
+        2,
+      );
+    expect(endOf()).toMatchObject({ inFlight: 0, saving: 0 });
+    expect(endOf({ sent: 0, accepted: 1, replied: 2 })).toMatchObject({ inFlight: 1, saving: 2 });
   });
 
   it('knows nothing at first', () => {

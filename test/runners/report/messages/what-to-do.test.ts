@@ -127,6 +127,7 @@ it('goes on with what is left, and prices it first where the cap was reached', (
   ]);
   const caps = [{ option: 'max-cost' as const, usd: 20 }];
   expect(toGoOn(3, run, { exitCode: 3, caps })[0]).toMatchObject({
+    cause: '',
     advice: 'See what they cost, then run with more than --max-cost 20:',
     command: "millrace plan 'my edits.csv' --out my.out --base-url https://api.example.test --max-cost none",
   });
@@ -199,6 +200,13 @@ it('does not doubt what a person has settled as paid', () => {
   expect(given?.advice).toContain('Settled by hand as paid');
   expect(expired?.title).toBe('1 result has expired');
   expect(expired?.cost).toContain('May have been charged');
+});
+
+it('names what stopped the last start, unless its rows show it', () => {
+  const reason = 'Stopped because the service refuses the API key.';
+  expect(toGoOn(3, run, { exitCode: 4, reason })[0]?.cause).toBe(reason);
+  expect(toGoOn(3, run, { exitCode: 6, reason: '2 rows are in doubt.' })[0]?.cause).toBe('');
+  expect(toGoOn(3, run, {})[0]?.cause).toBe('');
 });
 
 it('says of a rehearsal that its jobs ended with the emulator', () => {

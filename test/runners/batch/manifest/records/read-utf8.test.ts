@@ -113,8 +113,17 @@ describe.each(everySize)('readUtf8 of pieces of %i bytes', (size) => {
 
   it('refuses what is no gzip', async () => {
     expect((await problemOf(Buffer.from('id,prompt\n'), size, true)).message).toBe(
-      'edits.csv, line 1: the gzip data is damaged here (incorrect header check); pack the file again',
+      'edits.csv: is not gzip data; pack it, or give it a name without .gz',
     );
+  });
+
+  it('says of bytes behind complete gzip data what they are, not at which line the reader was', async () => {
+    for (const more of ['more text', '\u001f\u008b\u0009more']) {
+      const packed = Buffer.concat([gzipSync('id\na\n'.repeat(10_000)), Buffer.from(more, 'latin1')]);
+      expect((await problemOf(packed, size, true)).message).toBe(
+        'edits.csv: something else follows the end of the gzip data; copy or pack the file again',
+      );
+    }
   });
 });
 

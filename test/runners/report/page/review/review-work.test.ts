@@ -88,6 +88,21 @@ describe('reviewing', () => {
     await expect.poll(() => dialogName(page)).toMatch(/^Row 2,/);
   });
 
+  it('shows how much is decided of what can be decided: failed rows are neither', async () => {
+    const page = await open();
+    const decided = () =>
+      page.locator('.progress').evaluate((element) => element.style.getPropertyValue('--done'));
+    await page.locator('.frame .result').first().click();
+    await expect.poll(() => page.locator('.progress').textContent()).toContain('of 93 87 to decide');
+    expect(await decided()).toBe('0%');
+    await press(page, 'Escape');
+    await page.locator('.outcomes .tally').nth(1).click();
+    await page.locator('.frame').first().click();
+    await press(page, 'Enter');
+    await expect.poll(() => page.locator('.progress').textContent()).toMatch(/^1 of \d+$/);
+    expect(await decided()).toBe('0%');
+  });
+
   it('undoes a verdict and goes back to its row', async () => {
     const page = await open();
     await page.locator('.frame .result').first().click();
