@@ -59,6 +59,8 @@ const reasons: Readonly<Record<string, readonly [reason: string, remedy: string]
   EMFILE: ['too many files are open in this process (EMFILE)', 'Raise the limit (ulimit -n)'],
   ENFILE: ['too many files are open on this machine (ENFILE)', 'Close some'],
   EIO: ['the disk reports a fault (EIO)', 'Check the disk'],
+  ELOOP: ['it is a link that leads to itself (ELOOP)', 'Mend the link'],
+  ENAMETOOLONG: ['its name is too long for this file system (ENAMETOOLONG)', 'Choose a shorter one'],
   EISDIR: ['it is a folder, not a file (EISDIR)', 'Move it away'],
   ENOTDIR: [
     'a part of its path is a file, not a folder (ENOTDIR)',

@@ -87,20 +87,35 @@ const systems =
 const journalName = 'journal.jsonl';
 const namesShown = 3;
 
+/** Why a path can be no folder, by the system's error code. */
+const noFolder: Readonly<Record<string, string>> = {
+  ENOTDIR: 'lies below a file',
+  ENAMETOOLONG: 'is too long a name for this file system',
+  ELOOP: 'is a link that leads to itself',
+};
+
+async function whyNoFolder(disk: Disk, out: string): Promise<string | undefined> {
+  try {
+    const kind = (await disk.stat(out))?.kind;
+    if (kind === 'file' || kind === 'other') return kind === 'file' ? 'is a file' : 'is no folder';
+    // The path with a dot is what the link leads to.
+    const target = kind === 'link' ? await disk.stat(`${out}/.`) : undefined;
+    return kind === 'link' && target === undefined ? 'is a link to nothing' : undefined;
+  } catch (error) {
+    const why = noFolder[(error as NodeJS.ErrnoException).code ?? ''];
+    if (why === undefined) throw error;
+    return why;
+  }
+}
+
 /**
  * Refuses a folder that is neither new, nor empty, nor the folder of a run. Writes nothing.
  *
- * @throws {MillraceError} `usage` if the path is a file or lies below one, or if the folder holds files that millrace
+ * @throws {MillraceError} `usage` if the path can be no folder, or if the folder holds files that millrace
  *   has not written.
  */
 export async function refuseFolder(disk: Disk, out: string): Promise<void> {
-  const what = await disk.stat(out).then(
-    (found) => (found?.kind === 'file' ? 'is a file' : undefined),
-    (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return 'lies below a file';
-      throw error;
-    },
-  );
+  const what = await whyNoFolder(disk, out);
   if (what !== undefined)
     throw usage(`${out} ${what}, and a run needs a folder: choose another --out; nothing was sent`);
   const names = await disk.list(out);

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
@@ -132,9 +132,14 @@ describe('the exit codes of millrace run', () => {
   it.each([
     ['rows.jsonl', /^error: .*rows\.jsonl is a file, and a run needs a folder/],
     ['rows.jsonl/o', /^error: .*rows\.jsonl\/o lies below a file, and a run needs a folder/],
+    ['to-itself', /^error: .*to-itself is a link that leads to itself, and a run needs a folder/],
+    ['to-nothing', /^error: .*to-nothing is a link to nothing, and a run needs a folder/],
+    ['o'.repeat(300), /^error: .*o is too long a name for this file system, and a run needs a folder/],
   ])('2: a file where the folder should be: %s [fault 18]', async (out, words) => {
     await open();
     await work.write('rows.jsonl', echoJobs(1));
+    await symlink('to-itself', join(work.folder, 'to-itself'));
+    await symlink('nothing', join(work.folder, 'to-nothing'));
     const { code, stderr } = await work.call('run', 'rows.jsonl', '--out', out);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(words) as string });
     expect(work.emulator.bill()).toEqual([]);
