@@ -53,7 +53,7 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
       warnedAt = now;
       warn(nobodyServes(open, there, workerCommand));
     }
-    await sweep(database);
+    if (steady.areSilentOnesDead) await sweep(database);
   };
   const looking = timer(firstMs, everyMs, scheduler)
     .pipe(concatMap(() => defer(look).pipe(catchError(() => EMPTY))))
