@@ -1,4 +1,5 @@
 import { databaseAddress } from './database/database-address.js';
+import { isBroken } from './database/database-error.js';
 import { openPool } from './database/open-pool.js';
 import type { DatabaseOfRun } from './collector/run-note.js';
 import { runningEmbedded } from './embedded/run-server.js';
@@ -26,11 +27,13 @@ export async function remoteStatus(
   { note, choice }: DatabaseOfRun,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RemoteStatus> {
-  const { database, key } = note;
+  const { key } = note;
+  let { database } = note;
   try {
     const url = 'url' in choice ? choice.url : await runningEmbedded(choice.embeddedIn);
     if (url === undefined) return { database, problem: 'it does not run: nobody works on the run' };
     const address = databaseAddress(url, 'url' in choice ? env : {});
+    if ('url' in choice) database = address.shown;
     const { pool } = await openPool(address, { max: 1, name: 'millrace status' });
     try {
       const run = await findRun({ pool }, key);
@@ -45,6 +48,7 @@ export async function remoteStatus(
       await pool.end();
     }
   } catch (error) {
-    return { database, problem: (error as Error).message };
+    const { message } = error as Error;
+    return { database, problem: isBroken(error) ? `it does not know the run: ${message}` : message };
   }
 }

@@ -31,12 +31,17 @@ interface Faulty {
   readonly stops: Stops;
 }
 
+/** Notes an error that is not the outcome of its row, and stops the run for it. */
+export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {
+  log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
+  stopForFault(stops, error);
+}
+
 /**
  * Stops the run because of an error that is not a row's outcome. Paid requests on their way are not stopped: their
  * replies are awaited and journalled.
  */
-export function noteFault({ log, stops }: Faulty, id: string, error: unknown): void {
-  log.write('fatal', { id, err: describeFault(error) }, 'the row is left as it is, and the run stops');
+export function stopForFault(stops: Stops, error: unknown): void {
   stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
 }
 

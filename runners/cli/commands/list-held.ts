@@ -15,7 +15,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
   const [first] = held;
-  const unanswered = await unansweredText(folder, name);
+  const unanswered = [...(await unansweredText(folder, name)), ...(await elsewhereText(folder))];
   if (first === undefined && unanswered.length > 0) return [`${name}: no row is in doubt yet`, ...unanswered];
   if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
@@ -37,6 +37,14 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
     ...(await againText(folder, held, command)),
     ...unanswered,
   ];
+}
+
+/** Rows that workers have left in doubt since the folder's own process ended. */
+async function elsewhereText(folder: string): Promise<string[]> {
+  const { note } = (await databaseOfFolder(folder, undefined)) ?? {};
+  if (note?.isOpen !== true) return [];
+  const text = `note: workers may have left rows in doubt whose records are only in the database so far (${note.database}): a start with --db, or settling a row, copies them`;
+  return [plainText(text, 500)];
 }
 
 /** Rows that a start without an end has sent. Only the next start puts them in doubt, and only it may find workers that have them. */

@@ -57,6 +57,7 @@ export async function followRun(following: Following): Promise<void> {
   };
   const copier = new RecordCopier(run, remote, save);
   const prices = new HigherPrices(following);
+  const reasons = new Set<string>();
   const standstill = new Standstill(following);
   const seam = new RecordSeam({ stops: run.stops, keepNote });
   let refusedSince: number | undefined;
@@ -68,6 +69,7 @@ export async function followRun(following: Following): Promise<void> {
     const state = await remote.look();
     obey(run, state);
     noteFull(following, state);
+    noteTroubles(following, state, reasons);
     refusedSince = stopIfRefused(following, state, refusedSince);
     const page = withoutOpenEnd(await seam.behind(await readFrom(remote, collected), { collected, among }));
     seam.copied(page);
@@ -113,6 +115,15 @@ function noteFull({ run, columns }: Following, { full }: RunState): void {
     const [column = '', capUsd = 0] = columns[place] ?? [];
     const message = run.money.full.add({ column, value, taken, cap: toMicroDollars(capUsd) });
     if (message !== undefined) run.events.next({ type: 'warning', code: 'value-cap', message });
+  }
+}
+
+/** Reports once why workers have ended: others may go on. */
+function noteTroubles({ run }: Following, { troubles }: RunState, reported: Set<string>): void {
+  for (const { reason } of troubles) {
+    if (reported.has(reason)) continue;
+    reported.add(reason);
+    run.events.next({ type: 'warning', code: 'workers', message: `A worker has ended: ${reason}` });
   }
 }
 

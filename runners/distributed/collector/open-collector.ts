@@ -157,11 +157,8 @@ export function journalOfRun(
     } catch (error) {
       if (error instanceof MillraceError && !(error instanceof DatabaseError)) throw error;
       const { code, message, cause } = explainDatabase(error, 'of the run');
-      throw new DatabaseError(
-        code,
-        `${message} Nothing is settled: settle again when the database is back.`,
-        { cause },
-      );
+      const when = code === 'database-away' ? ': settle again when the database is back' : '';
+      throw new DatabaseError(code, `${message} Nothing is settled${when}.`, { cause });
     }
   };
 }

@@ -35,7 +35,7 @@ export async function recallRows({ database, run, scheduler, warn, stop }: Recal
   const order = { isStopped: false };
   const stopping = stop.subscribe(() => (order.isStopped = true));
   const begunAt = scheduler.now();
-  let sweptAt = begunAt;
+  let sweptAt = -Infinity;
   const sweep = createSweeper(database, () => scheduler.now());
   let hasWarned = false;
   try {

@@ -1,4 +1,4 @@
-import { EMPTY, finalize, merge, NEVER, Observable, Subject } from 'rxjs';
+import { EMPTY, finalize, merge, NEVER, Observable, Subject, tap } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import {
   runBatch,
@@ -11,6 +11,7 @@ import type { HandOn } from '../../batch/context/callback-port.js';
 import { createLedger } from '../../batch/ledger/ledger.js';
 import type { Run } from '../../batch/context/run.js';
 import { RunStream } from '../../batch/context/run-event.js';
+import { stopForFault } from '../../batch/stop/exit-of.js';
 import { handOnTo } from '../callbacks/called-worker.js';
 import type { ConnectedDatabase } from '../connect-database.js';
 import { BrokenDatabase, explainDatabase, isAway } from '../database/database-error.js';
@@ -65,7 +66,16 @@ export function runDistributed(
     const begun = (number: number) => (handOn = handOnTo(database.pool, number));
     return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand, begun })(run, tasks);
   };
-  const events = runBatch(settled, { ...stages, buyRows }).pipe(finalize(() => warnings.complete()));
+  const savePictures: RunStages['savePictures'] = (run) => (paid) => {
+    // Workers would go on without this process.
+    const stop = (error: unknown) => stopForFault(run.stops, error);
+    return stages
+      .savePictures(run)(paid)
+      .pipe(tap({ error: stop }));
+  };
+  const events = runBatch(settled, { ...stages, buyRows, savePictures }).pipe(
+    finalize(() => warnings.complete()),
+  );
   return new RunStream(merge(warnings, events), () => undefined);
 }
 

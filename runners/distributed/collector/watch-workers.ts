@@ -17,6 +17,8 @@ const firstMs = 3_000;
 const everyMs = 2_000;
 /** A worker counts as present for this long after a heartbeat. */
 const aliveMs = 30_000;
+/** A worker that works on the run has a seat within this time. */
+const seatMs = 10_000;
 /** The warning about a run without workers is repeated after this time. */
 const againMs = 60_000;
 
@@ -35,18 +37,23 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
   });
   const steady = new SteadyDatabase(database, () => scheduler.now());
   let warnedAt = -Infinity;
+  let unservedSince: number | undefined;
   const look = async (): Promise<void> => {
     await steady.look();
     const workers = await readWorkers(database.pool);
     if (steady.isSteadyFor(silentAfterMs)) silent.look(workers);
     if (!steady.isSteadyFor(graceMs)) return;
-    const { open, inFlight } = remote.state;
-    if (workers.some(isThere) || open + inFlight === 0) warnedAt = -Infinity;
-    else if (scheduler.now() - warnedAt >= againMs) {
-      warnedAt = scheduler.now();
-      warn(nobodyIsThere(open, workerCommand));
+    const { open, inFlight, workers: seated } = remote.state;
+    const there = workers.filter(isThere).length;
+    const isUnserved = there === 0 ? open + inFlight > 0 : open > 0 && seated === 0;
+    const now = scheduler.now();
+    unservedSince = isUnserved ? (unservedSince ?? now) : undefined;
+    if (unservedSince === undefined || now - unservedSince < (there > 0 ? seatMs : 0)) warnedAt = -Infinity;
+    else if (now - warnedAt >= againMs) {
+      warnedAt = now;
+      warn(nobodyServes(open, there, workerCommand));
     }
-    await sweep(database);
+    if (steady.areSilentOnesDead) await sweep(database);
   };
   const looking = timer(firstMs, everyMs, scheduler)
     .pipe(concatMap(() => defer(look).pipe(catchError(() => EMPTY))))
@@ -62,10 +69,14 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
   };
 }
 
-function nobodyIsThere(open: number, workerCommand: string | undefined): string {
+function nobodyServes(open: number, there: number, workerCommand: string | undefined): string {
   const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
   const start = workerCommand === undefined ? '' : ` Start one: ${workerCommand}`;
-  return `${rows}, but no worker is running.${start}`;
+  const why =
+    there === 0
+      ? 'no worker is running'
+      : `none of the running workers (${there}) works on this run: they were given other hosts, or do not know its settings. Their output names the reason`;
+  return `${rows}, but ${why}.${start}`;
 }
 
 function isThere({ seenMsAgo }: WorkerState): boolean {

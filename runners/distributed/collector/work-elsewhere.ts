@@ -13,6 +13,7 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
+import { stopForFault } from '../../batch/stop/exit-of.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
@@ -20,6 +21,7 @@ import { keepSecret } from '../callbacks/callbacks-table.js';
 import { listen } from '../database/listen.js';
 import { recordChannel } from '../database/transaction.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';
+import { RunTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopStart } from '../table/runs.js';
@@ -108,6 +110,10 @@ async function collect(
     for (let more = await goingOn(); more.length > 0; more = await goingOn()) await work(more);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
+  } catch (error) {
+    // Otherwise workers would buy all rows that are fed. If another start has taken over the run, its workers go on.
+    if (!(error instanceof RunTaken)) stopForFault(run.stops, error);
+    throw error;
   } finally {
     await watching.end();
     await stopping.end();

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { firstValueFrom, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { useTables } from './migrate.js';
 
 interface Listener {
   /**
@@ -14,7 +15,10 @@ interface Listener {
 
 const againMs = 1_000;
 
-/** Listens to notifications on a connection of its own, and reconnects when that breaks, until `left` emits. */
+/**
+ * Listens to notifications on a connection of its own, and reconnects when that breaks, until `left` emits. Meanwhile no newer
+ * version changes the tables.
+ */
 export async function listen(
   pool: Pool,
   channel: string,
@@ -27,7 +31,7 @@ export async function listen(
     if (client !== undefined) {
       const broken = new Promise<void>((resolve) => client.once('error', () => resolve()));
       client.on('notification', ({ payload = '' }) => woken(payload));
-      await client.query(`listen ${channel}`).then(
+      await Promise.all([client.query(useTables), client.query(`listen ${channel}`)]).then(
         async () => {
           woken('');
           await Promise.race([broken, leaving]);

@@ -2,8 +2,12 @@ import type { Pool, PoolClient } from 'pg';
 import { migrations as allMigrations, oldestJournal, type Migration } from './migrations.js';
 import { DatabaseError, withoutTables } from './database-error.js';
 
-/** An arbitrary number for the advisory lock, which no other program should use. */
+/** Arbitrary numbers for advisory locks, which no other program should use. */
 const lockKey = 0x6d_69_6c_6c;
+const useKey = 0x6d_69_6c_6d;
+
+/** Notes, as long as the connection lasts, that a process works with the tables as they are. */
+export const useTables = `select pg_advisory_lock_shared(${useKey})`;
 
 /** Older versions are not tested. */
 const oldestServer = 13;
@@ -12,7 +16,8 @@ const oldestServer = 13;
  * Brings the schema up to date: each step runs once, however many processes start at the same time, and all steps run or
  * none. The schema of the queues is created under the same lock.
  *
- * @throws {DatabaseError} if PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it
+ * @throws {DatabaseError} if PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it or
+ *   works in it
  */
 export async function migrate<T>(
   pool: Pool,
@@ -52,8 +57,9 @@ async function runMissing(client: PoolClient, migrations: readonly Migration[]):
   if (version === 0) await refuseUnknownTables(client);
   if (version > 0 && version < oldestJournal && newest >= oldestJournal) await dropOldTables(client);
   if (version > newest) throw newer(`schema ${version}, and this millrace knows ${newest}`);
-  for (const { version: step, name, sql } of migrations) {
-    if (step <= version) continue;
+  const missing = migrations.filter(({ version: step }) => step > version);
+  if (version > 0 && missing.length > 0) await refuseInUse(client, version, newest);
+  for (const { version: step, name, sql } of missing) {
     await client.query(sql);
     await client.query('insert into millrace.migrations (version, name) values ($1, $2)', [step, name]);
   }
@@ -86,6 +92,20 @@ async function dropOldTables(client: PoolClient): Promise<void> {
   await client.query('drop schema if exists millrace_queue cascade');
   await client.query('create schema millrace');
   await client.query(migrationsTable);
+}
+
+/** Workers and runs of an older version do not know the new tables. @throws {DatabaseError} if there are such processes */
+async function refuseInUse(client: PoolClient, version: number, newest: number): Promise<void> {
+  // The lock ends with the transaction.
+  const { rows } = await client.query<{ isFree: boolean }>(
+    'select pg_try_advisory_xact_lock($1) as "isFree"',
+    [useKey],
+  );
+  if (rows[0]?.isFree === true) return;
+  const message =
+    `Workers or runs of an older millrace (schema ${version}) are at work in the database, and this one would change their tables (to schema ${newest}): ` +
+    'nothing was changed. Let those runs end, end those workers and start again, or use the same version here.';
+  throw new DatabaseError('database', message);
 }
 
 /** @throws {DatabaseError} if there are tables, but nothing says of which version */

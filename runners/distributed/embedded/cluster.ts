@@ -15,6 +15,8 @@ export interface Cluster {
   readonly password: string;
   readonly binaries: PostgresBinaries;
   readonly user: ServerUser;
+  /** A server that does not answer for this long, in ms, is not waited for: it may be suspended. */
+  readonly answerMs: number;
   /** Further settings, as `-c` takes them. */
   readonly settings?: readonly string[];
 }

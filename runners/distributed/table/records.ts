@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { JournalRecord } from '../../batch/journal/record.js';
+import { knownRecord } from '../../batch/journal/rows/scanned-head.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { mostText, type Transaction } from '../database/transaction.js';
@@ -96,5 +96,5 @@ export async function recordsOfItems(
 type Stored = Omit<StoredRecord, 'record'> & { readonly record: string };
 
 function storedRecord({ record, ...stored }: Stored): StoredRecord {
-  return { ...stored, record: JSON.parse(record) as JournalRecord as RowRecord };
+  return { ...stored, record: knownRecord(JSON.parse(record) as RowRecord) };
 }

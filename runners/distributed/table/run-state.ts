@@ -28,7 +28,7 @@ export interface RunState {
   readonly workers: number;
   /** Values whose caps had no room for a row, and how many rows were skipped for each. */
   readonly full: readonly FullPlace[];
-  /** Why workers gave their rows of this start back. */
+  /** The different reasons why workers gave their rows of this start back. */
   readonly troubles: readonly StopCause[];
 }
 
@@ -45,7 +45,7 @@ export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number
   const { rows } = await pool.query<Stored>(
     `select start, seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
        stop, blocked, ${pausedMs},
-       array(select cause from millrace.troubles t where t.run = runs.run) as troubles,
+       array(select distinct cause from millrace.troubles t where t.run = runs.run) as troubles,
        array(select json_build_array(place, value, taken, refused)::text from millrace.value_ledgers v
         where v.run = runs.run and refused > 0 order by place, value limit 1000) as "full",
        (select count(*)::int from millrace.seats s join millrace.workers w using (worker)

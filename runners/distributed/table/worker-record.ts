@@ -138,6 +138,7 @@ export const graceMs = 15_000;
  */
 export class SteadyDatabase {
   private steadySince = -Infinity;
+  private firstAt: number | undefined;
   private ahead: number | undefined;
 
   constructor(
@@ -154,11 +155,17 @@ export class SteadyDatabase {
       'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
     );
     this.ahead = (rows[0]?.now ?? 0) - this.now();
+    this.firstAt ??= this.now();
     const isSteady = before === undefined || Math.abs(this.ahead - before) < graceMs / 3;
     if (!isSteady || this.now() - lookedAt > graceMs / 3) this.steadySince = this.now();
   }
 
-  /** The database has answered, and its clock was steady, for this long. */
+  /** Whether workers without heartbeats are dead. What happened before the first look is not known. */
+  get areSilentOnesDead(): boolean {
+    return this.isSteadyFor(graceMs) && this.now() - (this.firstAt ?? Infinity) >= graceMs;
+  }
+
+  /** The database has answered, and its clock was steady, for this long; true before the first look. */
   isSteadyFor(ms: number): boolean {
     return this.now() - this.steadySince >= ms;
   }
@@ -173,6 +180,6 @@ export function createSweeper(database: RunDatabase, now: () => number): () => P
   const steady = new SteadyDatabase(database, now);
   return async () => {
     await steady.look();
-    if (steady.isSteadyFor(graceMs)) await sweep(database);
+    if (steady.areSilentOnesDead) await sweep(database);
   };
 }

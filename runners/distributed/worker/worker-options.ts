@@ -1,5 +1,5 @@
 import type { Observable, SchedulerLike } from 'rxjs';
-import { steadyClock } from '../../../src/policy/client-clock.js';
+import { runClock } from '../../../src/policy/client-clock.js';
 import type { Download } from '../../../src/transport/got/download.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
@@ -43,7 +43,7 @@ export interface WorkerOptions {
   readonly saveFrom?: Download;
   /** @defaultValue nodeDisk */
   readonly disk?: Disk;
-  /** @defaultValue a clock that never goes back */
+  /** @defaultValue the clock of a run: it never jumps */
   readonly scheduler?: SchedulerLike;
   /** From 0 to 1, for jitter. @defaultValue Math.random */
   readonly random?: () => number;
@@ -83,7 +83,7 @@ export function resolveWorkerOptions(options: WorkerOptions) {
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),
     disk: options.disk ?? nodeDisk,
-    scheduler: options.scheduler ?? steadyClock(),
+    scheduler: options.scheduler ?? runClock(),
     random: options.random ?? Math.random,
   };
 }

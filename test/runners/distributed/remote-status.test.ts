@@ -47,7 +47,17 @@ it('tells what the folder knows while the database is away', async () => {
   expect(known).toEqual(same);
 });
 
-it('a plan notes that workers may have bought more than the folder knows', async () => {
+it('names the database that was asked, and says where that does not know the run', async () => {
+  const other = new URL(run.url);
+  other.pathname = '/postgres';
+  const { code, stdout } = await run.call('status', 'out', '--db', other.href);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ {2}database .*\/postgres: it does not know the run: /m),
+  ]);
+});
+
+it('plan and settle note that workers may have bought more than the folder knows', async () => {
   const path = join(run.folder.out, 'distributed.json');
   const note = run.folder.text('distributed.json');
   const plan = () =>
@@ -61,10 +71,16 @@ it('a plan notes that workers may have bought more than the folder knows', async
       '--lb-base-url',
       run.emulator.lbBaseUrl,
     );
+  const settle = () => run.call('settle', 'out');
   expect((await plan()).stdout).not.toContain('workers may have bought');
+  expect((await settle()).stdout).toMatch(/^out: no row is in doubt, there is nothing to settle$/m);
   writeFileSync(path, note.replace('"isOpen":false', '"isOpen":true'));
   const { code, stdout } = await plan();
+  const held = await settle();
   writeFileSync(path, note);
+  expect(held.stdout).toMatch(
+    /^out: no row is in doubt yet\nnote: workers may have left rows in doubt .*in the database so far \(postgres/,
+  );
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(/^note: workers may have bought more rows.*in the database so far \(postgres/m),

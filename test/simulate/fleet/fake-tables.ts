@@ -457,6 +457,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     (tables, [patienceMs, worker], at) => (isAlive(tables, worker, at, patienceMs) ? nothing : [{}]),
   ],
   ['vacuum', () => nothing],
+  ['select pg_advisory_lock_shared', () => nothing],
   ['select extract(epoch from clock_timestamp())', (_, __, at) => [{ now: at }]],
   [
     'queue put',

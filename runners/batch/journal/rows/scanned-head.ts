@@ -1,8 +1,8 @@
 import { failureCodes, type FailureCode } from '../../../../src/contract/failure-code.js';
 import { nothing } from '../../row/accounts.js';
 import type { RowOrigin } from '../../manifest/columns/column-value.js';
-import { originOf, type RecordHead, type RowRecord } from '../../row/record-head.js';
-import { statusBytes, type EndStatus } from '../../row/row-status.js';
+import { endOfOutcome, originOf, type RecordHead, type RowRecord } from '../../row/record-head.js';
+import { isEnd, statusBytes, type EndStatus } from '../../row/row-status.js';
 import type { PurchaseKind } from '../../row/totals.js';
 import { field, decodeRecord } from '../line/record-line.js';
 import type { HeadScanner } from '../line/head-scanner.js';
@@ -17,6 +17,19 @@ const failures = Object.keys(failureCodes) as FailureCode[];
 const kinds: ReadonlySet<string> = new Set<RowRecord['k']>([
   ...(['intent', 'refused', 'accepted', 'reply', 'outcome', 'reopen', 'freed'] as const),
 ]);
+
+/**
+ * The record of a row, which was not read from a journal's bytes.
+ *
+ * @throws {JournalError} `journal-newer` if this version does not know its kind or its failure code
+ */
+export function knownRecord(record: RowRecord): RowRecord {
+  const { k } = record;
+  if (!kinds.has(k)) throw unknownKind(k);
+  const end = record.k === 'outcome' ? endOfOutcome(record) : 'completed';
+  if (!isEnd(end)) throw unknownWord('failure code', end);
+  return record;
+}
 
 /** The head of a record, read from its bytes: each field is read when it is used. */
 export class ScannedHead implements RecordHead {

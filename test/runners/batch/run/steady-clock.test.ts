@@ -1,7 +1,9 @@
 import { VirtualTimeScheduler } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runClock } from '../../../../src/policy/client-clock.js';
 import { steadyClock } from '../../../../src/policy/client-clock.js';
+import type { RunDatabase } from '../../../../runners/distributed/table/run-ledger.js';
+import { resolveWorkerOptions } from '../../../../runners/distributed/worker/worker-options.js';
 
 const hourMs = 3_600_000;
 
@@ -21,6 +23,18 @@ describe('the clock of a run', () => {
 });
 
 describe('the clock of a worker', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('does not follow the wall clock: rows in flight would reach their deadlines [fault 19]', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { scheduler } = resolveWorkerOptions({ database: {} as RunDatabase });
+    const begunAt = scheduler.now();
+    vi.setSystemTime(Date.now() + 2 * hourMs);
+    expect(scheduler.now() - begunAt).toBeLessThan(hourMs);
+  });
+});
+
+describe('the clock of a poll schedule', () => {
   it('goes on where the wall clock is set back, and follows it forwards [fault 19]', () => {
     const wall = new VirtualTimeScheduler();
     const clock = steadyClock(wall);

@@ -12,7 +12,7 @@ afterEach(() => run.close());
 
 const rows = 40;
 const options = { concurrency: 4, assumePriceUsd: 0.01 };
-/** The collector counts the rows after a standstill of 20 s, and those seconds are short. */
+/** The collector counts the rows after a standstill of 20 s, and takes no worker for dead in its first 15 s: its seconds are short. */
 const soon = { ...options, scheduler: hurriedClock(10) };
 
 /** A run that goes on, until its database is damaged. Returns the end of the start. */
@@ -61,7 +61,7 @@ describe('a run whose tables another program damages ends with 74, and the next 
     // Its worker may have left without giving its rows back.
     await change(`update millrace.workers set seen_at = seen_at - interval '1 hour'`);
     await run.work();
-    const again = await run.collect(options);
+    const again = await run.collect(soon);
     expect([again.exitCode, again.reason]).toEqual([0, expect.anything()]);
     expect(again.summary.rows).toEqual({ total: rows, completed: rows, failed: 0, toDo: 0 });
     expect(run.folder.costs()).toHaveLength(rows);

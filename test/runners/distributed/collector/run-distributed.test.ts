@@ -311,6 +311,19 @@ it('goes on in another database, but where rows may be on their way; refuses opt
   );
 });
 
+it('prints once why workers have ended, and goes on with the others', async () => {
+  const path = folder.manifest(jobs(40, { sleepMs: 50 }));
+  await startWorker({ apiKey: 'another-key' });
+  await startWorker({ apiKey: 'another-key' });
+  await startWorker();
+  const { exitCode, events } = await collect(path, { concurrency: 6 });
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? event.message : []));
+  expect([exitCode, warnings]).toEqual([
+    0,
+    [expect.stringMatching(/^A worker has ended: Stopped because the service refuses the API key/)],
+  ]);
+});
+
 it('says that nobody works', async () => {
   const path = folder.manifest(jobs(2));
   const stop = new Subject<StopOrder>();

@@ -90,22 +90,41 @@ it('has its rows for as long as the database was away, and some time after: it c
   await watching.end();
 });
 
-it('prints the command that starts a worker where rows wait and none is there', async () => {
+/** The warnings of 40 s in which rows wait. */
+async function warningsOf(
+  workers: readonly WorkerState[],
+  seated: number,
+  command: string,
+): Promise<string[]> {
   const scheduler = new VirtualTimeScheduler();
-  const query = (text: string) =>
-    Promise.resolve({ rows: text.includes(' as now') ? [{ now: scheduler.now() }] : [] });
+  const found = workers.map((one) => ({ ...one, does: JSON.stringify(none) }));
+  const query = (text: string) => {
+    if (text.includes(' as now')) return Promise.resolve({ rows: [{ now: scheduler.now() }] });
+    return Promise.resolve({ rows: text.includes('from millrace.workers w') ? found : [] });
+  };
   const events = new Subject<{ message: string }>();
   const messages: string[] = [];
   events.subscribe(({ message }) => messages.push(message));
   const run = { options: { scheduler }, events, log: { write: () => undefined } };
-  const remote = { database: { pool: { query } }, state: { open: 12, inFlight: 0 } };
-  const command = 'millrace worker --db postgres://db.example/millrace --base-url https://api.example.com';
+  const remote = { database: { pool: { query } }, state: { open: 12, inFlight: 0, workers: seated } };
   const watching = watchWorkers(run as unknown as Run, remote as unknown as RemoteRun, command);
   for (let time = 1_000; time <= 40_000; time += 1_000) {
     scheduler.maxFrames = time;
     scheduler.flush();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(messages).toEqual([`12 rows wait, but no worker is running. Start one: ${command}`]);
   await watching.end();
+  return messages;
+}
+
+it('prints the command that starts a worker where rows wait and none works on them', async () => {
+  const command = 'millrace worker --db postgres://db.example/millrace --base-url https://api.example.com';
+  const [one, two] = [worker(1_000), worker(2_000, { worker: 'c' })];
+  expect(await warningsOf([], 0, command)).toEqual([
+    `12 rows wait, but no worker is running. Start one: ${command}`,
+  ]);
+  expect(await warningsOf([one, two], 0, command)).toEqual([
+    `12 rows wait, but none of the running workers (2) works on this run: they were given other hosts, or do not know its settings. Their output names the reason. Start one: ${command}`,
+  ]);
+  expect(await warningsOf([one, two], 1, command)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Subject } from 'rxjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../../../runners/distributed/database/migrate.js';
 import { migrations } from '../../../../runners/distributed/database/migrations.js';
@@ -8,6 +9,8 @@ import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { feedRows } from '../../../support/fleet.js';
+import { openSharedRun } from '../../../support/shared-run.js';
+import { until } from '../../../support/until.js';
 import { groupOf, rowsOf, termsWith } from '../../../support/run-database.js';
 
 let database: TestDatabase;
@@ -61,6 +64,42 @@ it('refuses what a newer millrace made', async () => {
   await expect(migrate(pool, noQueue, [step(1)])).rejects.toThrow(
     'made by a newer millrace (schema 3, and this millrace knows 1): nothing was changed',
   );
+});
+
+it('refuses to change the tables of older workers and runs that are at work', async () => {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  const run = await openSharedRun(server);
+  const newest = migrations.at(-1)?.version ?? 0;
+  const newer = [...migrations, step(newest + 1)];
+  const expectRefused = async () => {
+    await until(async () => {
+      const locks = `select from pg_locks join pg_database on database = pg_database.oid where mode = 'ShareLock'
+        and locktype = 'advisory' and datname = current_database()`;
+      return (await own.query(locks)).rowCount === 1;
+    });
+    await expect(migrate(own, noQueue, newer)).rejects.toThrow(
+      `Workers or runs of an older millrace (schema ${newest}) are at work in the database`,
+    );
+    const { rows } = await own.query(`select to_regclass('millrace.t${newest + 1}') as added`);
+    expect(rows).toEqual([{ added: null }]);
+  };
+  try {
+    const stopWorker = await run.work();
+    await expectRefused();
+    await stopWorker();
+    run.folder.manifest([{ id: 'a', endpoint: 'echo', input: {} }]);
+    const stop = new Subject<'graceful'>();
+    const start = run.collect({ stop });
+    await expectRefused();
+    stop.next('graceful');
+    await start;
+    await migrate(own, noQueue, newer);
+  } finally {
+    await run.close();
+    await own.end();
+    await server.close();
+  }
 });
 
 it('refuses the tables of an older millrace while there are runs in them, and says how to finish them', async () => {

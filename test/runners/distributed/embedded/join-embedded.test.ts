@@ -84,3 +84,14 @@ it('takes a process of another kind for no server, whatever postmaster.pid says'
   expect(await ask(second.url, 'select answer from kept')).toBe(42);
   await second.leave();
 });
+
+it('is left at once where it is suspended, and runs on', async () => {
+  const joined = await joinEmbedded(out, { settings: ['fsync=off'], answerMs: 500 });
+  const pid = (await serverPid(joined.folder)) ?? 0;
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const all = [pid, ...children.trim().split(' ').map(Number)];
+  for (const one of all) process.kill(one, 'SIGSTOP');
+  await joined.leave().finally(() => all.forEach((one) => process.kill(one, 'SIGCONT')));
+  expect(await serverPid(joined.folder)).toBe(pid);
+  await (await open()).leave();
+});

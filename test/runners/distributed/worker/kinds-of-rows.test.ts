@@ -152,8 +152,10 @@ describe('a worker', () => {
 
   it('whose key is refused ends, and gives its rows back to one that the service takes', async () => {
     fleet = await openFleet(database, rowsOf(3));
-    const worker = await fleet.start({ apiKey: 'another-key' });
-    expect(await worker.ended).toBe(4);
+    for (const again of [1, 2]) {
+      const worker = await fleet.start({ apiKey: 'another-key' });
+      expect([again, await worker.ended]).toEqual([again, 4]);
+    }
     const { stop, reserved, open, inFlight, troubles } = await fleet.state();
     expect({ stop, reserved, open, inFlight }).toStrictEqual({
       stop: undefined,
