@@ -31,7 +31,7 @@ export async function listen(
     if (client !== undefined) {
       const broken = new Promise<void>((resolve) => client.once('error', () => resolve()));
       client.on('notification', ({ payload = '' }) => woken(payload));
-      await Promise.all([client.query(useTables), client.query(`listen ${channel}`)]).then(
+      await client.query(`${useTables}; listen ${channel}`).then(
         async () => {
           woken('');
           await Promise.race([broken, leaving]);
