@@ -7,7 +7,7 @@ import type { StartCounts } from '../row/totals.js';
 import { continueNamedRows } from './named-rows.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
-import { shellWords } from '../manifest/quote-value.js';
+import { countOf, formatCount, shellWords } from '../manifest/quote-value.js';
 
 const heldShown = 3;
 
@@ -104,7 +104,7 @@ export function endOf(run: Run, held: readonly string[]): RunEnd {
   if (failed > 0)
     return { exitCode: 1, reason: withLeft(failedReason(journal.tally.thisStart, run.options), left) };
   if (ended === 0 && left === 0) return { exitCode: 0, reason: nothingToDo(run) };
-  return { exitCode: 0, reason: withLeft(`${rows(completed)} completed.`, left) };
+  return { exitCode: 0, reason: withLeft(`${countOf(completed, 'row')} completed.`, left) };
 }
 
 function nothingToDo({ ahead, options, journal }: Run): string {
@@ -115,7 +115,7 @@ function nothingToDo({ ahead, options, journal }: Run): string {
 }
 
 function withLeft(reason: string, left: number): string {
-  return left === 0 ? reason : `${reason} ${rows(left)} to go.`;
+  return left === 0 ? reason : `${reason} ${countOf(left, 'row')} to go.`;
 }
 
 function blockedReason({ ids, message }: Run['service']['blocked']): string {
@@ -125,7 +125,7 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 function heldReason(unknown: number, held: readonly string[], { out, identity }: Run['options']): string {
   const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
   const are = unknown === 1 ? 'is' : 'are';
-  return `${rows(unknown)} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${countOf(unknown, 'row')} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 /** Paid rows have not failed: they are downloaded later. */
@@ -136,11 +136,8 @@ function failedReason(
   const lost = failed - notDownloaded;
   const [is, was] = notDownloaded === 1 ? ['is', 'was'] : ['are', 'were'];
   const paid = identity.local ? `${was} not downloaded` : `${is} paid and still to be downloaded`;
-  if (lost === 0) return `${notDownloaded} of ${rows(ended)} ${paid}: see failures.jsonl.`;
-  const more = notDownloaded > 0 ? `, ${notDownloaded} more ${paid}` : '';
-  return `${lost} of ${rows(ended)} failed${more}: see failures.jsonl.`;
-}
-
-function rows(count: number): string {
-  return `${count} ${count === 1 ? 'row' : 'rows'}`;
+  if (lost === 0)
+    return `${formatCount(notDownloaded)} of ${countOf(ended, 'row')} ${paid}: see failures.jsonl.`;
+  const more = notDownloaded > 0 ? `, ${formatCount(notDownloaded)} more ${paid}` : '';
+  return `${formatCount(lost)} of ${countOf(ended, 'row')} failed${more}: see failures.jsonl.`;
 }

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
+import { countOf } from '../manifest/quote-value.js';
 
 /** The events that a run reports when it begins: what it continues, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
@@ -47,7 +48,7 @@ function* warnings({
     yield { type: 'warning', code: 'changed', message };
   }
   if (reopened.doubled > 0) {
-    const rows = reopened.doubled === 1 ? '1 row is' : `${reopened.doubled} rows are`;
+    const rows = `${countOf(reopened.doubled, 'row')} ${reopened.doubled === 1 ? 'is' : 'are'}`;
     const message = `${rows} sent again though the service may have accepted the first request: this may pay twice.`;
     yield { type: 'warning', code: 'double', message };
   }
@@ -84,7 +85,7 @@ function replacedText({ count, ids }: Run['ahead']['replaced'], manifests: reado
   const [rows, one, other] =
     count === 1
       ? ['1 row waits for another version, which is', 'the one', 'This one is']
-      : [`${count} rows wait for other versions, which are`, 'those', 'These are'];
+      : [`${countOf(count, 'row')} wait for other versions, which are`, 'those', 'These are'];
   const named =
     manifests.length === 0 ? '' : ` (${manifests.slice(-manifestsNamed).toReversed().join(', or ')})`;
   return `${rows} to replace ${one} in this manifest: ${namesOf(ids, count)}. ${other} not bought again; run the manifest that has the other${count === 1 ? ' one' : 's'}${named}.`;

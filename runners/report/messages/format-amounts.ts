@@ -1,14 +1,6 @@
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 
-/** 1234567 → `1,234,567`. Without Intl, whose first call takes 15 ms. */
-export function formatCount(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** `1 row`, `2 rows`. `plural` for nouns that do not just add an s. */
-export function countOf(count: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
-}
+export { countOf, formatCount } from '../../batch/manifest/quote-value.js';
 
 /** A sum in cents: 29582500 → `$29.58`. */
 export function formatSum(amount: MicroDollars): string {

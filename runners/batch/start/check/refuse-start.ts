@@ -3,7 +3,7 @@ import { whyNoThreshold } from '../../ledger/cap-watch.js';
 import { ManifestError } from '../../manifest/manifest-error.js';
 import { describeProblem } from '../../manifest/problem-tally.js';
 import { describeBought, describeSame } from '../../manifest/duplicates/same-requests.js';
-import { quoteValue } from '../../manifest/quote-value.js';
+import { countOf, quoteValue } from '../../manifest/quote-value.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -43,7 +43,7 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   const { unpriced } = ahead.price;
   if (capsUsd.length > 0 && unpriced > 0)
     throw notStarted(
-      `${unpriced === 1 ? '1 row has' : `${unpriced} rows have`} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
+      `${countOf(unpriced, 'row')} ${unpriced === 1 ? 'has' : 'have'} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
     );
 }
 

@@ -197,3 +197,13 @@ it('takes the line of such a row out of the failures, also where another row has
     expect(ids.sort(), `seed ${seed}`).toEqual(['a', ...others]);
   }
 });
+
+it('counts thousands with separators in its sentence, as all lines around it do', async () => {
+  const run = paperRun();
+  run.service.behave = (row) => (row === 'r0' ? 'reject' : 'complete');
+  run.manifest(
+    Array.from({ length: 1_001 }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { row: `r${n}` } })),
+  );
+  const { reason } = await run.start({ concurrency: 100, limit: 1_000 });
+  expect(reason).toBe('1 of 1,000 rows failed: see failures.jsonl. 1 row to go.');
+});
