@@ -80,6 +80,23 @@ describe('client.close()', () => {
     }
   });
 
+  it('is no error for a subscriber that joins a job at `settled`, after the client is closed', async () => {
+    const { client } = clientOver(finished);
+    const job = client.queue('e').run({});
+    const seen: string[] = [];
+    client.activity$.subscribe(({ type }) => {
+      if (type !== 'settled') return;
+      void client.close();
+      job.subscribe({
+        next: (event) => seen.push(event.type),
+        error: (error: Error) => seen.push(error.message),
+        complete: () => seen.push('complete'),
+      });
+    });
+    await job.outcome();
+    expect(seen.slice(-2)).toStrictEqual(['settled', 'complete']);
+  });
+
   it('sends no further request of a call that is no job, except a cancellation', async () => {
     const scheduler = new VirtualTimeScheduler(undefined, Infinity);
     const chunks = { status: 'IN_PROGRESS', stream: [] };
