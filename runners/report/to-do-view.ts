@@ -37,9 +37,8 @@ export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
 
 /** Rows to go of the last manifest, then those of each earlier one. */
 function toGoOnOf({ toDo, toGoEarlier = [], story, caps, reason }: Survey, run: RunCommand): ToDo[] {
-  const isStopped = story.stops.length === story.starts.length;
   return [
-    ...toGoOn(toDo, run, isStopped ? { ...story.stops.at(-1), caps, reason } : {}),
+    ...toGoOn(toDo, run, story.isAtRest ? { ...story.stops.at(-1), caps, reason } : {}),
     ...toGoEarlier.flatMap(({ manifest, rows }) =>
       toGoOn(rows, forEarlierRows(run, manifest), {}, ofEarlierManifest),
     ),

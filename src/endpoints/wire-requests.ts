@@ -1,4 +1,3 @@
-import { isObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { InvalidInputError } from '../operators/job-error.js';
@@ -95,8 +94,8 @@ export function createWireRequests(apiKey: string | undefined): (call: Call) => 
 }
 
 /**
- * The input as JSON text. @throws InvalidInputError if JSON cannot express it: a cycle, a BigInt, `undefined`, `NaN`, or a `Map`,
- * a `Blob`, a promise
+ * The input as JSON text. @throws InvalidInputError if JSON cannot express it: a cycle, a BigInt, `undefined`, `NaN`, a function,
+ * bytes, or a `Map`, a `Blob`, a promise
  */
 export function toJson(value: unknown): string {
   try {
@@ -109,21 +108,39 @@ export function toJson(value: unknown): string {
 }
 
 /**
- * Throws for values that JSON.stringify replaces: a job about `null` in place of a number, or about `{}` in place of a picture
- * that was not awaited, would be paid.
+ * Throws for values that JSON.stringify replaces or drops: a job about `null` in place of a number, about `{}` in place of a picture
+ * that was not awaited, or without the text that a function returns, would be paid. `undefined` is dropped from objects only.
  */
-function refuseLost(name: string, value: unknown): unknown {
-  const isLost = typeof value === 'number' ? !Number.isFinite(value) : isObject(value) && losesContent(value);
-  if (!isLost) return value;
-  const what = typeof value === 'number' ? String(value) : kindOf(value);
-  throw new TypeError(`${name === '' ? 'it' : JSON.stringify(name)} is ${what}`);
+function refuseLost(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  const lost = lostOf(value, { given: this[name], isInArray: Array.isArray(this) });
+  if (lost === undefined) return value;
+  throw new TypeError(`${name === '' ? 'it' : JSON.stringify(name)} is ${lost}`);
+}
+
+/**
+ * What the value is, if JSON would lose it; otherwise `undefined`.
+ *
+ * @param given the value before its `toJSON`, which writes bytes (`Buffer`) as an object, and an invalid date as `null`
+ */
+function lostOf(value: unknown, { given, isInArray }: { given: unknown; isInArray: boolean }) {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? undefined : String(value);
+    case 'function':
+      return kindOf(value);
+    case 'undefined':
+    case 'symbol':
+      return isInArray ? String(value) : undefined;
+    case 'object':
+      if (value === null) return kindOf(given) === 'Date' ? 'an invalid Date' : undefined;
+      if (ArrayBuffer.isView(given)) return kindOf(given);
+      return kept.has(kindOf(value)) || Object.keys(value).length > 0 ? undefined : kindOf(value);
+    default:
+      return undefined;
+  }
 }
 
 const kept: ReadonlySet<string> = new Set(['Object', 'Array', 'Number', 'String', 'Boolean']);
-
-function losesContent(value: object): boolean {
-  return !kept.has(kindOf(value)) && (ArrayBuffer.isView(value) || Object.keys(value).length === 0);
-}
 
 /** Such as `Map` or `Promise`; `Object` also for instances of other classes. */
 function kindOf(value: unknown): string {

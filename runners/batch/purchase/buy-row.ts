@@ -121,11 +121,11 @@ function noteOutcome(
 
 /** Handles a failure that does not end the row: the row keeps its state, and the run may have to stop. */
 function stopFor(context: PurchaseContext, row: RowInFlight, failed: Failed): void {
-  const { stops, money } = context;
+  const { stops, money, service } = context;
   const { code, message } = failed;
   if (code === 'endpoint-not-found') block(context, row.task.row.endpoint, message);
   else if (code === 'over-budget') stops.stop(stopCauses.capReached(money.ledger.snapshot()));
-  else stops.stop(whyRefused(failed));
+  else stops.stop(code === 'unreachable' ? service.reach.whyUnreached(message) : whyRefused(failed));
 }
 
 /** The first 404 blocks the endpoint for all rows; the run stops when no endpoint is left. */

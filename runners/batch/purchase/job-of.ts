@@ -9,7 +9,6 @@ import type { RowRecord } from '../row/record-head.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { isCalledBack, isRead, type RowFacts } from '../row/task.js';
-import { stopCauses } from '../stop/stop-causes.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
 export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> {
@@ -97,7 +96,7 @@ function noteFailedTry({ stops, service, options }: PurchaseContext, row: RowInF
   const { reach, rowSlots } = service;
   const at = options.scheduler.now();
   const isHopeless = reach.failed({ sentAt: row.progress.submittedAt ?? at, at });
-  if (isHopeless && !rowSlots.areOthersAnswered(row.task.row, reach)) stops.stop(stopCauses.unreachable(why));
+  if (isHopeless && !rowSlots.areOthersAnswered(row.task.row, reach)) stops.stop(reach.whyUnreached(why));
 }
 
 /** A job that was bought elsewhere is journalled like a purchase, but without a price. */

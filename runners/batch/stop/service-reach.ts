@@ -3,7 +3,7 @@ import { TransportError } from '../../../src/transport/transport-error.js';
 import type { Transport } from '../../../src/transport/transport.js';
 import type { RunLog } from '../log/open-log.js';
 import { stopCauses } from './stop-causes.js';
-import type { Stops } from './stops.js';
+import type { StopCause, Stops } from './stops.js';
 
 /** The run stops if no request has been accepted for this long, in ms; a shorter outage may pass. */
 const patienceMs = 120_000;
@@ -36,12 +36,15 @@ export class ServiceReach {
   answers = 0;
   /** Why the latest request did not reach the service; `undefined` once it has answered. */
   message: string | undefined;
+  /** The system's error code, if the latest request had no connection because too many files are open. */
+  private tooMany: 'EMFILE' | 'ENFILE' | undefined;
   /** Endpoints whose latest request was refused, failed (5xx) or was not answered. */
   private readonly failingAt = new Set<string>();
   private failing: Rounds | undefined;
   /** POSTs since the last one with a clear answer, by endpoint: each of them may have been accepted. */
   private readonly undecidedAt = new Map<string, Rounds>();
   private readonly logged = new Set<string>();
+  private stuck = { since: 0, answers: -1 };
   private missing = { since: 0, tries: 0 };
 
   /**
@@ -111,8 +114,18 @@ export class ServiceReach {
     return this.failingAt.has(endpoint);
   }
 
+  /**
+   * Why a run stops when nothing gets through: the service is not to blame if this machine opens no connection.
+   */
+  whyUnreached(message: string): StopCause {
+    return this.tooMany === undefined
+      ? stopCauses.unreachable(message)
+      : stopCauses.tooManyOpen(this.tooMany);
+  }
+
   private note({ message, systemCode }: TransportError): void {
     this.message = message;
+    this.tooMany = systemCode === 'EMFILE' || systemCode === 'ENFILE' ? systemCode : undefined;
     if (this.reporting === undefined) return;
     const { log, events, stops, now } = this.reporting;
     events.next({ type: 'unreached', message });
@@ -120,9 +133,18 @@ export class ServiceReach {
       this.logged.add(message);
       log.write('warn', { systemCode }, message);
     }
-    if (systemCode === 'EMFILE' || systemCode === 'ENFILE') stops.stop(stopCauses.tooManyOpen(systemCode));
+    if (this.tooMany !== undefined && this.isStuck(now())) stops.stop(stopCauses.tooManyOpen(this.tooMany));
     if (systemCode === 'ENOTFOUND' && this.isMisspelt(now()))
       stops.stop(stopCauses.unreachable(`${message}: no host has this name, look at --base-url`));
+  }
+
+  /**
+   * Whether no connection could be opened for so long, without an answer, that the run ends. Before that its own connections, or
+   * the files of others, may be closed; later the jobs that it polls would fail at their deadline.
+   */
+  private isStuck(now: number): boolean {
+    if (this.stuck.answers !== this.answers) this.stuck = { since: now, answers: this.answers };
+    return now - this.stuck.since >= patienceMs;
   }
 
   /** Whether a host name that does not resolve ends the run: if it is misspelt, waiting does not help. */

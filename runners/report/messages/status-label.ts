@@ -76,7 +76,7 @@ export const endings: Readonly<Record<number, string>> = {
   6: 'rows are in doubt',
   69: 'the service could not be reached',
   70: 'a fault of millrace',
-  74: 'the disk, the journal, or a file that changed',
+  74: 'the disk, the journal, too many open files, or a file that changed',
   75: 'another process held the run',
   129: 'interrupted',
   130: 'interrupted',

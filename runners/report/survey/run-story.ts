@@ -9,6 +9,8 @@ export interface RunStory {
   readonly starts: readonly RunStart[];
   /** The ends of starts; fewer than starts during a run or after a crash. */
   readonly stops: readonly { at: number; exitCode: number }[];
+  /** Whether the latest start has come to its end: not during it, nor after its crash. By the order of the records, because a clock may be set back. */
+  readonly isAtRest: boolean;
   /**
    * Rows that had completed and were reopened, and whether a new result of them is still awaited. Until it is there, their
    * line in results.jsonl is the one before; during a run both are.
@@ -34,6 +36,7 @@ const outcome = Buffer.from('k":"outcome"');
 export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
   const starts: NotedStart[] = [];
   const stops: { at: number; exitCode: number }[] = [];
+  let isAtRest = true;
   const reopened = new Map<string, ReopenedRow>();
   let sentWith: string[] | undefined;
   const texts = (): Buffer[] => [
@@ -46,9 +49,10 @@ export async function readStory(disk: Disk, folder: string): Promise<RunStory> {
     if (value['k'] === 'intent') sentWith ??= optionsOfIntent(value);
     if (value['k'] === 'stop')
       stops.push({ at: numberOr(value['at'], 0), exitCode: numberOr(value['exitCode'], 0) });
+    if (value['k'] === 'start' || value['k'] === 'stop') isAtRest = value['k'] === 'stop';
     noteReopened(reopened, value);
   }
-  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, reopened };
+  return { starts: starts.map((start) => startWith(start, sentWith ?? [])), stops, isAtRest, reopened };
 }
 
 /** The numbers of the records with which a row was reopened and completed last, because records come in no particular order. */

@@ -48,7 +48,7 @@ export interface Survey {
   readonly isRehearsal: boolean;
   /** Rows without an outcome yet, as summary.json counts them. */
   readonly toDo: number;
-  /** Rows that have ended by summary.json, and whose lines are in no file: somebody has removed or cut it. */
+  /** Number of rows that have ended by summary.json, and whose lines are in no file: somebody has removed or cut it. */
   readonly lostRows: number;
   /** Rows that wait to be sent again and are in an earlier manifest; absent without `withRowsToGo`. */
   readonly toGoEarlier?: readonly RowsOfManifest[];
@@ -95,7 +95,8 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
     undownloaded: countOfCode(rows, 'download'),
     isRehearsal: story.starts.at(-1)?.local === true,
     toDo: await rowsToDo(disk, folder, { summary, ended: rows.places.length - rows.toGo }),
-    lostRows: isAtRest(story) ? Math.max(0, (endedRows(summary) ?? 0) - rows.places.length) : 0,
+    // During a start, and after its crash, summary.json may count rows that it has reopened.
+    lostRows: story.isAtRest ? lostOf(rows, endedRows(summary)) : 0,
     caps: reachedCaps(summary),
     reason: textOr(lastStartOf(summary)['reason']),
     cap: cap === undefined ? undefined : toMicroDollars(cap),
@@ -104,9 +105,9 @@ export async function surveyRun(disk: Disk, folder: string): Promise<Survey> {
   };
 }
 
-/** Whether the latest start has come to its end. During a start, and after its crash, summary.json may count rows that it has reopened. */
-function isAtRest({ starts, stops }: RunStory): boolean {
-  return (stops.at(-1)?.at ?? 0) >= (starts.at(-1)?.at ?? 0);
+/** A line that cannot be read is counted as that. */
+function lostOf({ places, skipped }: RowSurvey, ended = 0): number {
+  return Math.max(0, ended - places.length - skipped);
 }
 
 function countOfCode({ causes }: RowSurvey, wanted: FailureCode): number {

@@ -45,7 +45,7 @@ export class PurchaseRun<T> implements Observer<T> {
     const { end } = this;
     if (end?.failure !== undefined) return subscriber.error(end.failure.error);
     if (end !== undefined) return subscriber.complete();
-    const refusal = this.open.refusal();
+    const refusal = this.runner.isSettled ? undefined : this.open.refusal();
     if (refusal !== undefined) return subscriber.error(refusal);
     if (subscriber.closed) return;
     // `[...subscribers, subscriber]` would have room for seventeen.

@@ -69,6 +69,7 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
   for (let failures = 1; ; failures += 1) {
     if (purpose !== 'cancel') context.open.check();
     yield passGate(context, requestKinds[purpose], key, slot);
+    if (purpose !== 'cancel') context.open.check(slot);
     onCall?.();
     const exchanged = exchange(question, context);
     yield (slot === undefined ? exchanged : exchanged.pipe(finalize(() => slot.release()))).pipe(

@@ -15,9 +15,16 @@ export class OpenJobs {
     return this.#isClosed ? closedError() : undefined;
   }
 
-  /** Call it before a request. @throws MillraceError if the client is closed */
-  check(): void {
-    if (this.#isClosed) throw closedError();
+  /**
+   * Call it before a request waits to be sent, and after that wait.
+   *
+   * @param slot the slot that the request has; it is released if the client is closed
+   * @throws MillraceError if the client is closed
+   */
+  check(slot?: { release(): void }): void {
+    if (!this.#isClosed) return;
+    slot?.release();
+    throw closedError();
   }
 
   enter(step: Step): void {

@@ -93,6 +93,7 @@ class ChunkReader {
 
   #ask(slot: RequestSlot | undefined): Observable<unknown> {
     const { key, chunks } = this.task;
+    this.context.open.check(slot);
     // Another subscriber's request has its own slot.
     if (this.#onWire !== undefined) slot?.release();
     this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(

@@ -157,6 +157,27 @@ describe('writeReport', () => {
     expect(html).toMatch(new RegExp(`<li class="completed">[^]*<p class="cause">${reason}</p>`));
   });
 
+  it('says of a line that cannot be read only that', async () => {
+    const folder = await reportFolder({
+      'results.jsonl': 'garbage\n{"id":"a","row":1}\n',
+      'summary.json': '{"rows":{"total":2,"completed":2,"failed":0,"toDo":0}}',
+    });
+    const unread = ["1 line of the run's files could not be read."];
+    expect((await writeReport(folder, { parts })).unread).toEqual(unread);
+  });
+
+  it.each([
+    ['at the same time', 5],
+    ['by a clock that was set back', 4],
+  ])('misses no row that a start has reopened which began %s and was killed', async (_, at) => {
+    const folder = await reportFolder({
+      'journal.jsonl': `{"k":"start","n":0,"at":1}\n{"k":"stop","n":1,"at":5,"exitCode":1}\n{"k":"start","n":2,"at":${at}}\n`,
+      'results.jsonl': '{"id":"a","row":1}\n',
+      'summary.json': '{"rows":{"total":2,"completed":1,"failed":1,"toDo":0}}',
+    });
+    expect((await writeReport(folder, { parts })).unread).toEqual([]);
+  });
+
   it('reads while a run writes: a line that is not whole yet is left for the next report', async () => {
     const folder = await reportFolder({ 'results.jsonl': '{"id":"a","row":1}\n{"id":"b","ro' });
     expect((await writeReport(folder, { parts })).rows).toBe(1);

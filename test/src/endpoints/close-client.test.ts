@@ -1,4 +1,4 @@
-import { firstValueFrom, VirtualTimeScheduler } from 'rxjs';
+import { firstValueFrom, ignoreElements, timer, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { clientOver, finished } from '../../support/client-over.js';
@@ -80,6 +80,23 @@ describe('client.close()', () => {
     }
   });
 
+  it('is no error for a subscriber that joins a job at `settled`, after the client is closed', async () => {
+    const { client } = clientOver(finished);
+    const job = client.queue('e').run({});
+    const seen: string[] = [];
+    client.activity$.subscribe(({ type }) => {
+      if (type !== 'settled') return;
+      void client.close();
+      job.subscribe({
+        next: (event) => seen.push(event.type),
+        error: (error: Error) => seen.push(error.message),
+        complete: () => seen.push('complete'),
+      });
+    });
+    await job.outcome();
+    expect(seen.slice(-2)).toStrictEqual(['settled', 'complete']);
+  });
+
   it('sends no further request of a call that is no job, except a cancellation', async () => {
     const scheduler = new VirtualTimeScheduler(undefined, Infinity);
     const chunks = { status: 'IN_PROGRESS', stream: [] };
@@ -99,6 +116,27 @@ describe('client.close()', () => {
     expect(ends).toStrictEqual(Array.from({ length: 4 }, () => expect.objectContaining(closed) as unknown));
     expect(service.paths).toHaveLength(before);
     expect(await firstValueFrom(endpoint.cancel('j'))).toMatchObject({ status: 'CANCELLED' });
+  });
+
+  it('sends no request that waits at the gate when it is closed, and gives its slot to a cancellation', async () => {
+    const scheduler = new VirtualTimeScheduler(undefined, Infinity);
+    const gate = { admit: () => timer(100, scheduler).pipe(ignoreElements()), observe: () => undefined };
+    const service = scriptedClient({ scheduler, gate, maxConcurrency: 1 }, () => ({
+      id: 'j',
+      status: 'CANCELLED',
+    }));
+    const endpoint = service.client.queue('e');
+    const ends: unknown[] = [];
+    const observer = { error: (error: unknown) => ends.push(error) };
+    endpoint.status('j').subscribe(observer);
+    endpoint.stream('j').subscribe(observer);
+    service.client.routes('https://lb.example.test').get('a').subscribe(observer);
+    const cancelled = firstValueFrom(endpoint.cancel('j'));
+    await service.client.close();
+    scheduler.flush();
+    expect(ends).toStrictEqual(Array.from({ length: 3 }, () => expect.objectContaining(closed) as unknown));
+    expect(await cancelled).toMatchObject({ status: 'CANCELLED' });
+    expect(service.paths.map((path) => path.split('/').at(-2))).toStrictEqual(['cancel']);
   });
 
   it('closes the connections that the client made, at the end of an `await using` block', async () => {

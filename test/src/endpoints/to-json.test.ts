@@ -21,9 +21,17 @@ describe('toJson', () => {
     ['Map', new Map([['a', 1]])],
     ['Blob', new Blob(['a picture'])],
     ['Uint8Array', new Uint8Array(2)],
+    ['Uint8Array', Buffer.from('a picture')],
+    ['Function', () => 'a picture'],
+    ['Function', Object.assign(() => 'a picture', { set: () => undefined })],
+    ['an invalid Date', new Date(NaN)],
   ])('refuses %s, in place of which JSON.stringify writes something else', (kind, value) => {
     const message = `cannot be written as JSON: TypeError: "image" is ${kind}`;
     expect(() => toJson({ images: [{ image: value }] })).toThrow(message);
+  });
+
+  it.each([undefined, Symbol('a')])('refuses %s in an array, where JSON.stringify writes null', (value) => {
+    expect(() => toJson({ images: ['https://a/a.png', value] })).toThrow(`"1" is ${String(value)}`);
   });
 
   it('writes what says itself how it is written, wrapped values, and instances of classes', () => {

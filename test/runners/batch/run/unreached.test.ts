@@ -9,6 +9,9 @@ const jobs = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ id: `j${n}`, endpoint: 'echo', input: { row: `j${n}` } }));
 const misspelt = 'getaddrinfo ENOTFOUND api.example.con';
 
+const noConnection = (code: string) =>
+  throwError(() => new TransportError('connect', code, 'no', false, `connect ${code}`));
+
 describe('a service that is not reached', () => {
   it.each([
     ['a name that does not exist ends the run after a few tries', 'ENOTFOUND', 12_000],
@@ -47,15 +50,30 @@ describe('a service that is not reached', () => {
       run.manifest(jobs(40));
       run.service.behave = () => 'hang';
       const transport: typeof run.service.transport = (request) =>
-        run.service.posts.length >= 8 && request.method === 'POST'
-          ? throwError(() => new TransportError('connect', code, 'no', false, `connect ${code}`))
-          : run.service.transport(request);
+        run.service.posts.length >= 8 ? noConnection(code) : run.service.transport(request);
       const end = await run.start({ transport, concurrency: 20 });
       expect(end).toMatchObject({ exitCode: 74, reason: expect.stringContaining(reason) as string });
       expect(end.reason).toContain('lower --concurrency');
       expect(end.summary.rows).toEqual({ total: 40, completed: 0, failed: 0, toDo: 40 });
     },
   );
+
+  it('is not blamed for it by a row that is tried once', async () => {
+    const run = paperRun();
+    run.manifest(jobs(2));
+    const end = await run.start({ transport: () => noConnection('EMFILE'), retries: 0 });
+    expect(end).toMatchObject({ exitCode: 74, summary: { rows: { failed: 0, toDo: 2 } } });
+  });
+
+  it('is waited for where connections fail because too many files are open, and others are answered', async () => {
+    const run = paperRun();
+    run.manifest(jobs(40));
+    const fails = Array.from({ length: 400 }, (_, n) => n % 3 === 1);
+    const transport: typeof run.service.transport = (request) =>
+      fails.pop() === true ? noConnection('EMFILE') : run.service.transport(request);
+    const end = await run.start({ transport, concurrency: 20 });
+    expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 40 } } });
+  });
 
   it('is what status says while the run goes, and all rows of the plan are counted from the start', async () => {
     const run = paperRun();

@@ -22,6 +22,7 @@ function story(starts: number[], stops: number[]): RunStory {
       maxCost: undefined,
     })),
     stops: stops.map((at) => ({ at, exitCode: 0 })),
+    isAtRest: true,
     reopened: new Map(),
   };
 }
