@@ -30,7 +30,7 @@ export interface DatabaseLinkOptions {
 }
 
 /** A query that was sent is awaited for this long after waiting has to end: a database that hangs would never answer. */
-const hungMs = 3_000;
+const hungMs = 5_000;
 const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 
 /** Repeats work that fails because the database is away, with growing pauses, until the database is back. */
