@@ -64,19 +64,19 @@ export async function connectDatabase(
 }
 
 async function connected(address: DatabaseAddress, settings: PoolSettings): Promise<ConnectedDatabase> {
-  const { pool, isEncrypted } = await openPool(address, settings);
+  const { pool, isEncrypted, close: closePool } = await openPool(address, settings);
   try {
     const queue = await migrate(pool, () => openQueue(pool));
     const close = async () => {
       await queue.close();
-      await pool.end();
+      await closePool();
     };
     const { shown } = address;
     const warning = `the connection to ${shown} is not encrypted: PGSSLMODE=verify-full checks and encrypts it`;
     const isPrivate = isEncrypted || isNear(address);
     return { pool, queue, shown, isEmbedded: false, ...(!isPrivate && { warning }), close };
   } catch (error) {
-    await pool.end();
+    await closePool();
     throw explainDatabase(error, address.shown);
   }
 }

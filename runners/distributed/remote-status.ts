@@ -34,7 +34,7 @@ export async function remoteStatus(
     if (url === undefined) return { database, problem: 'it does not run: nobody works on the run' };
     const address = databaseAddress(url, 'url' in choice ? env : {});
     if ('url' in choice) database = address.shown;
-    const { pool } = await openPool(address, { max: 1, name: 'millrace status' });
+    const { pool, close } = await openPool(address, { max: 1, name: 'millrace status' });
     try {
       const run = await findRun({ pool }, key);
       if (run === undefined) return { database, problem: 'it does not know the run' };
@@ -45,7 +45,7 @@ export async function remoteStatus(
       const state = await readState({ pool }, run);
       return { database, state, uncopied: Math.max(state.seq - note.collected, 0), workers };
     } finally {
-      await pool.end();
+      await close();
     }
   } catch (error) {
     const { message } = error as Error;

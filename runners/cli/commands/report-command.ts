@@ -5,6 +5,7 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
 import { nodeDisk } from '../../batch/formats.js';
+import { elsewhereSchema, readElsewhere, whoHolds } from '../../batch/internal.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import { runFolder } from '../options/run-folder.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
@@ -35,6 +36,7 @@ export async function reportCommand({
   }).finally(() => after.close());
   if (copies !== undefined) printCopies(copies, io);
   for (const sentence of unread) io.stderr.write(`warning: ${sentence}\n`);
+  io.stderr.write(await elsewhereText(fault.folder));
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }
@@ -63,6 +65,14 @@ export async function watchCommand({ args: [name], raw, io }: CommandCall<[strin
   await stopped;
   await live.close();
   return 0;
+}
+
+/** Rows that workers have bought since the folder's own process ended are missing in the report. */
+async function elsewhereText(folder: string): Promise<string> {
+  const found = await readElsewhere(nodeDisk, folder, elsewhereSchema).catch(() => undefined);
+  if (found?.isOpen !== true || (await whoHolds(nodeDisk, folder)) !== undefined) return '';
+  const text = `note: workers may have bought more rows, whose records are only in the database so far (${found.database}): the report lacks them until a start with --db copies them`;
+  return `${plainText(text, 500)}\n`;
 }
 
 /** @throws UsageError with the advice `npm i sharp` */

@@ -11,7 +11,7 @@ import type { RunStart } from '../table/runs.js';
 /**
  * Sends a query to the database and repeats it while the database is away.
  *
- * @throws {DatabaseError} `database-away` once the run stops
+ * @throws {DatabaseError} `database-away` if it is still away a while after the run has stopped, or at once if nothing is awaited any more
  */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 

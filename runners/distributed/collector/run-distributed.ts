@@ -1,4 +1,4 @@
-import { EMPTY, finalize, merge, NEVER, Observable, Subject, tap } from 'rxjs';
+import { delay, EMPTY, finalize, merge, NEVER, Observable, Subject, take, tap } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import {
   runBatch,
@@ -64,7 +64,11 @@ export function runDistributed(
     if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
     const { database } = collector;
     const begun = (number: number) => (handOn = handOnTo(database.pool, number));
-    return workElsewhere({ ...collector, terms, ask: askUntilBack(run), workerCommand, begun })(run, tasks);
+    const over = new Subject<void>();
+    const ask = askUntilBack(run, over);
+    return workElsewhere({ ...collector, terms, ask, workerCommand, begun })(run, tasks).pipe(
+      finalize(() => over.next()),
+    );
   };
   const savePictures: RunStages['savePictures'] = (run) => (paid) => {
     // Workers would go on without this process.
@@ -79,15 +83,18 @@ export function runDistributed(
   return new RunStream(merge(warnings, events), () => undefined);
 }
 
+/** How long a stopping run waits for a database that is away: workers go on until its stop is there. */
+const stopMs = 10_000;
+
 /** A query that the run's stop cuts short fails as if the database were away. */
-function askUntilBack({ stops, options, events }: Run): Ask {
+function askUntilBack({ stops, options, events }: Run, over: Observable<unknown>): Ask {
   const warn = (message: string) => events.next({ type: 'warning', code: 'database', message });
   const { scheduler, random } = options;
   const link = new DatabaseLink({
     shown: 'of the run',
     scheduler,
     random,
-    cut: stops.left('accepted'),
+    cut: merge(stops.left('sent'), over, stops.left('accepted').pipe(delay(stopMs, scheduler))).pipe(take(1)),
     notify: (event) => warn(event.type === 'away' ? event.message : 'The database is back.'),
   });
   return (question) =>

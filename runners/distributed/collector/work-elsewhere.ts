@@ -122,18 +122,19 @@ async function collect(
   }
 }
 
-/** Writes a stop of this process into the database, so that the workers stop too. */
+/** Writes a stop of this process into the database, so that the workers stop too. Warns once if that is not possible. */
 function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
   let forwarding: Promise<unknown> = Promise.resolve();
+  let isWarned = false;
   const listening: Subscription = run.stops.stopping$.subscribe((leaving) => {
     const { end } = run.stops;
     if (end === undefined) return;
     const cause = { ...end, leaves: [...leaving] };
     forwarding = forwarding
-      .then(() => remote.ask(() => stopStart(remote.database, remote, cause)))
+      .then(() => (isWarned ? undefined : remote.ask(() => stopStart(remote.database, remote, cause))))
       .catch((error: unknown) => {
-        const message = `The workers could not be asked to stop: ${(error as Error).message}`;
-        run.events.next({ type: 'warning', code: 'database', message });
+        isWarned = true;
+        run.events.next({ type: 'warning', code: 'database', message: goOn(error, remote) });
       });
   });
   return {
@@ -142,6 +143,11 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
       await forwarding;
     },
   };
+}
+
+function goOn(error: unknown, { state: { open } }: RemoteRun): string {
+  const rows = open === 0 ? 'rows' : open === 1 ? 'a row' : `up to ${open} rows`;
+  return `The workers could not be asked to stop, and may still buy ${rows} that ${open === 1 ? 'is' : 'are'} fed: stop them yourself (SIGTERM). The next start copies what they buy. ${(error as Error).message}`;
 }
 
 /** The terms of this start for its workers. */

@@ -1,6 +1,19 @@
-import { firstValueFrom, race, Subject, timer, type Observable, type SchedulerLike } from 'rxjs';
+import {
+  defer,
+  delay,
+  firstValueFrom,
+  map,
+  merge,
+  race,
+  ReplaySubject,
+  Subject,
+  take,
+  timer,
+  type Observable,
+  type SchedulerLike,
+} from 'rxjs';
 import { backoff } from '../../../src/policy/retry-delay.js';
-import { BrokenDatabase, explainDatabase, isAway, isBroken } from './database-error.js';
+import { BrokenDatabase, DatabaseError, explainDatabase, isAway, isBroken } from './database-error.js';
 
 export interface DatabaseLinkOptions {
   /** What messages call the database, as in "The database of the run". */
@@ -16,29 +29,35 @@ export interface DatabaseLinkOptions {
   readonly notify: (event: { type: 'away'; message: string } | { type: 'back' }) => void;
 }
 
+/** A query that was sent is awaited for this long after waiting has to end: a database that hangs would never answer. */
+const hungMs = 5_000;
 const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 
 /** Repeats work that fails because the database is away, with growing pauses, until the database is back. */
 export class DatabaseLink {
   private readonly back$ = new Subject<void>();
+  private readonly left = new ReplaySubject<unknown>(1);
+  private readonly cut = new ReplaySubject<unknown>(1);
   private failures = 0;
   private hasLeft = false;
   private isCut = false;
 
   constructor(private readonly options: DatabaseLinkOptions) {
-    options.left?.subscribe(() => (this.hasLeft = true));
-    options.cut.subscribe(() => (this.isCut = true));
+    (options.left ?? options.cut).subscribe(this.left);
+    options.cut.subscribe(this.cut);
+    this.left.subscribe(() => (this.hasLeft = true));
+    this.cut.subscribe(() => (this.isCut = true));
   }
 
   /** Repeats `work` until it succeeds. It may run twice: a broken connection does not say whether it was committed. */
   insist<T>(work: () => Promise<T>): Promise<T> {
-    return this.repeat(work, this.options.cut, () => this.isCut);
+    return this.repeat(work, this.cut, () => this.isCut);
   }
 
   /** Like `insist`, for work that a leaving worker can skip: resolves to `undefined` once the worker leaves. */
   async look<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.repeat(work, this.options.left ?? this.options.cut, () => this.hasLeft);
+      return await this.repeat(work, this.left, () => this.hasLeft);
     } catch (error) {
       if (isAway(error)) return undefined;
       throw error;
@@ -56,7 +75,7 @@ export class DatabaseLink {
   ): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
-        const result = await work();
+        const result = await this.untilHung(work, over);
         this.noteSuccess();
         return result;
       } catch (error) {
@@ -67,6 +86,18 @@ export class DatabaseLink {
         await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), this.back$, over));
       }
     }
+  }
+
+  private untilHung<T>(work: () => Promise<T>, over: Observable<unknown>): Promise<T> {
+    const { shown, scheduler } = this.options;
+    const hung = over.pipe(
+      take(1),
+      delay(hungMs, scheduler),
+      map(() => {
+        throw new DatabaseError('database-away', `The database ${shown} has not answered in time.`);
+      }),
+    );
+    return firstValueFrom(merge(defer(work), hung));
   }
 
   private noteFailure(error: unknown): void {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import type { DatabaseAddress } from './database-address.js';
@@ -16,10 +17,14 @@ interface OpenedPool {
   readonly pool: pg.Pool;
   /** The connection uses TLS. */
   readonly isEncrypted: boolean;
+  /** Ends the pool. A connection whose server does not answer any more is cut, and keeps the process from nothing. */
+  readonly close: () => Promise<void>;
 }
 
 /** The timeout of connecting. */
 const connectMs = 10_000;
+/** Queries that are still sent when the pool is closed are awaited for this long. */
+const closeMs = 2_000;
 /** The database ends a transaction that is idle for this long, because it may hold a run's lock that others wait for. */
 const silentMs = 5_000;
 /** The database notices within 25 s that a machine is gone. */
@@ -44,7 +49,8 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
   const driver = await loadPg();
   let refused: unknown;
   for (const ssl of address.tls) {
-    const config = configOf(address, settings, ssl);
+    const sockets = new Set<Socket>();
+    const config = { ...configOf(address, settings, ssl), stream: () => noted(sockets) };
     try {
       await tryOnce(new driver.Client(config));
     } catch (error) {
@@ -57,9 +63,24 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
     pool.on('error', () => undefined);
     // A connection closed right after it is accepted emits `error` before the caller can attach a listener.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    return { pool, isEncrypted: ssl !== false };
+    return { pool, isEncrypted: ssl !== false, close: () => endPool(pool, sockets) };
   }
   throw explainDatabase(refused, address.shown);
+}
+
+function noted(sockets: Set<Socket>): Socket {
+  const socket = new Socket();
+  sockets.add(socket);
+  return socket.once('close', () => sockets.delete(socket));
+}
+
+async function endPool(pool: pg.Pool, sockets: ReadonlySet<Socket>): Promise<void> {
+  const late = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, closeMs);
+  await pool.end().finally(() => clearTimeout(late));
+  // The server is asked to close them, and may never answer.
+  for (const socket of sockets) socket.unref();
 }
 
 /** Connects without a pool, which would keep a connection open that failed for lack of a password. */

@@ -103,11 +103,14 @@ class Worker {
       await Promise.all([...this.serving.values()].map(({ done }) => done));
     } finally {
       this.orders = Math.max(this.orders, 1);
+      this.ordered.next();
       this.left.next();
       orders?.unsubscribe();
       await port?.close();
-      await Promise.all([heartbeats, sweeps, listening]);
-      await forgetWorker(database.pool, this.id).catch(() => undefined);
+      const forget = () => forgetWorker(database.pool, this.id);
+      await this.link
+        .look(() => Promise.all([heartbeats, sweeps, listening]).then(forget))
+        .catch(() => undefined);
     }
     return this.trouble;
   }

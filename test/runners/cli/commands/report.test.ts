@@ -35,6 +35,17 @@ describe('millrace report', () => {
     expect(html).not.toContain(work.emulator.apiKey);
   });
 
+  it('says that workers may have bought what it lacks, where the run has ended before them', async () => {
+    const database = 'postgres://db.example/millrace';
+    const keepNote = (isOpen: boolean) =>
+      work.write('rows.out/distributed.json', [JSON.stringify({ key: 'a-run', database, isOpen })]);
+    await keepNote(true);
+    const text = `note: workers may have bought more rows, whose records are only in the database so far (${database}): the report lacks them until a start with --db copies them\n`;
+    expect(await work.call('report', 'rows.out')).toMatchObject({ code: 0, stderr: text });
+    await keepNote(false);
+    expect(await work.call('report', 'rows.out')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('fetches references that lie on the web where that is asked for, and buys nothing', async () => {
     await writeFile(join(work.folder, 'mug.png'), await drawPicture({ subject: 0, width: 64, height: 64 }));
     const url = work.emulator.fileUrl('mug.png') as string;
