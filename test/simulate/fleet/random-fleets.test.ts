@@ -56,14 +56,15 @@ describe('runs over a database, in virtual time', () => {
   });
 
   it('go on behind a worker that stands still for a minute and comes back', async () => {
-    const freezes = [{ afterMs: 3_000, forMs: 60_000 }];
+    // It has rows by then, and the run goes on when it comes back, however long the first feeding takes.
+    const freezes = [{ afterMs: 15_000, forMs: 60_000 }];
     const { broken, lost } = await simulateFleet({
       seed: 7,
-      rows: 12,
+      rows: 40,
       beside: 2,
       collectors: [{}],
-      options: { concurrency: 6 },
-      workers: [{ freezes }, { beginsMs: 3_500 }],
+      options: { concurrency: 2 },
+      workers: [{ freezes }, { beginsMs: 15_500 }],
     });
     expect([broken, lost]).toEqual([[], 1]);
   });
