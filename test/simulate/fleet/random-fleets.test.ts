@@ -8,9 +8,9 @@ const firstSeed = 1_000_000;
 
 describe('runs over a database, in virtual time', () => {
   // Loads what a run loads late: meanwhile virtual time would pass, and whoever begins first would be suspended before it has rows.
-  beforeAll(
-    async () => void (await simulateFleet({ seed: 1, rows: 2, beside: 0, collectors: [{}], workers: [{}] })),
-  );
+  beforeAll(async () => {
+    await simulateFleet({ seed: 1, rows: 2, beside: 0, collectors: [{}], workers: [{}] });
+  });
 
   it(`keep every promise, ${count} times (npm run test:simulate:fleet -- 1 SEED plays one again)`, async () => {
     const broken: Record<string, string[]> = {};
