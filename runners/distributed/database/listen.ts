@@ -31,13 +31,16 @@ export async function listen(
     if (client !== undefined) {
       const broken = new Promise<void>((resolve) => client.once('error', () => resolve()));
       client.on('notification', ({ payload = '' }) => woken(payload));
-      await client.query(`${useTables}; listen ${channel}`).then(
-        async () => {
-          woken('');
-          await Promise.race([broken, leaving]);
-        },
-        () => undefined,
-      );
+      await client
+        .query(useTables)
+        .then(() => client.query(`listen ${channel}`))
+        .then(
+          async () => {
+            woken('');
+            await Promise.race([broken, leaving]);
+          },
+          () => undefined,
+        );
       client.release(true);
     }
     await Promise.race([leaving, firstValueFrom(timer(againMs, scheduler))]);
