@@ -16,9 +16,9 @@ const options = { concurrency: 4, assumePriceUsd: 0.01 };
 const soon = { ...options, scheduler: hurriedClock(10) };
 
 /** A run that goes on, until its database is damaged. Returns the end of the start. */
-async function endAfter(damage: string) {
+async function endAfter(damage: string, sleepMs = 300) {
   run.folder.manifest(
-    Array.from({ length: rows }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 300 } })),
+    Array.from({ length: rows }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs } })),
   );
   const stop = await run.work();
   const collecting = run.collect(soon);
@@ -71,7 +71,8 @@ describe('a run whose tables another program damages ends with 74, and the next 
 });
 
 it('a worker that cannot read its runs any more awaits its requests on the wire, and says why it ends', async () => {
-  const end = await endAfter('drop table millrace.callbacks');
+  // The worker looks for its runs every 5 s: its rows take longer together.
+  const end = await endAfter('drop table millrace.callbacks', 1_500);
   expect([end.exitCode, end.reason]).toEqual([74, expect.stringMatching(nothingIsThere)]);
   expect(end.summary.rows.failed).toBe(0);
   const again = await run.collect(options);
