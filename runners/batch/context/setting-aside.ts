@@ -1,5 +1,5 @@
 import { filter, firstValueFrom, merge, type Observable } from 'rxjs';
-import { exitOf } from '../stop/exit-of.js';
+import { stopForFault } from '../stop/exit-of.js';
 import type { Stops } from '../stop/stops.js';
 
 /** At most this many tasks are set aside in memory; the tasks after them wait. */
@@ -42,7 +42,7 @@ export async function* settingAside<T>(
       else aside.push(taken.value);
     }
   } catch (error) {
-    stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
+    stopForFault(stops, error);
     throw error;
   } finally {
     next?.catch(() => undefined);

@@ -41,7 +41,7 @@ export function noteFault({ log, stops }: Faulty, id: string, error: unknown): v
  * Stops the run because of an error that is not a row's outcome. Paid requests on their way are not stopped: their
  * replies are awaited and journalled.
  */
-export function stopForFault(stops: Stops, error: unknown): void {
+export function stopForFault(stops: Pick<Stops, 'stop'>, error: unknown): void {
   stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
 }
 

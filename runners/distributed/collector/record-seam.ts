@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { exitOf } from '../../batch/stop/exit-of.js';
+import { stopForFault } from '../../batch/stop/exit-of.js';
 import type { Stops } from '../../batch/stop/stops.js';
 import type { StoredRecord } from '../table/records.js';
 import type { Copied } from './copy-behind.js';
@@ -45,7 +45,7 @@ export class RecordSeam {
       'The database was put back to an earlier state while the run went on: records that it had are gone, and rows may be bought again that it has forgotten. ' +
       'The run was stopped. Put its latest state back, or look at the account and start again with --repair: it holds the rows that may have been bought.';
     const error = new MillraceError('journal-io', message);
-    this.parts.stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
+    stopForFault(this.parts.stops, error);
     await this.parts.keepNote({ ...position });
     throw error;
   }

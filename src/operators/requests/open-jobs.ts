@@ -22,9 +22,10 @@ export class OpenJobs {
    * @throws MillraceError if the client is closed
    */
   check(slot?: { release(): void }): void {
-    if (!this.#isClosed) return;
+    const refusal = this.refusal();
+    if (refusal === undefined) return;
     slot?.release();
-    throw closedError();
+    throw refusal;
   }
 
   enter(step: Step): void {
