@@ -172,6 +172,11 @@ interface ListedPrices {
   readonly reserved: Readonly<Record<string, number>>;
 }
 
+/** The costs that are reserved in place of the expected price, because they are higher or none is expected. */
+export function higherCosts(reported: PriceTable['reported']): PriceTable['reported'] {
+  return reported.filter(({ expected, highest }) => highest > (expected ?? -1));
+}
+
 /** Lists the prices of a run for the summary. */
 export function listPrices({ book, reported, assumed }: PriceTable): ListedPrices {
   const endpoints = [...book.endpoints].flatMap(([id, price]) => endpointPrices(id, price));
@@ -187,7 +192,7 @@ export function listPrices({ book, reported, assumed }: PriceTable): ListedPrice
     name: book.name,
     prices: Object.fromEntries(entries.map(([label, price]) => [label, toUsd(price)])),
     reported: costs(reported.filter(({ expected, highest }) => expected !== null && expected !== highest)),
-    reserved: costs(reported.filter(({ expected, highest }) => highest > (expected ?? -1))),
+    reserved: costs(higherCosts(reported)),
   };
 }
 

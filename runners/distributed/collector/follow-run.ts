@@ -2,6 +2,7 @@ import { BehaviorSubject, filter, firstValueFrom, merge, skip, timer } from 'rxj
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
+import { higherCosts } from '../../batch/ledger/price-book.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
@@ -191,9 +192,7 @@ class HigherPrices {
 
   async note(): Promise<void> {
     const { run, remote } = this.following;
-    const reported = run.money.prices
-      .table()
-      .reported.filter(({ expected, highest }) => highest > (expected ?? -1));
+    const reported = higherCosts(run.money.prices.table().reported);
     const sum = reported.reduce((total, { highest }) => total + highest, 0);
     if (sum === this.known) return;
     this.known = sum;
