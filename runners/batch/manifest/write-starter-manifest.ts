@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
-import { imageList } from './columns/manifest-fields.js';
+import { imagesCell } from './columns/manifest-fields.js';
 import { ManifestError } from './manifest-error.js';
 
 export interface StarterOptions {
@@ -78,8 +78,7 @@ function freeId(name: string, ids: Set<string>): string {
 /** Writes a path so that it is read as one path, and not as two paths, a URL or a formula. */
 function imageCell(path: string): string {
   const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
-  const isPlain = !/[\s|]/.test(plain) && Array.isArray(imageList(plain)) && !plain.startsWith('[');
-  return isPlain ? plain : JSON.stringify([plain]);
+  return imagesCell([plain]);
 }
 
 /** Puts a space before text that looks like a formula to a spreadsheet; it does not change a prompt. */

@@ -61,7 +61,7 @@ const table = {
     role: 'content',
     for: ['edit'],
     toWire: imageList,
-    toCell: joined,
+    toCell: (images) => (Array.isArray(images) ? imagesCell(images) : images),
     isCaseSensitive: true,
     passes: isUrlList,
   },
@@ -147,10 +147,13 @@ function byPurpose(
   return { edit: taken('edit'), job: taken('job'), route: taken('route'), collect: taken('collect') };
 }
 
-function joined(images: unknown): unknown {
-  if (!Array.isArray(images)) return images;
+/** The pictures as a cell that is read as these: separated by blanks, or else as a JSON array. */
+export function imagesCell(images: readonly unknown[]): string {
   const cell = images.join(' ');
-  return imageList(cell) instanceof CellProblem ? JSON.stringify(images) : cell;
+  const read = imageList(cell);
+  const isRead =
+    Array.isArray(read) && read.length === images.length && read.every((one, at) => one === images[at]);
+  return isRead ? cell : JSON.stringify(images);
 }
 
 function isUrlList(images: unknown): boolean {
