@@ -7,6 +7,7 @@ import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-te
 import { commandsForRows, databaseOfFolder, manifestsOf } from '../start/what-is-left.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
+import { elsewhereNote } from '../plan/plan-difference.js';
 
 const shown = 30;
 
@@ -15,7 +16,11 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const name = shownPath(folder, io.cwd);
   const held = await heldPurchases(folder);
   const [first] = held;
-  const unanswered = [...(await unansweredText(folder, name)), ...(await elsewhereText(folder))];
+  const elsewhere = 'a start with --db, or settling a row, copies them';
+  const unanswered = [
+    ...(await unansweredText(folder, name)),
+    ...(await elsewhereNote(folder, 'left rows in doubt', elsewhere)),
+  ];
   if (first === undefined && unanswered.length > 0) return [`${name}: no row is in doubt yet`, ...unanswered];
   if (first === undefined) return [`${name}: no row is in doubt, there is nothing to settle`];
   const sum = held.reduce((total, { cost }) => total + cost, 0);
@@ -37,14 +42,6 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
     ...(await againText(folder, held, command)),
     ...unanswered,
   ];
-}
-
-/** Rows that workers have left in doubt since the folder's own process ended. */
-async function elsewhereText(folder: string): Promise<string[]> {
-  const { note } = (await databaseOfFolder(folder, undefined)) ?? {};
-  if (note?.isOpen !== true) return [];
-  const text = `note: workers may have left rows in doubt whose records are only in the database so far (${note.database}): a start with --db, or settling a row, copies them`;
-  return [plainText(text, 500)];
 }
 
 /** Rows that a start without an end has sent. Only the next start puts them in doubt, and only it may find workers that have them. */

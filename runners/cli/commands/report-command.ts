@@ -5,9 +5,10 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
 import { nodeDisk } from '../../batch/formats.js';
-import { elsewhereSchema, readElsewhere, whoHolds } from '../../batch/internal.js';
+import { whoHolds } from '../../batch/internal.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
 import { runFolder } from '../options/run-folder.js';
+import { elsewhereNote } from '../plan/plan-difference.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -36,7 +37,7 @@ export async function reportCommand({
   }).finally(() => after.close());
   if (copies !== undefined) printCopies(copies, io);
   for (const sentence of unread) io.stderr.write(`warning: ${sentence}\n`);
-  io.stderr.write(await elsewhereText(fault.folder));
+  for (const note of await missingRowsNote(fault.folder)) io.stderr.write(`${note}\n`);
   io.stdout.write(`${shownPath(path, io.cwd)}: ${countOf(rows, 'row')}\n`);
   return 0;
 }
@@ -68,11 +69,10 @@ export async function watchCommand({ args: [name], raw, io }: CommandCall<[strin
 }
 
 /** Rows that workers have bought since the folder's own process ended are missing in the report. */
-async function elsewhereText(folder: string): Promise<string> {
-  const found = await readElsewhere(nodeDisk, folder, elsewhereSchema).catch(() => undefined);
-  if (found?.isOpen !== true || (await whoHolds(nodeDisk, folder)) !== undefined) return '';
-  const text = `note: workers may have bought more rows, whose records are only in the database so far (${found.database}): the report lacks them until a start with --db copies them`;
-  return `${plainText(text, 500)}\n`;
+async function missingRowsNote(folder: string): Promise<string[]> {
+  const then = 'the report lacks them until a start with --db copies them';
+  const notes = await elsewhereNote(folder, 'bought more rows,', then).catch(() => []);
+  return notes.length > 0 && (await whoHolds(nodeDisk, folder)) !== undefined ? [] : notes;
 }
 
 /** @throws UsageError with the advice `npm i sharp` */

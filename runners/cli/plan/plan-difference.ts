@@ -78,7 +78,14 @@ export async function planDifference(
     ahead,
     isBegun: journal !== undefined,
     done: doneOf(journal?.recovered.totals.rows),
-    notes: [...notes, ...(await elsewhereNote(out))],
+    notes: [
+      ...notes,
+      ...(await elsewhereNote(
+        out,
+        'bought more rows,',
+        'they count as rows to be sent here. A start with --db copies them first, and does not send them again',
+      )),
+    ],
     goingOn: pending.size - ahead.unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
   };
@@ -139,11 +146,16 @@ export async function firstRunNote(manifest: string, out: string, cwd: string): 
   return [plainText(text, 2000)];
 }
 
-/** Rows that workers have bought since the folder's own process ended are counted as rows to be sent. */
-async function elsewhereNote(out: string): Promise<string[]> {
-  const found = await readElsewhere(nodeDisk, out, elsewhereSchema);
+/**
+ * A note that workers may have records that the folder lacks, if they may.
+ *
+ * @param what what they may have done
+ * @param then what follows from it
+ */
+export async function elsewhereNote(folder: string, what: string, then: string): Promise<string[]> {
+  const found = await readElsewhere(nodeDisk, folder, elsewhereSchema);
   if (found?.isOpen !== true) return [];
-  const text = `note: workers may have bought more rows, whose records are only in the database so far (${found.database}): they count as rows to be sent here. A start with --db copies them first, and does not send them again`;
+  const text = `note: workers may have ${what} whose records are only in the database so far (${found.database}): ${then}`;
   return [plainText(text, 500)];
 }
 
