@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   editFieldNames,
   fieldNames,
+  imageList,
+  imagesCell,
   sentFields,
   type EditFieldName,
 } from '../../../../../runners/batch/manifest/columns/manifest-fields.js';
@@ -165,3 +167,14 @@ it.each(withLetters)(
     await (isOther ? expect(items).resolves.toHaveLength(2) : expect(items).rejects.toThrow('the same'));
   },
 );
+
+it.each([
+  [['https://a.example/1.png', 'b.png'], 'https://a.example/1.png b.png'],
+  [['my cat'], '["my cat"]'],
+  [['a|b.png'], '["a|b.png"]'],
+  [['[1].png', 'c.png'], '["[1].png","c.png"]'],
+  [['https://a.example/1.png,', 'b.png'], '["https://a.example/1.png,","b.png"]'],
+])('writes pictures %j as a cell that is read as these', (given, cell) => {
+  expect(imagesCell(given)).toBe(cell);
+  expect(imageList(cell)).toEqual(given);
+});
