@@ -1,4 +1,5 @@
 import { lastValueFrom, merge, of } from 'rxjs';
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../context/run.js';
 import type { NamedJob } from '../context/callback-port.js';
 import type { Journal, RowRecords } from '../journal/journal.js';
@@ -62,9 +63,17 @@ async function goOnWithSent(
     if (journal.tally.statusOf(id) !== 'open') return;
     await append(run, goingOnWith(again, { jobId, at }).records);
   }
+  await freeHeld(run, id, attempt);
+}
+
+/** Frees the money held for a request of a row, if it is held. Returns how much it was, in micro-dollars. */
+export async function freeHeld(run: Run, id: string, attempt: number): Promise<MicroDollars> {
+  const { journal, options } = run;
   const held = (await heldAttempts(journal.journal, id)).get(attempt);
-  if (held !== undefined && held.freed === undefined)
-    await append(run, [freedRecord(held, { at, cost: undefined })]);
+  if (held === undefined || held.freed !== undefined) return 0;
+  const freed = freedRecord(held, { at: options.scheduler.now(), cost: undefined });
+  await append(run, [freed]);
+  return freed.price ?? 0;
 }
 
 async function append({ journal }: Pick<Run, 'journal'>, records: readonly JournalRecord[]): Promise<void> {

@@ -145,6 +145,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
   for (const task of batch)
     if (task.what === 'poll' && task.intent !== undefined) remote.bought.set(task.row.id, task.intent);
   const rows = batch.map((task, place) => ({ item: itemAt(place), task, reserved: reservedFor(task) }));
+  const held = rows.map(({ item, task }) => ({ item, amount: remote.held.get(task.row.id) ?? 0 }));
   await remote.ask(() =>
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
@@ -152,10 +153,15 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
       // The rows were added before the connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
       await addRows({ on, queue: database.queue, run, ledger }, rows);
+      for (const { item, amount } of held) {
+        ledger.unknown -= amount;
+        ledger.values.add(item, -amount);
+      }
       await saveLedger(on, run, { ...ledger, fed: number });
       await wakeWorkers(on, run, 'rows');
     }),
   );
+  for (const { row } of batch) remote.held.delete(row.id);
   remote.addOpen(rows.length);
 }
 

@@ -1,7 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import { warnOfDouble } from '../../batch/end/end-row.js';
-import { rowsOf } from '../../batch/end/named-rows.js';
+import { freeHeld, rowsOf } from '../../batch/end/named-rows.js';
 import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import { retriesUnknown } from '../../batch/row/decide-row.js';
@@ -71,17 +71,21 @@ export async function nameCalled(
 }
 
 /** Tasks to poll the jobs that callbacks named for rows that were to be sent again. A stopping run leaves them to the next start. */
-export async function foundTasks({ callbacks, journal, money, options, stops }: Run): Promise<RowTask[]> {
+export async function foundTasks(run: Run, { held }: RemoteRun): Promise<RowTask[]> {
+  const { callbacks, journal, money, options, projections, stops } = run;
   if (callbacks === undefined || stops.isStopping) return [];
   const tasks: RowTask[] = [];
+  const { records: before } = journal;
   for (const { again, jobId } of callbacks.takeLeft()) {
     const { records, task } = goingOnWith(again, { jobId, at: options.scheduler.now() });
     for (const record of records) await lastValueFrom(journal.append(record));
     // The refused request's reservation is used for the job.
     money.ledger.release(again.id);
     money.ledger.reserve(again.id, again.intent.price, again.intent);
+    held.set(again.id, await freeHeld(run, again.id, again.attempts));
     tasks.push(task);
   }
+  if (journal.records > before) await projections.catchUp();
   return tasks;
 }
 

@@ -28,6 +28,8 @@ export class RemoteRun {
   readonly bought = new Map<string, IntentRecord>();
   /** Rows to send whose price is reserved in the ledger that runs share, until their ends are known, by their ids. */
   readonly reserved = new Map<string, ReservedRow>();
+  /** Money that the database holds for earlier requests of rows that are fed next, and that their jobs replace, by their ids. */
+  readonly held = new Map<string, MicroDollars>();
   /** How often this start has sent such a row again after a request that may have been accepted, by its id. */
   readonly doubles = new Map<string, number>();
   /** How many batches of rows this start has fed. */

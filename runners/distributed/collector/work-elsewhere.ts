@@ -106,7 +106,7 @@ async function collect(
   };
   try {
     await work(tasks);
-    const goingOn = async () => [...(await foundTasks(run)), ...(await tasksToReserve(run, remote))];
+    const goingOn = async () => [...(await foundTasks(run, remote)), ...(await tasksToReserve(run, remote))];
     for (let more = await goingOn(); more.length > 0; more = await goingOn()) await work(more);
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
