@@ -8,7 +8,7 @@ import { goingOnWith, leftTask } from '../row/left-rows.js';
 import type { RowRecord } from '../row/record-head.js';
 import { afterRecord } from '../row/row-after.js';
 import type { Task } from '../row/task.js';
-import { freedRecord, heldAttempts, polled } from '../settle/settlement-records.js';
+import { freedRecord, heldByRow, polled } from '../settle/settlement-records.js';
 
 /**
  * The tasks to poll the jobs of held rows, if callbacks have named these jobs. A stopping run leaves them to the next start.
@@ -27,9 +27,12 @@ export async function continueNamedRows(run: Run): Promise<readonly Task[]> {
   const { callbacks, journal, projections } = run;
   const { records } = journal;
   const jobs = new Map<string, NamedJob>();
+  const sent = new Map<string, number>();
   for (const [id, job] of callbacks?.named ?? [])
-    if (job.again !== undefined) await goOnWithSent(run, id, job);
-    else if (job.isTaken !== true && journal.tally.statusOf(id) === 'unknown') jobs.set(id, job);
+    if (job.again !== undefined) {
+      if (await goesOnWithSent(run, id, job)) sent.set(id, job.attempt);
+    } else if (job.isTaken !== true && journal.tally.statusOf(id) === 'unknown') jobs.set(id, job);
+  await freeHeld(run, sent);
   const tasks: Task[] = [];
   for (const [id, row] of await rowsOf(journal.journal, jobs)) {
     const task = await goOnWithHeld(run, row, jobs.get(id)?.jobId ?? '');
@@ -51,29 +54,33 @@ async function goOnWithHeld(run: Run, row: RowRecords, jobId: string): Promise<T
   return leftTask((records as readonly RowRecord[]).reduce(afterRecord, row));
 }
 
-/** Continues a row that was to be sent again with its earlier job. The money held for that request is freed. */
-async function goOnWithSent(
-  run: Run,
-  id: string,
-  { attempt, jobId, again, isTaken }: NamedJob,
-): Promise<void> {
-  const { journal, options } = run;
-  const at = options.scheduler.now();
-  if (again !== undefined && isTaken !== true) {
-    if (journal.tally.statusOf(id) !== 'open') return;
-    await append(run, goingOnWith(again, { jobId, at }).records);
-  }
-  await freeHeld(run, id, attempt);
+/** Continues a row that was to be sent again with its earlier job. Returns false if it was sent again before that. */
+async function goesOnWithSent({ journal, options }: Run, id: string, job: NamedJob): Promise<boolean> {
+  const { jobId, again, isTaken } = job;
+  if (again === undefined || isTaken === true) return again !== undefined;
+  if (journal.tally.statusOf(id) !== 'open') return false;
+  await append({ journal }, goingOnWith(again, { jobId, at: options.scheduler.now() }).records);
+  return true;
 }
 
-/** Frees the money held for a request of a row, if it is held. Returns how much it was, in micro-dollars. */
-export async function freeHeld(run: Run, id: string, attempt: number): Promise<MicroDollars> {
+/**
+ * Frees the money that is held for requests of rows, given by their attempts: their jobs are known now. Returns how much it was
+ * for each row, in micro-dollars.
+ */
+export async function freeHeld(
+  run: Run,
+  attempts: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, MicroDollars>> {
   const { journal, options } = run;
-  const held = (await heldAttempts(journal.journal, id)).get(attempt);
-  if (held === undefined || held.freed !== undefined) return 0;
-  const freed = freedRecord(held, { at: options.scheduler.now(), cost: undefined });
-  await append(run, [freed]);
-  return freed.price ?? 0;
+  const amounts = new Map<string, MicroDollars>();
+  for (const [id, rowHeld] of await heldByRow(journal.journal, attempts.keys())) {
+    const held = rowHeld.get(attempts.get(id) ?? 0);
+    if (held === undefined || held.freed !== undefined) continue;
+    const freed = freedRecord(held, { at: options.scheduler.now(), cost: undefined });
+    await append(run, [freed]);
+    amounts.set(id, freed.price ?? 0);
+  }
+  return amounts;
 }
 
 async function append({ journal }: Pick<Run, 'journal'>, records: readonly JournalRecord[]): Promise<void> {

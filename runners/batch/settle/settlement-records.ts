@@ -9,6 +9,7 @@ import {
   type RecordOf,
 } from '../journal/record.js';
 import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/records-of.js';
+import type { RowRecord } from '../row/record-head.js';
 import { goingOnWith, unknownOutcome } from '../row/left-rows.js';
 
 /** The records that a settlement writes. */
@@ -141,12 +142,28 @@ export async function heldAttempts(
   journal: Pick<Journal, 'records'>,
   id: string,
 ): Promise<ReadonlyMap<number, HeldAttempt>> {
-  const ended = new Map<number, HeldAttempt>();
-  const held = new Map<number, HeldAttempt>();
-  let intent: IntentRecord | undefined;
-  for await (const record of journal.records()) {
-    if (!('id' in record) || record.id !== id) continue;
-    if (record.k === 'intent') intent = record;
+  return (await heldByRow(journal, [id])).get(id) ?? new Map<number, HeldAttempt>();
+}
+
+/** Such purchases of many rows, in one pass. Each of the rows is in the map. */
+export async function heldByRow(
+  journal: Pick<Journal, 'records'>,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, ReadonlyMap<number, HeldAttempt>>> {
+  const rows = new Map(Array.from(ids, (id) => [id, new HeldOfRow()] as const));
+  if (rows.size > 0)
+    for await (const record of journal.records()) if ('id' in record) rows.get(record.id)?.take(record);
+  return new Map(Array.from(rows, ([id, { held }]) => [id, held] as const));
+}
+
+class HeldOfRow {
+  readonly held = new Map<number, HeldAttempt>();
+  private readonly ended = new Map<number, HeldAttempt>();
+  private intent: IntentRecord | undefined;
+
+  take(record: RowRecord): void {
+    const { held, ended, intent } = this;
+    if (record.k === 'intent') this.intent = record;
     if (record.k === 'outcome' && record.source === 'unknown' && intent !== undefined)
       ended.set(attemptOf(record, intent), { intent, outcome: record });
     if (record.k === 'reopen') {
@@ -157,7 +174,6 @@ export async function heldAttempts(
     const known = record.k === 'freed' ? held.get(record.attempt) : undefined;
     if (record.k === 'freed' && known !== undefined) held.set(record.attempt, { ...known, freed: record });
   }
-  return held;
 }
 
 function attemptOf({ purchase }: OutcomeRecord, intent: IntentRecord): number {

@@ -75,6 +75,7 @@ export async function foundTasks(run: Run, { held }: RemoteRun): Promise<RowTask
   const { callbacks, journal, money, options, projections, stops } = run;
   if (callbacks === undefined || stops.isStopping) return [];
   const tasks: RowTask[] = [];
+  const attempts = new Map<string, number>();
   const { records: before } = journal;
   for (const { again, jobId } of callbacks.takeLeft()) {
     const { records, task } = goingOnWith(again, { jobId, at: options.scheduler.now() });
@@ -82,9 +83,10 @@ export async function foundTasks(run: Run, { held }: RemoteRun): Promise<RowTask
     // The refused request's reservation is used for the job.
     money.ledger.release(again.id);
     money.ledger.reserve(again.id, again.intent.price, again.intent);
-    held.set(again.id, await freeHeld(run, again.id, again.attempts));
+    attempts.set(again.id, again.attempts);
     tasks.push(task);
   }
+  for (const [id, amount] of await freeHeld(run, attempts)) held.set(id, amount);
   if (journal.records > before) await projections.catchUp();
   return tasks;
 }
