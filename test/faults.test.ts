@@ -20,6 +20,12 @@ describe('the list of faults', () => {
     expect(tests.filter(({ fault }) => !listed.has(fault))).toEqual([]);
   });
 
+  it('is written below a sentence of two lines too', () => {
+    const page = '### 8. A heading\n\nA sentence that\ngoes on.\n\n- `old.test.ts`\n  - `gone`\n';
+    const test = { fault: '8', file: 'new.test.ts', title: 'shows it' };
+    expect(withTests(page, [test])).toBe(page.replace('old', 'new').replace('gone', 'shows it'));
+  });
+
   it('is up to date (`npm run list:faults` writes it)', () => {
     expect(page).toBe(withTests(page, tests));
   });

@@ -40,7 +40,7 @@ export function listedFaults(page: string): string[] {
 /** The page with the tests below each fault as `tests` has them. */
 export function withTests(page: string, tests: readonly FaultTest[]): string {
   return page.replace(
-    /^### (\S+)\. .*\n\n[^\n]+\n\n(?:- .*\n(?: {2}- .*\n)*)*/gm,
+    /^### (\S+)\. .*\n\n(?:[^\n]+\n)+\n(?:- .*\n(?: {2}- .*\n)*)*/gm,
     (section, fault: string) => section.replace(/^(?:- .*\n| {2}- .*\n)+/m, '') + bullets(fault, tests),
   );
 }

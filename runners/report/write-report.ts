@@ -110,7 +110,7 @@ function leftOut(shelf: RunPictures): string[] {
   if (shelf.plain === 0) return [];
   const have = `${countOf(shelf.plain, 'picture')} ${shelf.plain === 1 ? 'has' : 'have'} no thumbnail`;
   return [
-    `${have}: the gallery shows the files themselves. Thumbnails are made as a run saves its pictures, when sharp is installed: npm i sharp`,
+    `${have}: the gallery shows the files themselves. Thumbnails are made as a run saves its pictures, of whole ones, when sharp is installed: npm i sharp`,
   ];
 }
 

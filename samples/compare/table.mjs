@@ -7,13 +7,13 @@ export function table(verdicts) {
     line('whole pictures in the folder', ({ pictures }) => pictures),
     line('paid twice', ({ paidTwice, paidTwiceUsd }) => `${paidTwice} = ${usd(paidTwiceUsd)}`),
     line('lost: paid, no whole picture, no word of it in a file', ({ lost }) => lost),
-    line('held as `unknown`, by name', ({ named }) => named),
+    line('in doubt (`unknown`), by name', ({ named }) => named),
     line('its own books: paid for what it has', ({ knownUsd }) => usd(knownUsd)),
-    line('its own books: held for what may be paid', ({ heldUsd }) => usd(heldUsd)),
+    line('its own books: in doubt', ({ heldUsd }) => usd(heldUsd)),
     line('on the bill and not in its books', ({ billUsd, knownUsd, heldUsd }) =>
       usd(Math.max(0, billUsd - knownUsd - heldUsd)),
     ),
-    line('held and not on the bill: never got there', ({ billUsd, knownUsd, heldUsd }) =>
+    line('in doubt and not on the bill: never got there', ({ billUsd, knownUsd, heldUsd }) =>
       usd(Math.max(0, knownUsd + heldUsd - billUsd)),
     ),
     line('exit code', ({ exitCode }) => exitCode),

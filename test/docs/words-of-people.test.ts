@@ -42,6 +42,8 @@ const replaced: readonly (readonly [RegExp, string])[] = [
   [/\bon their way are waited for\b/i, 'Waiting for 6 paid replies. Ctrl-C again to stop now.'],
   [/\breserved for what may be on its way\b/i, '$0.5675 may still be charged'],
   [/\bdearer than expected\b/i, '$0.03 over estimate'],
+  [/\bwas reckoned with\b/i, '$0.13 was expected'],
+  [/\bdearer by\b/i, '30 % over the estimate'],
   [/\bthe gallery needs javascript\b/i, 'Turn on JavaScript to see the pictures.'],
   [/\bwhat should become of them\b/i, 'Describe the edit'],
   [/\bwhat you order stands here\b/i, 'Your edits appear here.'],

@@ -134,7 +134,7 @@ export function notePrice(
   const cause = limit === undefined ? undefined : whyDrifted(row, seen.drift, limit);
   if (cause !== undefined) stops.stop(cause);
   if (!seen.first) return;
-  const message = `The service charges ${formatMoney(reported)} for ${purchaseName(row)}, and ${formatMoney(seen.expected)} was reckoned with. The higher one is reserved from now on.`;
+  const message = `The service charges ${formatMoney(reported)} for ${purchaseName(row)}; ${formatMoney(seen.expected)} was expected. The higher price is reserved from now on.`;
   events.next({ type: 'warning', code: 'price', message });
 }
 

@@ -38,8 +38,10 @@ export const stopCauses = {
   },
 
   priceDrifted(what: string, drift: number, limitPercent: number): StopCause {
-    const percent = Number.isFinite(drift) ? `${Math.round(drift * 1000) / 10} %` : 'without bound';
-    const reason = `Stopped because the service charges more for ${what} than was reckoned with: dearer by ${percent}, and ${limitPercent} % is allowed. Correct the prices (--prices) or allow more (--max-price-drift), and run again to go on.`;
+    const over = Number.isFinite(drift)
+      ? `${Math.round(drift * 1000) / 10} % over the estimate`
+      : 'the estimate was $0.00';
+    const reason = `Stopped because the service charges more for ${what} than expected: ${over}, and ${limitPercent} % is allowed. Correct the prices (--prices) or allow more (--max-price-drift), and run again to go on.`;
     return { exitCode: 3, reason, leaves: [] };
   },
 

@@ -28,7 +28,7 @@ export async function initCommand({ args: [folder], raw, io }: CommandCall<[stri
     [
       `Look at it, and check it with: ${command('plan')}`,
       `Rehearse it with: ${command('run')}`,
-      'A service cannot read this folder: instead of --local, --images-base URL names their address on the web,',
+      'A service cannot read this folder: instead of --local, --images-base URL is the web address of its pictures,',
       'or --upload s3://bucket/prefix uploads them.',
       '',
     ].join('\n'),

@@ -1,7 +1,7 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
 import { isFree, peekJournal, type RowRecords, whoHolds } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
-import { runAgain, withoutOption, type RunCommand } from '../../report/messages/run-again.js';
+import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 import { commandsForRows, databaseOfFolder, manifestsOf } from '../start/what-is-left.js';
@@ -129,7 +129,7 @@ async function againText(
   );
   const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap(
     ({ command: one }) => {
-      const again = runAgain(isRehearsal ? withoutOption(one, '--faults') : one, '--retry', 'unknown');
+      const again = runAgain(withoutFaults(one), '--retry', 'unknown');
       return again === undefined ? [] : [`    ${again}`];
     },
   );

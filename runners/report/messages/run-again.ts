@@ -98,8 +98,8 @@ export async function anotherFolder(disk: Pick<Disk, 'stat'>, folder: string): P
 }
 
 /** The options for a manifest that the gallery wrote: options about the first manifest are left out. */
-export function optionsToRedo(last: StartFacts): string[] {
-  return optionsOf(last, []);
+export function optionsToRedo(last: StartFacts): readonly string[] {
+  return withoutFaults({ options: optionsOf(last, []) }).options;
 }
 
 function optionsOf(start: StartFacts, ofManifest: readonly string[]): string[] {
@@ -124,9 +124,14 @@ export function runElsewhere(run: RunCommand): string | undefined {
 }
 
 /** The same run without an option and its value. */
-export function withoutOption(run: RunCommand, option: string): RunCommand {
+export function withoutOption<T extends Pick<RunCommand, 'options'>>(run: T, option: string): T {
   const at = run.options.indexOf(option);
   return at < 0 ? run : { ...run, options: run.options.toSpliced(at, 2) };
+}
+
+/** For rows that are sent again: the emulator draws its faults from a seed, so the same rows would get the same faults. */
+export function withoutFaults<T extends Pick<RunCommand, 'options'>>(run: T): T {
+  return withoutOption(run, '--faults');
 }
 
 /** The command that prices the rest of the run without these caps. Sends nothing. */

@@ -13,6 +13,7 @@ import {
   priceRest,
   runAgain,
   runElsewhere,
+  withoutFaults,
   withoutOption,
   type RunCommand,
 } from './run-again.js';
@@ -70,7 +71,7 @@ export function toGoOn(
     run.isRehearsal &&
     run.options.includes('--faults') &&
     faultyCodes.includes(exitCode);
-  const again = isBroken ? withoutOption(run, '--faults') : run;
+  const again = isBroken ? withoutFaults(run) : run;
   const command = isPriced ? priceRest(run, reached) : runAgain(again);
   if (count === 0 || command === undefined) return [];
   return [
@@ -131,8 +132,7 @@ export function messageOf({ code, message, wording, count }: FailureGroup): stri
 }
 
 function commandOf(way: Way, code: FailureCode, given: RunCommand): string | undefined {
-  // The emulator draws its faults from a seed, so the same rows would get the same faults.
-  const run = given.isRehearsal ? withoutOption(given, '--faults') : given;
+  const run = withoutFaults(given);
   if (way === 'again') return runAgain(run, '--retry', code);
   if (way === 'run') return runAgain(run);
   if (way === 'elsewhere') return runElsewhere(withoutOption(run, '--timeout'));

@@ -53,6 +53,8 @@ function start(): void {
   followLinks(gallery);
   followCopyButtons();
   followLive(({ summary, figures, data: newer }) => {
+    // The page was opened before this run began. Reviews are stored under the run's key.
+    if (newer.run.key !== page.data.run.key) return location.reload();
     updatePart('summary', summary);
     updatePart('figures', figures);
     const before = page.store;

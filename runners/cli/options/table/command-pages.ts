@@ -90,9 +90,9 @@ export const machinePage = {
 
 const inJson = 'as one JSON object on stdout';
 
-/** Options about what is printed. */
+/** Options about what is printed, and who learns of a start's end. */
 export const printPage = {
-  heading: 'What is printed:',
+  heading: 'What is printed and reported:',
   rows: {
     onEnd: {
       takes: 'CMD',

@@ -74,7 +74,7 @@ export const moneyPage = {
       takes: 'P%',
       value: (values) => values.percent(),
       meaning: 'stop when the service charges this much more than expected',
-      otherwise: '100% without a cap and --yes',
+      otherwise: '100% with neither a cap nor --yes',
       commands: notOfPlan,
       config: 'text',
     },

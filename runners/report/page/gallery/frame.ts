@@ -1,4 +1,5 @@
 import { formatMoney } from '../../../../src/contract/micro-dollars.js';
+import { countOf } from '../../messages/format-amounts.js';
 import type { PageReference, PageRow } from '../../page-data.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { visibleText } from '../../messages/escape-html.js';
@@ -101,7 +102,7 @@ export class Frame {
     this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${toGo}${decided}`);
     this.#stars.hidden = review?.stars === undefined;
     this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
-    this.#stars.setAttribute('aria-label', `${review?.stars ?? 0} stars`);
+    this.#stars.setAttribute('aria-label', countOf(review?.stars ?? 0, 'star'));
     this.#prompt.textContent = visibleText(review?.prompt ?? requestText(row));
   }
 }
@@ -135,13 +136,17 @@ function drawReferences(references: readonly PageReference[]): HTMLElement | fal
 }
 
 function drawReference(reference: PageReference): HTMLElement {
-  const picture = thumbnail(reference.thumb, `Reference ${reference.name}`);
-  if (picture !== undefined) return picture;
-  const host = /^https?:\/\/([^/]+)/i.exec(reference.url ?? '')?.[1];
-  return link(reference.url, host === undefined ? '?' : '↗', {
+  const standIn = (): HTMLElement => drawUnseen(reference);
+  return thumbnail(reference.thumb, `Reference ${reference.name}`, standIn) ?? standIn();
+}
+
+/** In place of a reference that is on the web, is gone, or is no picture. */
+function drawUnseen({ name, url }: PageReference): HTMLElement {
+  const host = /^https?:\/\/([^/]+)/i.exec(url ?? '')?.[1];
+  return link(url, host === undefined ? '?' : '↗', {
     class: 'remote',
-    title: reference.name,
-    'aria-label': `Reference ${reference.name}`,
+    title: name,
+    'aria-label': `Reference ${name}`,
     tabindex: '-1',
   });
 }
@@ -157,7 +162,7 @@ function drawResult(row: PageRow, name: HTMLElement, actions: FrameActions): HTM
 
 export function resultContent(row: PageRow): HTMLElement {
   const missing = `File not found: ${decodeURIComponent(row.picture?.path ?? row.id)}`;
-  const picture = thumbnail(row.picture?.thumb, '', missing);
+  const picture = thumbnail(row.picture?.thumb, '', () => h('span', { class: 'words' }, missing));
   if (picture !== undefined) return picture;
   if (row.error !== undefined)
     return h(

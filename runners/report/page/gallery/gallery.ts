@@ -36,7 +36,7 @@ export class Gallery {
   readonly selection: Selection;
   readonly cursor: RowCursor;
   readonly #root: HTMLElement;
-  readonly #heading = h('h2');
+  readonly #heading = h('h2', { id: 'rows-name' });
   readonly #page: Page;
   readonly #needs: GalleryNeeds;
   readonly #toolbar: Toolbar;

@@ -1,4 +1,5 @@
 import { formatMoney } from '../../../../src/contract/micro-dollars.js';
+import { countOf } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { h } from '../dom.js';
 import type { Page } from '../page.js';
@@ -34,7 +35,11 @@ export class ReviewForm {
       }),
     );
     this.#stars = [1, 2, 3, 4, 5].map((count) =>
-      h('button', { type: 'button', 'aria-label': `${count} stars`, onclick: () => this.#rate(count) }, '★'),
+      h(
+        'button',
+        { type: 'button', 'aria-label': countOf(count, 'star'), onclick: () => this.#rate(count) },
+        '★',
+      ),
     );
     this.#note = h('input', {
       type: 'text',

@@ -5,12 +5,12 @@ import { h, isPictureAddress, setAddress } from '../dom.js';
  * loaded when it is nearly in sight. Only its pixels are kept, and only while it is shown, because a browser keeps
  * the decoded pictures of `img` elements for a long time.
  *
- * @param missing what is shown when the file does not exist
+ * @param standIn draws what is shown when the file does not exist or is no picture
  */
 export function thumbnail(
   address: string | undefined,
   alt: string,
-  missing?: string,
+  standIn?: () => HTMLElement,
 ): HTMLImageElement | undefined {
   if (!isPictureAddress(address)) return undefined;
   const isEmbedded = address.startsWith('data:');
@@ -23,10 +23,8 @@ export function thumbnail(
     picture.addEventListener('load', () => void showPixels(picture, alt), { once: true });
     picture.addEventListener('error', () => picture.classList.remove('loading'), { once: true });
   }
-  if (missing !== undefined)
-    picture.addEventListener('error', () => picture.replaceWith(h('span', { class: 'words' }, missing)), {
-      once: true,
-    });
+  if (standIn !== undefined)
+    picture.addEventListener('error', () => picture.replaceWith(standIn()), { once: true });
   return picture;
 }
 

@@ -109,8 +109,9 @@ export class VariantGrid {
       );
     });
     const picture = thumbnail(drawn.flat()[0]?.row.references[0]?.thumb, '');
-    const name = [original, ...others.map(([axis, value]) => `${axis} ${value}`)].join(', ');
-    const head = h('th', { scope: 'row', title: name }, picture, h('span', {}, name));
+    const names = [original, ...others.map(([axis, value]) => `${axis} ${value}`)];
+    const spans = names.map((name) => h('span', {}, name));
+    const head = h('th', { scope: 'row', title: names.join(', ') }, picture, ...spans);
     return h('tr', {}, head, ...cells);
   }
 

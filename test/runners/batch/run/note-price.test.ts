@@ -28,7 +28,7 @@ describe('notePrice', () => {
   it('tells once of another one, with both figures', () => {
     const { messages, cause } = reported(undefined, 143_000, 143_000, 260_000);
     expect(messages).toEqual([
-      'The service charges $0.143 for image-edit at 2k, and $0.13 was reckoned with. The higher one is reserved from now on.',
+      'The service charges $0.143 for image-edit at 2k; $0.13 was expected. The higher price is reserved from now on.',
     ]);
     expect(cause).toBeUndefined();
   });
@@ -38,7 +38,7 @@ describe('notePrice', () => {
     expect(reported(50, 100_000).cause).toBeUndefined();
     expect(reported(9, 143_000).cause).toMatchObject({
       exitCode: 3,
-      reason: expect.stringContaining('dearer by 10 %'),
+      reason: expect.stringContaining('10 % over the estimate'),
     });
     expect(reported(10, 131_000, 144_000).cause).toMatchObject({ exitCode: 3 });
   });

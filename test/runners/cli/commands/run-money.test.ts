@@ -121,7 +121,7 @@ describe('the money of millrace run', () => {
       const first = await run(...call);
       expect(first.code).toBe(3);
       expect(first.stderr + first.stdout).toContain(
-        'the service charges more for grind than was reckoned with: dearer by 150 %, and 100 % is allowed',
+        'the service charges more for grind than expected: 150 % over the estimate, and 100 % is allowed',
       );
       const bought = emulator.bill().length;
       expect(bought).toBeLessThanOrEqual(12);
@@ -217,7 +217,7 @@ describe('the money of millrace run', () => {
       const { code, stderr } = await run('grind.jsonl');
       expect(code).toBe(0);
       expect(stderr.match(/warning: The service charges/g)).toHaveLength(1);
-      expect(stderr).toContain('The service charges $0.012 for grind, and $0.01 was reckoned with.');
+      expect(stderr).toContain('The service charges $0.012 for grind; $0.01 was expected.');
       expect(await work.json('grind.out/summary.json')).toMatchObject({
         priceTable: { name: 'prices.json', reported: { 'grind a job': 0.012 } },
       });
@@ -228,7 +228,7 @@ describe('the money of millrace run', () => {
       await jobs('grind', 12);
       const first = await run('grind.jsonl', '--max-price-drift', '10%', '--concurrency', '2');
       expect(first.code).toBe(3);
-      expect(first.stdout).toContain('dearer by 20 %, and 10 % is allowed');
+      expect(first.stdout).toContain('20 % over the estimate, and 10 % is allowed');
       const bought = emulator.bill().length;
       expect(bought).toBeLessThanOrEqual(4);
       expect((await run('grind.jsonl', '--max-price-drift', '10')).code).toBe(3);

@@ -39,14 +39,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Row 1 gets three references, row 2 fourteen. */
+/** Row 1 gets three references, row 2 fourteen, row 3 one that is no picture. */
 async function giveReferences(run: string): Promise<void> {
   const names = Array.from({ length: 14 }, (_, place) => `photos/view-${place}-of-the-same-thing.png`);
   for (const name of names) await copyFile(join(folder, 'photos/mug.png'), join(folder, name));
+  await writeFile(join(folder, 'photos/broken.png'), 'no picture');
   const lines = (await readFile(join(run, 'results.jsonl'), 'utf8')).trimEnd().split('\n');
   const changed = lines.map((text, place) => {
     const line = JSON.parse(text) as Line;
     if (place < 2) line.request.input.images = names.slice(0, place === 0 ? 3 : 14);
+    if (place === 2) line.request.input.images = ['photos/broken.png'];
     return JSON.stringify(line);
   });
   await writeFile(join(run, 'results.jsonl'), `${changed.join('\n')}\n`);
@@ -134,6 +136,13 @@ describe('in the large view', () => {
     expect((cross.x + cross.right) / 2).toBeCloseTo((picture.x + picture.right) / 2, 0);
     expect((cross.y + cross.bottom) / 2).toBeCloseTo((picture.y + picture.bottom) / 2, 0);
   });
+});
+
+it('a mark stands in the gallery for a reference that is no picture', async () => {
+  await open();
+  const reference = page.locator('.frame').nth(2).locator('.references > *');
+  await expect.poll(() => reference.textContent()).toBe('?');
+  expect(await reference.getAttribute('aria-label')).toBe('Reference photos/broken.png');
 });
 
 describe('in a narrow window', () => {
@@ -281,6 +290,10 @@ describe('answers without pictures', () => {
   it('are results with what was asked, and no gallery and no resolution', async () => {
     await open('jobs.out');
     expect(await page.locator('.gallery > h2').textContent()).toBe('Results');
+    expect(await page.getByRole('region', { name: 'Results' }).count()).toBe(1);
+    expect(await page.locator('body a').allTextContents()).not.toContainEqual(
+      expect.stringMatching(/gallery/),
+    );
     expect(await page.locator('.frame .prompt').first().textContent()).toBe('{"question":"How many are 0?"}');
     expect(await page.locator('.frame .output').first().textContent()).toContain('{\n  "answer"');
     expect(await page.locator('.figures thead th').first().textContent()).toBe('Rows');

@@ -84,7 +84,7 @@ describe('the report as a file', () => {
 describe('filters and search', () => {
   it('leads from a group of failures to its rows', async () => {
     const { page } = await open();
-    await page.getByRole('link', { name: 'Show in the gallery' }).first().click();
+    await page.getByRole('link', { name: 'Show these rows' }).first().click();
     await expect.poll(() => page.locator('.frame').count()).toBe(5);
     expect(await page.locator('.frame .words').first().textContent()).toContain('out of memory');
     await page.context().close();

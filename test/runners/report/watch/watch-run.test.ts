@@ -233,6 +233,24 @@ describe('the live page', () => {
     await page.context().close();
   });
 
+  it('keeps the verdicts on a run that began after the page was opened', async () => {
+    const later = join(place.folder, 'later.out');
+    const watching = await watchRun(later, { parts, everyMs: 20 });
+    const page = await browser.newPage();
+    await page.goto(watching.url);
+    await expect.poll(() => page.locator('#live').textContent()).toBe('Waiting');
+    await rename(folder, later);
+    await expect.poll(() => page.locator('.frame').count()).toBe(4);
+    await page.locator('.frame .result').first().focus();
+    await page.keyboard.press('x');
+    await expect.poll(() => page.locator('.frame.rejected').count()).toBe(1);
+    await page.reload();
+    await expect.poll(() => page.locator('.frame').count()).toBe(4);
+    expect(await page.locator('.frame.rejected').count()).toBe(1);
+    await page.context().close();
+    await watching.close();
+  });
+
   it('says so when the watch has ended', async () => {
     const page = await browser.newPage();
     await page.goto(watch.url);

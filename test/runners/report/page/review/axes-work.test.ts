@@ -83,6 +83,9 @@ describe('a run with axes', () => {
     expect(await page.locator('.variants tbody th').first().getAttribute('title')).toMatch(
       /boat\.png, resolution [12]k$/,
     );
+    const other = page.locator('.variants tbody th').first().locator('span').last();
+    expect(await other.textContent()).toMatch(/^resolution [12]k$/);
+    expect(await other.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     const places = await page
       .locator('.variants tbody td')
       .evaluateAll((all) => all.map((one) => one.querySelectorAll('.cell').length));

@@ -117,6 +117,7 @@ describe('reviewing', () => {
   it('keeps stars and a note, finds rows by them, and undoes them', async () => {
     const page = await open();
     await page.locator('.frame .result').first().click();
+    await page.getByRole('button', { name: '1 star', exact: true }).click();
     await press(page, '4', 'n');
     await page.keyboard.type('px warm one');
     await press(page, 'Escape', 'Escape');
@@ -124,7 +125,7 @@ describe('reviewing', () => {
     await expect.poll(() => page.locator('.where [role=status]').textContent()).toBe('1–1 of 1');
     await page.getByRole('searchbox').fill('');
     await page.locator('h2').first().click();
-    await press(page, 'Control+z', 'Control+z');
+    await press(page, 'Control+z', 'Control+z', 'Control+z');
     await expect.poll(() => page.locator('.tray').isHidden()).toBe(true);
   });
 
