@@ -171,14 +171,14 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('in doubt', heldText(done.held + heldAhead(ahead), shownOut, local)),
-    ...fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : ''),
+    ...fact('in doubt', heldText(done.held - ahead.retriedUnknown + heldAhead(ahead), shownOut, local)),
+    ...heldPaidText(heldPaid),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...goneText(ahead),
     ...axesText(ahead),
   ];
   return [
-    ...(isBegun ? run : []),
+    ...(isBegun ? run : [...heldElsewhereText(heldAhead(ahead)), ...heldPaidText(heldPaid)]),
     ...boughtText(ahead),
     ...outdatedText(ahead),
     ...savesText(ahead),
@@ -242,6 +242,18 @@ function rowsJson({ rows, cost, first }: NonNullable<Ahead['outdated']>): object
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {
   return { ...column, first: first.map(({ estimated, ...one }) => ({ ...one, cost: toUsd(estimated) })) };
+}
+
+/** Rows of another run's failures, in a run that has not begun. */
+function heldElsewhereText(held: number): string[] {
+  return fact(
+    'in doubt',
+    held > 0 ? `${countOf(held, 'row')} that another run may have bought, and left` : '',
+  );
+}
+
+function heldPaidText(heldPaid: number): string[] {
+  return fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : '');
 }
 
 function heldText(held: number, out: string, local: boolean): string {
