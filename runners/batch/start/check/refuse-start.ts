@@ -53,12 +53,17 @@ function capsOf(
 /** @throws {MillraceError} `usage` if a cap is in force and rows to send have no known price */
 export function refuseUnpriced(
   options: Pick<ResolvedOptions, 'maxCostPerDayUsd'>,
-  ahead: Pick<Ahead, 'cap' | 'by' | 'price'>,
+  ahead: Pick<Ahead, 'cap' | 'by' | 'price' | 'firstUnpriced'>,
 ): void {
   const { unpriced } = ahead.price;
+  const { firstUnpriced: row } = ahead;
   if (unpriced === 0 || capsOf(options, ahead).length === 0) return;
+  const where =
+    row === undefined
+      ? ''
+      : ` (${unpriced === 1 ? '' : 'such as '}line ${row.line}, id ${quoteValue(row.id)})`;
   throw notStarted(
-    `${countOf(unpriced, 'row')} ${unpriced === 1 ? 'has' : 'have'} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
+    `${countOf(unpriced, 'row')} ${unpriced === 1 ? 'has' : 'have'} no known price${where}, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
   );
 }
 

@@ -191,7 +191,9 @@ describe('the money of millrace run', () => {
       await jobs('upscale', 3);
       const refused = await run('upscale.jsonl', '--max-cost', '1');
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain('3 rows have no known price');
+      expect(refused.stderr).toContain(
+        '3 rows have no known price (such as line 1, id "upscale-0"), so a cost cap',
+      );
       expect(refused.stderr).toContain('or lift the cap (such as --max-cost none)');
       for (const cap of [
         ['--max-cost', '1'],
