@@ -18,12 +18,18 @@ export {
 export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
 export { shellWords } from './manifest/quote-value.js';
-export { parseJsonFile } from './manifest/parse-json.js';
+export { describeIssue, parseJsonFile } from './manifest/json-file.js';
 
 // Prices.
 export { assumePrice, createPriceBook, listPrices } from './ledger/price-book.js';
 export type { PriceBook, PriceTable } from './ledger/price-book.js';
-export { endpointPriceSchema, readPriceFile, toPriceList, type PriceList } from './ledger/price-list.js';
+export {
+  endpointPriceSchema,
+  readPriceFile,
+  toPriceList,
+  usdSchema,
+  type PriceList,
+} from './ledger/price-list.js';
 
 // Other runs of a manifest.
 export { isAnyRunOf } from './lock/runs-of-manifest.js';

@@ -22,6 +22,7 @@ export {
   refuseFolder,
   refuseOtherManifest,
   refuseUnknownColumns,
+  refuseUnpriced,
 } from './start/check/refuse-start.js';
 export { refuseBehind } from './start/check/examine-files.js';
 export { elsewhereSchema, readElsewhere } from './journal/elsewhere.js';

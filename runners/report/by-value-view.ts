@@ -54,7 +54,7 @@ function shortened(text: string): string {
   return signs.length > longestName ? `${signs.slice(0, longestName - 1).join('')}…` : text;
 }
 
-function moneyOrDash(amount: MicroDollars): string {
+export function moneyOrDash(amount: MicroDollars): string {
   return amount === 0 ? '–' : formatMoney(amount);
 }
 

@@ -6,16 +6,9 @@ import type { Chart } from './charts/plot.js';
 import { quantileOf, spreadChart } from './charts/spread-chart.js';
 import { allOf, type MoneyRow } from './survey/sum-money.js';
 import type { Survey } from './survey/survey-run.js';
-import {
-  countOf,
-  formatCount,
-  formatPeriod,
-  formatShare,
-  formatSpan,
-  formatSum,
-} from './messages/format-amounts.js';
+import { countOf, formatCount, formatPeriod, formatShare, formatSpan } from './messages/format-amounts.js';
 import { describeRun } from './messages/describe-run.js';
-import { viewByValue, type ByValueView } from './by-value-view.js';
+import { moneyOrDash, viewByValue, type ByValueView } from './by-value-view.js';
 import { viewToDos, type ToDoView } from './to-do-view.js';
 import { countedLabel, toneOf, type Tone } from './messages/status-label.js';
 
@@ -144,9 +137,9 @@ function moneyOf({ money }: Survey): MoneyView[] {
   const row = (name: string, sums: MoneyRow, isTotal: boolean): MoneyView => ({
     name,
     purchases: formatCount(sums.purchases),
-    reported: sumOrDash(sums.reported),
-    estimated: sumOrDash(sums.estimated),
-    unknown: sumOrDash(sums.unknown),
+    reported: moneyOrDash(sums.reported),
+    estimated: moneyOrDash(sums.estimated),
+    unknown: moneyOrDash(sums.unknown),
     isTotal,
   });
   const parts = [...money.byResolution].map(([name, sums]) =>
@@ -154,10 +147,6 @@ function moneyOf({ money }: Survey): MoneyView[] {
   );
   if (allOf(money.total) === 0) return [];
   return parts.length === 1 ? parts : [...parts, row('all', money.total, true)];
-}
-
-function sumOrDash(amount: number): string {
-  return amount === 0 ? '–' : formatSum(amount);
 }
 
 function timesOf(name: string, sorted: ArrayLike<number>): ReportView['times'][number] | undefined {

@@ -20,7 +20,7 @@ export interface ToDoView extends ToDo {
 export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
   const run = runCommandOf(survey);
   const { rows, prices } = survey;
-  const todos = whatToDo(rows.causes, run, prices);
+  const todos = whatToDo(rows.causes, run, prices, isRunning ? 0 : survey.toDo);
   const rest = isRunning ? [] : toGoOnOf(survey, run);
   return [
     ...rows.causes.flatMap((group, index) => viewToDo(group, index, todos[index])),

@@ -6,11 +6,13 @@ import {
   maxPurchaseUsd,
 } from '../../../src/contract/micro-dollars.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { parseJsonFile } from '../manifest/parse-json.js';
+import { describeIssue, parseJsonFile } from '../manifest/json-file.js';
 
-const usdSchema = () => z.number().nonnegative().max(100_000);
+/** A price in US dollars. */
+export const usdSchema = () =>
+  z.number('is not a number of dollars').nonnegative('is below 0').max(100_000, 'is above 100000');
 const byResolutionSchema = () =>
-  z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'a resolution such as 1k'), usdSchema());
+  z.record(z.string().regex(/^[a-z0-9]{1,8}$/, 'is not a resolution such as 1k'), usdSchema());
 
 /** A price per picture, per job or per second, in US dollars. */
 export function endpointPriceSchema() {
@@ -20,8 +22,18 @@ export function endpointPriceSchema() {
       z.strictObject({ usdPerPicture: byResolutionSchema() }),
       z.strictObject({ usdPerJob: usd }),
       z
-        .strictObject({ usdPerSecond: usd, reserveSeconds: z.number().positive().max(86_400).optional() })
-        .refine(({ usdPerSecond, reserveSeconds = 0 }) => usdPerSecond * reserveSeconds <= maxPurchaseUsd),
+        .strictObject({
+          usdPerSecond: usd,
+          reserveSeconds: z
+            .number('is not a number of seconds')
+            .positive('is not above 0')
+            .max(86_400, 'is longer than a day')
+            .optional(),
+        })
+        .refine(
+          ({ usdPerSecond, reserveSeconds = 0 }) => usdPerSecond * reserveSeconds <= maxPurchaseUsd,
+          'costs more than a purchase may',
+        ),
     ],
     'one of {"usdPerPicture": {"1k": 0.1}}, {"usdPerJob": 0.1} and {"usdPerSecond": 0.001, "reserveSeconds": 60} is a price',
   );
@@ -98,6 +110,9 @@ export function readPriceFile(text: string, name: string): PriceList {
   const parsed = parseJsonFile(text);
   if ('problem' in parsed) throw new MillraceError('price-file', `${name} ${parsed.problem}.`);
   const checked = priceFileSchema().safeParse(parsed.value);
-  if (!checked.success) throw new MillraceError('price-file', `${name}: ${z.prettifyError(checked.error)}`);
+  if (!checked.success) {
+    const problems = checked.error.issues.map((issue) => describeIssue(issue, name));
+    throw new MillraceError('price-file', problems.join('; '));
+  }
   return toPriceList(checked.data, name);
 }

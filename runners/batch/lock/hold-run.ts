@@ -125,7 +125,7 @@ function ownerOf(
 function heldHere(folder: string, owner: Owner | 'unreadable' | undefined, here: Host): LockError {
   const known = typeof owner === 'object' && !isGone(owner, here) ? owner : undefined;
   const who = known === undefined ? 'another process, whose name is not known yet' : named(known);
-  const message = `The run in ${folder} is held by ${who}. Wait for its end, or choose another --out.`;
+  const message = `The run in ${folder} is held by ${who}. Wait for its end.`;
   return new LockError('held', message, known);
 }
 

@@ -32,11 +32,6 @@ export function parseJson(text: string): { readonly value: unknown } | JsonProbl
   return wrongKey(text, keys) ?? { value };
 }
 
-/** The same for a file that a person has written: an editor may have put a byte order mark before the text. */
-export function parseJsonFile(text: string): { readonly value: unknown } | JsonProblem {
-  return parseJson(text.replace(/^\uFEFF/, ''));
-}
-
 /** V8's message without the quoted text, and without line and column, which count within the cell and not in the manifest. */
 function reason(message: string): string {
   const words = message

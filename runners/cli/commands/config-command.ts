@@ -1,9 +1,13 @@
+import { dirname, resolve } from 'node:path';
+import { nodeDisk } from '../../batch/formats.js';
+import { peekJournal } from '../../batch/internal.js';
 import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { startOptions } from '../options/parse-options.js';
+import { outFolder } from '../options/run-folder.js';
 import { maskedUrl } from '../options/parse-value.js';
-import { plainText } from '../messages/plain-text.js';
+import { plainText, shownPath } from '../messages/plain-text.js';
 
 /** A setting that is in force. */
 interface Setting {
@@ -22,15 +26,37 @@ export async function configCommand({
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
   const options: Raw = startOptions('config', raw);
+  const cap = given['maxCost'] === undefined ? await rememberedCap(manifest, raw, io) : undefined;
   const settings = [
     keyIn(io, raw, from),
-    ...configurableOptions().flatMap((option) => settingInForce(option, { given, raw, options, from }, io)),
+    ...configurableOptions().flatMap((option) =>
+      option.name === 'maxCost' && cap !== undefined
+        ? [cap]
+        : settingInForce(option, { given, raw, options, from }, io),
+    ),
   ];
   const { endpoints = {} } = options as { endpoints?: Readonly<Record<string, object>> };
   if (given['json'] === true)
     io.stdout.write(`${JSON.stringify({ files, settings: byName(settings), endpoints })}\n`);
   else io.stdout.write(text(files, settings, endpoints));
   return 0;
+}
+
+/** The cap that the manifest's run remembers: it overrides one of the configuration. */
+async function rememberedCap(
+  manifest: string | undefined,
+  { out, local }: Raw,
+  { cwd }: CliIo,
+): Promise<Setting | undefined> {
+  if (manifest === undefined) return undefined;
+  const path = resolve(cwd, manifest);
+  const source = { name: manifest, path, folder: dirname(path), format: 'csv', gzip: false } as const;
+  const folder = outFolder(source, typeof out === 'string' ? out : undefined, local === true, cwd);
+  const journal = await peekJournal(nodeDisk, folder).catch(() => undefined);
+  const { capUsd } = journal?.recovered ?? {};
+  if (capUsd === undefined) return undefined;
+  const from = `${shownPath(folder, cwd)}, which remembers it`;
+  return { name: settingOf('maxCost'), value: String(capUsd ?? 'none'), from };
 }
 
 /** The value in force for one option; empty if it has none. */

@@ -1,5 +1,5 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { isFree, peekJournal, type RowRecords, whoHolds } from '../../batch/internal.js';
+import { isFree, peekJournal, readSummary, type RowRecords, whoHolds } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -133,8 +133,10 @@ async function againText(
       return again === undefined ? [] : [`    ${again}`];
     },
   );
-  const risk = isRehearsal ? ':' : ', which may charge them twice:';
-  return commands.length === 0 ? [] : [`  send the rows again${risk}`, ...commands];
+  const { toDo = 0 } = (await readSummary(nodeDisk, folder))?.rows ?? {};
+  const more = toDo > 0 ? ', and continue with the rows to go' : '';
+  const risk = isRehearsal ? '' : ', which may charge them twice';
+  return commands.length === 0 ? [] : [`  send the rows again${risk}${more}:`, ...commands];
 }
 
 /**

@@ -4,7 +4,7 @@ import { isAnyRunOf, listPrices, nodeDisk, type Plan } from '../../batch/formats
 import { RowSample } from '../../batch/planning.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
-import { manifestOf, openPlan } from '../plan/open-plan.js';
+import { manifestOf, openPlan, withPlannedRows } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
@@ -48,7 +48,9 @@ export async function planCommand({
         ).planAndSave(resolve(io.cwd, save), { raw, source, options, prices, sample }, io)
       : await planSource(source, options, { io, prices, sample });
   if (!options.quiet) for (const line of lowPriorityNote(planned, options)) io.stderr.write(`${line}\n`);
-  const difference = await differenceFrom(planned, { source, options, prices, sample: sample.hashes }, io);
+  const compared = saved === undefined ? options : await withPlannedRows(options, saved);
+  const start = { source, options: compared, prices, sample: sample.hashes };
+  const difference = await differenceFrom(planned, start, io);
   const checked = await checkIfAsked(planned, { source, options }, io, fault);
   if (options.json) {
     const { name: from, prices: table, reserved } = listPrices(prices.table());

@@ -17,7 +17,7 @@ import { findManifest } from '../options/find-manifest.js';
 import { outFolder } from '../options/run-folder.js';
 import { startOptions } from '../options/parse-options.js';
 import { readPrices } from '../options/configured-endpoints.js';
-import { manifestOf, openPlan } from '../plan/open-plan.js';
+import { manifestOf, openPlan, withPlannedRows } from '../plan/open-plan.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import type { SavedPlan } from '../plan/saved-plan.js';
 import { openTarget, pickTransport } from '../service/open-target.js';
@@ -55,15 +55,7 @@ async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun>
   const { assumePrice: assumed } = run.options;
   const prices = assumed === undefined ? run.prices : assumePrice(run.prices, toMicroDollars(assumed));
   const bytes = await holdManifestToPlan(plan, { ...run, prices });
-  return { ...run, plan, bytes, options: await partOf(run.options, plan) };
-}
-
-/** `--limit` counts rows that are still to be done, so a second start would otherwise take other rows than planned. */
-async function partOf(options: StartedRun['options'], plan: SavedPlan): Promise<StartedRun['options']> {
-  if (options.limit === undefined) return options;
-  const only: string[] = [];
-  for await (const { id } of plan.rows()) only.push(id);
-  return { ...options, limit: undefined, only };
+  return { ...run, plan, bytes, options: await withPlannedRows(run.options, plan) };
 }
 
 /** Runs the rows of stdin as they arrive, until stdin ends or the run is interrupted. */

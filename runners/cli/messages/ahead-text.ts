@@ -163,7 +163,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     ...fact(
       'going on',
       ongoing > 0
-        ? `${countOf(ongoing, 'row')} whose job is polled or picture downloaded; nothing is bought`
+        ? `${countOf(ongoing, 'row')} ${local ? 'whose job or picture ended with the emulator' : 'whose job is polled or picture downloaded; nothing is bought'}`
         : '',
     ),
     ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
@@ -171,14 +171,14 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       'changed',
       changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
     ),
-    ...fact('in doubt', heldText(done.held + heldAhead(ahead), shownOut)),
-    ...fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : ''),
+    ...fact('in doubt', heldText(done.held - ahead.retriedUnknown + heldAhead(ahead), shownOut, local)),
+    ...heldPaidText(heldPaid),
     ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
     ...goneText(ahead),
     ...axesText(ahead),
   ];
   return [
-    ...(isBegun ? run : []),
+    ...(isBegun ? run : [...heldElsewhereText(heldAhead(ahead)), ...heldPaidText(heldPaid)]),
     ...boughtText(ahead),
     ...outdatedText(ahead),
     ...savesText(ahead),
@@ -244,9 +244,21 @@ function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object 
   return { ...column, first: first.map(({ estimated, ...one }) => ({ ...one, cost: toUsd(estimated) })) };
 }
 
-function heldText(held: number, out: string): string {
+/** Rows of another run's failures, in a run that has not begun. */
+function heldElsewhereText(held: number): string[] {
+  return fact(
+    'in doubt',
+    held > 0 ? `${countOf(held, 'row')} that another run may have bought, and left` : '',
+  );
+}
+
+function heldPaidText(heldPaid: number): string[] {
+  return fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : '');
+}
+
+function heldText(held: number, out: string, local: boolean): string {
   if (held === 0) return '';
-  return `${countOf(held, 'row')}: look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
+  return `${countOf(held, 'row')}: ${local ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
 }
 
 function takesText(takesMs: number | undefined): string {

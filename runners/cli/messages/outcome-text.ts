@@ -81,13 +81,18 @@ export function tookText({
   return fact('took', starts > 1 ? `${took}, this start` : took);
 }
 
-/** Failures grouped by cause, the most frequent first, each with its advice and command. */
+/**
+ * Failures grouped by cause, the most frequent first, each with its advice and command.
+ *
+ * @param toGo rows to go, which these commands do as well
+ */
 export function failureText(
   groups: readonly FailureGroup[],
   run: RunCommand,
   prices: Readonly<Record<string, MicroDollars>>,
+  toGo = 0,
 ): string[] {
-  const todos = whatToDo(groups, run, prices);
+  const todos = whatToDo(groups, run, prices, toGo);
   const shown = groups.slice(0, groupsShown);
   const rest = groups.slice(groupsShown).reduce((sum, group) => sum + group.count, 0);
   return [

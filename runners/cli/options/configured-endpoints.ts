@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import {
   endpointPriceSchema,
+  usdSchema,
   toPriceList,
   type ManifestSettings,
   type PriceList,
@@ -25,16 +26,17 @@ export function endpointSchema() {
       .refine((id) => checkEndpointId(id) === undefined, 'is not an endpoint id')
       .optional(),
     /** Client timeout of /runsync, in ms. (spec 8) */
-    execution_timeout_ms: z.number().positive().max(86_400_000).optional(),
+    execution_timeout_ms: z
+      .number('is not a number of milliseconds')
+      .positive('is not above 0')
+      .max(86_400_000, 'is longer than a day')
+      .optional(),
     /** Host of a load-balanced endpoint. */
     lb_base_url: z.string().transform(toHost).optional(),
-    mode: z.enum(['sync', 'async']).optional(),
+    mode: z.enum(['sync', 'async'], 'is neither "sync" nor "async"').optional(),
     /** In USD: the price of a job or a picture, or prices as in a price file. */
     price: z
-      .union(
-        [z.number().nonnegative().max(100_000), endpointPriceSchema()],
-        'is not a price: write a number of dollars',
-      )
+      .union([usdSchema(), endpointPriceSchema()], 'is not a price: write a number of dollars')
       .transform((price) => (typeof price === 'number' ? { usdPerJob: price } : price))
       .optional(),
   });

@@ -7,7 +7,7 @@ import type { OptionRow } from './table/table-row.js';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
-import { parseJsonFile } from '../../batch/formats.js';
+import { describeIssue, parseJsonFile } from '../../batch/formats.js';
 import { configurableOptions, settingOf, type ListedOption } from './option-table.js';
 import { schemaOf } from './parse-options.js';
 import { refuse } from './single-value.js';
@@ -177,9 +177,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
 /** Of two settings of one name the parser would take the last, such as the higher of two caps. */
 function parse(text: string, path: string): unknown {
   const parsed = parseJsonFile(text);
-  // The parser's error quotes the file, which may hold a key.
-  if ('problem' in parsed)
-    throw new UsageError([`${path}: ${parsed.isNoJson ? 'is not JSON' : parsed.problem}`]);
+  if ('problem' in parsed) throw new UsageError([`${path}: ${parsed.problem}`]);
   const { value } = parsed;
   const secret =
     typeof value === 'object' && value !== null ? keyNames.find((name) => name in value) : undefined;
@@ -190,19 +188,9 @@ function parse(text: string, path: string): unknown {
   );
 }
 
-const typeNames: Readonly<Record<string, string>> = {
-  object: 'an object {…}',
-  record: 'an object {…}',
-  string: 'text',
-  number: 'a number',
-};
-
 function describe(issue: z.core.$ZodIssue, path: string): string[] {
+  if (issue.code !== 'unrecognized_keys') return [describeIssue(issue, path)];
   const where = [path, ...issue.path.map(String)].join(': ');
-  // A message that a schema gives itself stays.
-  const isGeneral = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input');
-  if (isGeneral) return [`${where}: is not ${typeNames[issue.expected] ?? issue.expected}`];
-  if (issue.code !== 'unrecognized_keys') return [`${where}: ${issue.message}`];
   const allowed =
     issue.path.length === 0 ? [...bySetting().keys(), 'endpoints'] : Object.keys(endpointSchema().shape);
   return issue.keys.map(

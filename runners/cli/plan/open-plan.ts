@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig } from '../options/load-config.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import type { RunOptions } from '../options/parse-options.js';
 import type { SavedPlan, PlanHead } from './saved-plan.js';
 import { isDeepStrictEqual } from 'node:util';
 import { flagOf, optionsOf } from '../options/option-table.js';
@@ -36,6 +37,17 @@ export async function openPlan(
   const from = new Map([...configured.from].filter(([name]) => !(name in options)));
   const kept = { ...(out !== undefined && { out }), ...(prices !== undefined && { prices }) };
   return { raw: { ...kept, ...configured.raw, ...options }, from, plan };
+}
+
+/** `--limit` counts rows that are still to be done, so a second start would otherwise take other rows than planned. */
+export async function withPlannedRows<T extends Pick<RunOptions, 'limit' | 'only'>>(
+  options: T,
+  plan: SavedPlan,
+): Promise<T> {
+  if (options.limit === undefined) return options;
+  const only: string[] = [];
+  for await (const { id } of plan.rows()) only.push(id);
+  return { ...options, limit: undefined, only };
 }
 
 /** The manifest that a command names, or else the plan's. Throws `UsageError` if there is none. */

@@ -12,6 +12,7 @@ import {
   refuseFolder,
   refuseOtherManifest,
   refuseUnknownColumns,
+  refuseUnpriced,
   resolveOptions,
   type Ahead,
   type RunBatchOptions,
@@ -72,6 +73,7 @@ export async function planDifference(
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);
+  refuseUnpriced(resolved, ahead);
   const takesMs = await duration(out, ahead);
   return {
     out,

@@ -36,7 +36,12 @@ export async function whatIsLeft(
   const manifestAt = command.others && (await manifestsOf(folder));
   const known = reservedPrices(inMicros(prices), inMicros(priceTable?.reported));
   return [
-    ...failureText(await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)), command, known),
+    ...failureText(
+      await failureGroups(nodeDisk, folder, manifestAt ?? (() => undefined)),
+      command,
+      known,
+      rows.toDo,
+    ),
     ...earlierAttemptsText(cost.possiblyDouble, command),
     ...toGoText(rows.toDo, command, { ...thisStart, exitCode }),
     ...(manifestAt === undefined ? [] : await earlierToGoText(folder, command, manifestAt)),

@@ -2,7 +2,7 @@ import { scaleLinear } from 'd3-scale';
 import { area, curveStepAfter, line } from 'd3-shape';
 import { allOf } from '../survey/sum-money.js';
 import type { Survey } from '../survey/survey-run.js';
-import { formatSum } from '../messages/format-amounts.js';
+import { formatMoney } from '../../../src/contract/micro-dollars.js';
 import { escapeHtml } from '../messages/escape-html.js';
 import { drawPlot, narrow, round, valueAxis, type Chart, layTimeAxis } from './plot.js';
 
@@ -66,8 +66,8 @@ export function costChart(survey: Survey): Chart {
 }
 
 function costWords({ money, cap, isRehearsal }: Survey): string {
-  const spent = formatSum(money.total.reported + money.total.estimated);
-  const limit = cap === undefined ? 'no limit set' : `limit ${formatSum(cap)}`;
+  const spent = formatMoney(money.total.reported + money.total.estimated);
+  const limit = cap === undefined ? 'no limit set' : `limit ${formatMoney(cap)}`;
   return `${isRehearsal ? 'Rehearsal, nothing spent; a real run: ' : ''}${spent}, ${limit}.`;
 }
 
@@ -96,11 +96,11 @@ function thinned(points: Iterable<Point>): Point[] {
 
 function drawCap(cap: number, at: number): string {
   const y = round(at);
-  return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`limit ${formatSum(cap)}`)}</text>`;
+  return `<line class="cap" x1="${narrow.from}" x2="${narrow.to}" y1="${y}" y2="${y}"/><text class="cap-label" x="${narrow.to}" y="${y - 4}" text-anchor="end">${escapeHtml(`limit ${formatMoney(cap)}`)}</text>`;
 }
 
 /** Cents only when the ticks need them. */
 function tickWords(ticks: readonly number[]): (value: number) => string {
   const whole = ticks.every((tick) => tick % 1e6 === 0);
-  return (value) => (whole ? `$${(value / 1e6).toLocaleString('en-US')}` : formatSum(value));
+  return (value) => (whole ? `$${(value / 1e6).toLocaleString('en-US')}` : formatMoney(value));
 }

@@ -107,7 +107,7 @@ const help: Readonly<Record<FailureCode, Help>> = {
   ],
   deadline: [
     rows('past the deadline'),
-    'These jobs may still be running. Run again: they are asked for first, and nothing is bought; --timeout gives them longer:',
+    'These jobs may still be running. Run again: they are asked for first, and nothing is bought for them; --timeout gives them longer:',
   ],
   expired: [
     ['result has expired', 'results have expired'],

@@ -2,7 +2,7 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 
 export { countOf, formatCount } from '../../batch/manifest/quote-value.js';
 
-/** A sum in cents: 29582500 → `$29.58`. */
+/** An estimate in cents: 29582500 → `$29.58`. */
 export function formatSum(amount: MicroDollars): string {
   if (amount > 0 && amount < 5000) return 'under $0.01';
   return formatMoney(Math.round(amount / 1e4) * 1e4);

@@ -34,16 +34,28 @@ export interface ToDo {
 /**
  * What to do about the rows of each group. The terminal and the report use the same words. A command is for all rows of a
  * manifest with a code, so its price is for all of them.
+ *
+ * @param toGo rows to go, which a command for their manifest does as well
  */
-export function whatToDo(groups: readonly FailureGroup[], run: RunCommand, prices: EditPrices): ToDo[] {
+export function whatToDo(
+  groups: readonly FailureGroup[],
+  run: RunCommand,
+  prices: EditPrices,
+  toGo = 0,
+): ToDo[] {
   return groups.map((group) => {
     const [noun, advice, way = 'run'] = helpFor(group, run);
-    const command = commandOf(way, group.code, forRowsOf(run, group.manifest));
+    const ofManifest = forRowsOf(run, group.manifest);
+    const command = commandOf(way, group.code, ofManifest);
     const ofCode = groups.filter(({ code, manifest }) => code === group.code && manifest === group.manifest);
+    const doesMore =
+      command !== undefined &&
+      (way === 'again' || way === 'run') &&
+      ofManifest.manifest === forRowsToGo(run).manifest;
     return {
       title: countOf(group.count, ...noun),
       cause: messageOf(group),
-      cost: costOf(group, ofCode, way, run, prices),
+      cost: `${costOf(group, ofCode, way, run, prices)}${doesMore && !run.isRehearsal ? alsoDone(toGo) : ''}`,
       advice: adviceOf(group, advice, run, command),
       ...(command !== undefined && { command }),
     };
@@ -88,6 +100,10 @@ export function toGoOn(
       command,
     },
   ];
+}
+
+function alsoDone(toGo: number): string {
+  return toGo === 0 ? '' : ` The command also continues with the ${countOf(toGo, 'row')} to go.`;
 }
 
 /** Whether the figures show how a start ended, as for failed rows and rows in doubt: its sentence need not be repeated. */

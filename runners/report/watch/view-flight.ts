@@ -1,3 +1,4 @@
+import { formatMoney } from '../../../src/contract/micro-dollars.js';
 import type { Owner } from '../../batch/lock/owner.js';
 import type { Survey } from '../survey/survey-run.js';
 import { countOf, formatCount, formatSpan, formatSum } from '../messages/format-amounts.js';
@@ -160,7 +161,7 @@ function costFacts({ money, toDo, cap, isRehearsal }: Survey): string[] {
   const { purchases, reported, estimated } = money.total;
   if (isRehearsal || purchases === 0) return [];
   const atEnd = allOf(money.total) + (toDo * (reported + estimated)) / purchases;
-  const limit = cap === undefined ? 'no limit set' : `limit ${formatSum(cap)}`;
+  const limit = cap === undefined ? 'no limit set' : `limit ${formatMoney(cap)}`;
   if (cap === undefined || atEnd <= cap) return [`about ${formatSum(atEnd)} at the end, ${limit}`];
   return [`${limit}, which is reached before the end: all rows would cost about ${formatSum(atEnd)}`];
 }

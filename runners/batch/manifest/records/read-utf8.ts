@@ -71,10 +71,14 @@ function asManifestError(
   if (typeof code !== 'string' || !code.startsWith('Z_'))
     return new ManifestError(name, `cannot be read: ${String(message)}`, { cause: error });
   if (code === 'Z_BUF_ERROR')
-    return new ManifestError(name, 'the gzip data is cut short here; copy or pack the file again', {
-      line,
-      cause: error,
-    });
+    return new ManifestError(
+      name,
+      'the gzip data is cut short here, or a byte follows its end; copy or pack the file again',
+      {
+        line,
+        cause: error,
+      },
+    );
   // The reader may be many lines behind the bytes that zlib has seen, so no line is named.
   if (isAboutHeader.test(String(message)))
     return new ManifestError(

@@ -66,6 +66,8 @@ export interface Ahead {
     /** The number of rows that are sent and have no known price. */
     readonly unpriced: number;
   };
+  /** The row that is sent first of those without a known price. Absent if there are none. */
+  readonly firstUnpriced?: { readonly id: string; readonly line: number };
   /** The part of `toSend` whose request is the same as that of an earlier row under another id. The user is asked about them. */
   readonly same: SameRows;
   /**

@@ -35,16 +35,36 @@ export function refuseStart(options: ResolvedOptions, plan: Plan, ahead: Ahead):
   if (route > 0 && options.lbBaseUrl === undefined)
     throw notStarted('routes need their host: {lb_base_url} is missing');
   refuseUnknownColumns(ahead);
-  const { warnAt, maxCostPerDayUsd } = options;
-  const caps = [ahead.cap?.usd, maxCostPerDayUsd, ...(ahead.by ?? []).map(({ capUsd }) => capUsd)];
-  const capsUsd = caps.filter((usd) => usd !== undefined);
-  const problem = warnAt && whyNoThreshold(warnAt, capsUsd);
+  const { warnAt } = options;
+  const problem = warnAt && whyNoThreshold(warnAt, capsOf(options, ahead));
   if (problem !== undefined) throw notStarted(problem);
+  refuseUnpriced(options, ahead);
+}
+
+/** In USD: the caps in force. */
+function capsOf(
+  { maxCostPerDayUsd }: Pick<ResolvedOptions, 'maxCostPerDayUsd'>,
+  { cap, by = [] }: Pick<Ahead, 'cap' | 'by'>,
+): number[] {
+  const caps = [cap?.usd, maxCostPerDayUsd, ...by.map(({ capUsd }) => capUsd)];
+  return caps.filter((usd) => usd !== undefined);
+}
+
+/** @throws {MillraceError} `usage` if a cap is in force and rows to send have no known price */
+export function refuseUnpriced(
+  options: Pick<ResolvedOptions, 'maxCostPerDayUsd'>,
+  ahead: Pick<Ahead, 'cap' | 'by' | 'price' | 'firstUnpriced'>,
+): void {
   const { unpriced } = ahead.price;
-  if (capsUsd.length > 0 && unpriced > 0)
-    throw notStarted(
-      `${countOf(unpriced, 'row')} ${unpriced === 1 ? 'has' : 'have'} no known price, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
-    );
+  const { firstUnpriced: row } = ahead;
+  if (unpriced === 0 || capsOf(options, ahead).length === 0) return;
+  const where =
+    row === undefined
+      ? ''
+      : ` (${unpriced === 1 ? '' : 'such as '}line ${row.line}, id ${quoteValue(row.id)})`;
+  throw notStarted(
+    `${countOf(unpriced, 'row')} ${unpriced === 1 ? 'has' : 'have'} no known price${where}, so a cost cap cannot hold: give the endpoints a price (--prices), assume one (--assume-price), or lift the cap (such as --max-cost none)`,
+  );
 }
 
 /** @throws {ManifestError} with `same: 'refuse'`, if the run or another run has bought the same requests already */

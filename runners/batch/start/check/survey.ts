@@ -63,6 +63,7 @@ export class StartSurvey {
   private readonly changedIds: string[] = [];
   private readonly replacedIds: string[] = [];
   private readonly price = { estimated: 0, unpriced: 0 };
+  private firstUnpriced: Ahead['firstUnpriced'];
   private readonly count = {
     rows: 0,
     ended: 0,
@@ -138,6 +139,7 @@ export class StartSurvey {
       changed: { count: changed, ids: this.changedIds },
       replaced: { count: replaced, ids: this.replacedIds },
       price: this.price,
+      ...(this.firstUnpriced && { firstUnpriced: this.firstUnpriced }),
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
       fits: { rows: this.fitting.rows, estimated: this.fitting.estimated },
       endpoints: [...this.endpoints],
@@ -255,8 +257,8 @@ export class StartSurvey {
     const price = rowPrice(row, this.options.prices);
     const fits = this.fitting.add(price, row);
     this.values?.add(row, price, fits);
-    if (price === null) this.price.unpriced++;
-    else this.price.estimated += price;
+    if (price !== null) this.price.estimated += price;
+    else if (this.price.unpriced++ === 0) this.firstUnpriced = { id: row.id, line: row.line };
   }
 }
 

@@ -13,6 +13,7 @@ export const servicePage = {
       commands: ofRun,
       config: 'text',
       isPlanned: true,
+      isOfManifest: true,
     },
     baseUrl: {
       takes: 'URL',

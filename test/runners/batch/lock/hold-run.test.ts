@@ -71,7 +71,11 @@ describe('holdRun', () => {
     await holdRun(folder, options);
     const named = await refusal(options);
     expect(named).toMatchObject({ code: 'held', owner: { pid: process.pid } });
-    expect(named.message).toContain('on host mill, started 1970-01-01T00:00:00.000Z (run edits.csv)');
+    expect(named.message).toContain(
+      'on host mill, started 1970-01-01T00:00:00.000Z (run edits.csv). Wait for its end.',
+    );
+    // In another folder its rows would be bought again.
+    expect(named.message).not.toContain('--out');
     await disk.unlink(ownerPath);
     expect((await refusal(options)).message).toContain('whose name is not known yet');
   });

@@ -189,7 +189,7 @@ describe('caps of the values of a column', () => {
     const end = await run.start({ maxCostByUsd });
     expect(end).toMatchObject({
       exitCode: 2,
-      reason: expect.stringContaining('1 row has no known price, so a cost cap cannot hold'),
+      reason: expect.stringContaining('1 row has no known price (line 1, id "j"), so a cost cap cannot hold'),
     });
   });
 });

@@ -31,6 +31,22 @@ describe('millrace.config.json', () => {
     expect(config.stdout).not.toContain(work.env['MILLRACE_API_KEY']);
   });
 
+  it('shows the cap that the run of the manifest remembers, which overrides the one of the file', async () => {
+    await work.write('millrace.config.json', [JSON.stringify({ max_cost: 1 })]);
+    await work.write('rows.jsonl', [JSON.stringify({ id: 'a', endpoint: 'echo', input: {} })]);
+    const capOf = async (...args: string[]) =>
+      /^max_cost.*$/m
+        .exec((await work.call('config', 'rows.jsonl', ...args)).stdout)?.[0]
+        .replace(/ +/g, ' ');
+    for (const cap of ['2.5', 'none']) {
+      const run = await work.call('run', 'rows.jsonl', '--max-cost', cap, '--assume-price', '0.02');
+      expect(run).toMatchObject({ code: 0 });
+      expect(await capOf()).toBe(`max_cost ${cap} rows.out, which remembers it`);
+    }
+    expect(await capOf('--max-cost', '3')).toBe('max_cost 3 the command line');
+    expect(await capOf('--out', 'other')).toMatch(/^max_cost 1 \/.*millrace\.config\.json$/);
+  });
+
   it('shows the host alone of an address that is a secret', async () => {
     const address = 'https://hooks.example.test/services/canary?token=canary';
     await work.write('millrace.config.json', [JSON.stringify({ notify: address })]);

@@ -122,6 +122,25 @@ describe('a command that millrace prints', () => {
     expect((await work.call('settle', 'o')).stdout).toContain('--attempt 1 --not-sent');
   });
 
+  it('names the endpoint that rows of the first manifest need, also after a start with its failures', async () => {
+    losesReplies = true;
+    const rows = [1, 2].map((n) => JSON.stringify({ id: `r${n}`, input: { n } }));
+    await work.write('plain.jsonl', rows);
+    const first = ['plain.jsonl', '--endpoint', 'grind', '--out', 'o'];
+    expect((await work.call('run', ...first)).code).toBe(6);
+    const retried = await work.call('plan', ...first, '--retry', 'unknown');
+    expect(retried.stdout).toContain('  to be sent   2 rows (2 in doubt, which may charge twice)\n');
+    expect(retried.stdout).not.toContain('  in doubt  ');
+    const failures = await work.call('plan', 'o/failures.jsonl');
+    expect(failures.stdout).toContain('  in doubt     2 rows that another run may have bought, and left\n');
+    expect((await work.call('run', 'o/failures.jsonl', '--out', 'o')).code).toBe(6);
+    const [again = ''] = commandsIn(await work.call('settle', 'o')).filter((one) => one.includes('--retry'));
+    expect(again).toContain('plain.jsonl --out o');
+    losesReplies = false;
+    expect((await paste(again)).code).toBe(1);
+    expect(await work.lines('o/results.jsonl')).toMatchObject([{ id: 'r1' }]);
+  });
+
   it('lists the ways to decide about earlier attempts of rows that have all completed', async () => {
     isBroken = false;
     losesReplies = true;

@@ -54,6 +54,8 @@ describe('what a rehearsal advises, when its emulator has ended', () => {
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect((await call('status', 'o')).stdout).toContain('0 of 3 rows');
+    const planned = await call('plan', 'edits.csv', '--local', '--out', 'o');
+    expect(planned.stdout).toContain('  going on     2 rows whose job or picture ended with the emulator\n');
     const goOn = await commandIn('o');
     const second = await call(...wordsOf(goOn.replace('--latency 60000 ', '')));
     expect(second.stderr).toContain('  this start   1 row to send, 2 left in flight by an earlier start\n');

@@ -191,8 +191,17 @@ describe('the money of millrace run', () => {
       await jobs('upscale', 3);
       const refused = await run('upscale.jsonl', '--max-cost', '1');
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain('3 rows have no known price');
+      expect(refused.stderr).toContain(
+        '3 rows have no known price (such as line 1, id "upscale-0"), so a cost cap',
+      );
       expect(refused.stderr).toContain('or lift the cap (such as --max-cost none)');
+      for (const cap of [
+        ['--max-cost', '1'],
+        ['--max-cost-by', 'id=1'],
+      ]) {
+        const planned = await millrace(['plan', 'upscale.jsonl', ...cap], options());
+        expect(planned).toMatchObject({ code: 2, stdout: '', stderr: refused.stderr });
+      }
       expect((await run('upscale.jsonl', '--max-cost-per-day', '1')).code).toBe(2);
       expect(emulator.bill()).toEqual([]);
       const { code, stdout } = await millrace(['plan', 'upscale.jsonl', '--assume-price', '0.4'], options());

@@ -61,6 +61,16 @@ describe('millrace settle', () => {
     ]);
   });
 
+  it('says that the command for rows in doubt also does the rows to go', async () => {
+    const listed = async () => (await work.call('settle', 'rows.out')).stdout;
+    expect(await listed()).toContain('send the rows again, which may charge them twice:\n');
+    await work.write('rows.jsonl', echoJobs(3));
+    expect(await work.call('run', 'rows.jsonl', '--limit', '1')).toMatchObject({ code: 6 });
+    expect(await listed()).toContain(
+      'send the rows again, which may charge them twice, and continue with the rows to go:\n',
+    );
+  });
+
   it('says of a settled row that it is not in doubt, whatever the amount', async () => {
     expect((await work.call('settle', 'rows.out', 'j0', '--paid', '0.0875')).code).toBe(0);
     for (const more of [[], ['--attempt', '1']]) {

@@ -105,8 +105,13 @@ describe('loadConfig', () => {
       { endpoints: { a: { lb_base_url: 'nowhere' } } },
       'endpoints: a: lb_base_url: "nowhere" is not an http or https URL',
     ],
-    [{ endpoints: { a: { execution_timeout_ms: -1 } } }, 'endpoints: a: execution_timeout_ms: '],
+    [
+      { endpoints: { a: { execution_timeout_ms: -1 } } },
+      'endpoints: a: execution_timeout_ms: is not above 0',
+    ],
     [{ endpoints: { a: { price: 'x' } } }, 'endpoints: a: price: is not a price'],
+    [{ endpoints: { a: { price: { usdPerJob: -1 } } } }, 'endpoints: a: price: usdPerJob: is below 0'],
+    [{ endpoints: { a: { mode: 'x' } } }, 'endpoints: a: mode: is neither "sync" nor "async"'],
     [[], 'millrace.config.json: is not an object {…}'],
     [{ endpoints: [] }, 'endpoints: is not an object {…}'],
     [{ max_cost: null }, 'max_cost: is neither text nor a number'],
@@ -141,6 +146,6 @@ describe('loadConfig', () => {
   it('quotes nothing of a file that is no JSON', async () => {
     await writeFile(project(), '{"api_key": canary-key');
     const refused = await load().catch((error: unknown) => error as Error);
-    expect(refused).toMatchObject({ message: `${project()}: is not JSON` });
+    expect(refused).toMatchObject({ message: `${project()}: is not JSON at line 1, column 13` });
   });
 });

@@ -89,7 +89,7 @@ describe('the table of options', () => {
   it('takes a pasted command line of run for plan, and names what a plan does not depend on', async () => {
     const pasted = [
       ...['rows.jsonl', '--db', 'embedded', '--metrics-file', 'run.prom', '--concurrency', '3', '--yes'],
-      ...['--halt', '10%', '--http', 'undici', '--max-cost', '5', '--mode', 'async'],
+      ...['--halt', '10%', '--http', 'undici', '--max-cost', '5', '--mode', 'async', '--assume-price', '1'],
     ];
     const { code, stdout, stderr } = await work.call('plan', ...pasted);
     expect(code).toBe(0);

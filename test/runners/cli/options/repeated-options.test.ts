@@ -19,6 +19,8 @@ describe('repeatedOptions', () => {
     expect(repeatedOptions(raw, none, '/work')).toEqual({
       manifest: [
         ...[
+          '--endpoint',
+          'photo',
           '--delimiter',
           ';',
           '--set',
@@ -30,10 +32,7 @@ describe('repeatedOptions', () => {
         ],
         '--skip-invalid',
       ],
-      others: [
-        ...['--endpoint', 'photo', '--images-base', 'https://pics.test/', '--kind', 'edit', '--rate', '5'],
-        '--no-download',
-      ],
+      others: [...['--images-base', 'https://pics.test/', '--kind', 'edit', '--rate', '5'], '--no-download'],
     });
   });
 

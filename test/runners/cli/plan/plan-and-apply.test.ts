@@ -24,6 +24,8 @@ describe('plan --save and run --plan', () => {
     const { code, stdout } = await apply();
     expect(stdout).toContain('completed    5 of');
     expect(code).toBe(0);
+    const planned = await work.call('plan', '--plan', 'rows.plan', '--prices', 'prices.json');
+    expect(planned.stdout).toContain('  to be sent   0 rows\n  later        7 rows left for a later start\n');
     const again = await apply();
     expect(again.stderr).toContain('0 rows to send, 7 left for later, 5 ended before');
     expect(bought()).toBe(5);

@@ -68,6 +68,19 @@ it('tells the price of the command by the prices of the run', () => {
   expect(toDoOf('job-failed', run, {}).cost).toBe('Not charged.');
 });
 
+it('says that a command also does the rows to go of its manifest, which its price has not in it', () => {
+  const costs = (command: RunCommand, code: FailureCode): string =>
+    whatToDo([groupOf(code)], command, prices, 15)[0]?.cost ?? '';
+  const more = ' The command also continues with the 15 rows to go.';
+  expect(costs(run, 'rejected')).toBe(`Not charged; sending them again costs $0.2175.${more}`);
+  expect(costs(run, 'deadline')).toBe(`May have been charged.${more}`);
+  for (const code of ['unknown', 'download', 'output-mismatch'] as const)
+    expect(costs(run, code)).not.toContain('to go');
+  expect(costs({ ...run, isRehearsal: true }, 'rejected')).toBe('Rehearsal, nothing spent.');
+  const latest = { manifest: 'redo.csv', options: [] };
+  expect(costs({ ...run, latest }, 'rejected')).not.toContain('to go');
+});
+
 it('prices rows by their endpoint, where it has prices of its own or has reported a higher one', () => {
   const groups = groupFailures();
   for (const endpoint of ['cheap', 'dear', 'plain'])

@@ -102,13 +102,20 @@ describe.each(everySize)('readUtf8 of pieces of %i bytes', (size) => {
 
   it('refuses gzip that is cut short, and says after which line [fault 27]', async () => {
     const error = await problemOf(gzipSync('id\na\nb').subarray(0, -3), size, true);
-    expect(error.message).toContain('the gzip data is cut short here; copy or pack the file again');
+    expect(error.message).toContain(
+      'the gzip data is cut short here, or a byte follows its end; copy or pack the file again',
+    );
     expect(error.line).toBeGreaterThan(0);
   });
 
   it('refuses a second part that is cut short', async () => {
     const packed = Buffer.concat([gzipSync('id\n'), gzipSync('a\n').subarray(0, 5)]);
     expect((await problemOf(packed, size, true)).message).toContain('the gzip data is cut short here');
+  });
+
+  it('does not call a file cut that one byte was added to', async () => {
+    const packed = Buffer.concat([gzipSync('id\na\n'), Buffer.from('\n')]);
+    expect((await problemOf(packed, size, true)).message).toContain('or a byte follows its end');
   });
 
   it('refuses what is no gzip', async () => {
