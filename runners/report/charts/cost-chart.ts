@@ -3,6 +3,7 @@ import { area, curveStepAfter, line } from 'd3-shape';
 import { allOf } from '../survey/sum-money.js';
 import type { Survey } from '../survey/survey-run.js';
 import { formatMoney } from '../../../src/contract/micro-dollars.js';
+import { formatTotal } from '../messages/format-amounts.js';
 import { escapeHtml } from '../messages/escape-html.js';
 import { drawPlot, narrow, round, valueAxis, type Chart, layTimeAxis } from './plot.js';
 
@@ -66,7 +67,7 @@ export function costChart(survey: Survey): Chart {
 }
 
 function costWords({ money, cap, isRehearsal }: Survey): string {
-  const spent = formatMoney(money.total.reported + money.total.estimated);
+  const spent = formatTotal(money.total.reported + money.total.estimated);
   const limit = cap === undefined ? 'no limit set' : `limit ${formatMoney(cap)}`;
   return `${isRehearsal ? 'Rehearsal, nothing spent; a real run: ' : ''}${spent}, ${limit}.`;
 }

@@ -1,6 +1,5 @@
-import { formatMoney } from '../../../src/contract/micro-dollars.js';
 import type { Survey } from '../survey/survey-run.js';
-import { countOf, formatCount, formatSpan } from './format-amounts.js';
+import { countOf, formatCount, formatSpan, formatTotal } from './format-amounts.js';
 
 /** What happened, in a few short sentences. */
 export function describeRun(survey: Survey, isRunning = false): string {
@@ -36,7 +35,7 @@ function tookWords({ workedMs }: Survey): string {
 function spentWords({ money, isRehearsal }: Survey): string {
   const { reported, estimated } = money.total;
   if (reported + estimated === 0 || isRehearsal) return '';
-  return `${estimated > 0 ? 'about ' : ''}${formatMoney(reported + estimated)}`;
+  return `${estimated > 0 ? 'about ' : ''}${formatTotal(reported + estimated)}`;
 }
 
 /** The files of a rehearsal end with its emulator. */
@@ -50,6 +49,6 @@ function undownloadedWords(count: number, isRehearsal: boolean): string {
 function heldWords({ heldRows, money, isRehearsal }: Survey): string {
   const { unknown } = money.total;
   const held = heldRows === 0 ? '' : `${formatCount(heldRows)} ${heldRows === 1 ? 'is' : 'are'} in doubt`;
-  const sum = unknown > 0 && !isRehearsal ? `${formatMoney(unknown)} more may have been charged` : '';
+  const sum = unknown > 0 && !isRehearsal ? `${formatTotal(unknown)} more may have been charged` : '';
   return [held, sum].filter(Boolean).join(', and ');
 }

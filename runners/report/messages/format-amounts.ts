@@ -8,6 +8,11 @@ export function formatSum(amount: MicroDollars): string {
   return formatMoney(Math.round(amount / 1e4) * 1e4);
 }
 
+/** A sum in a sentence: in cents from a dollar on, below that with all digits: 29582500 → `$29.58`, 175000 → `$0.175`. */
+export function formatTotal(amount: MicroDollars): string {
+  return amount < 1e6 ? formatMoney(amount) : formatSum(amount);
+}
+
 /** `640 B`, `1.4 kB`, `23 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -65,11 +65,11 @@ describe('costChart', () => {
     expect(costChart(survey).svg).toContain('limit $40.00');
     const far = costChart({ ...survey, cap: 4_000_000_000 });
     expect(far.svg).not.toContain('class="cap"');
-    expect(far.caption).toBe('$30.235, limit $4,000.00.');
+    expect(far.caption).toBe('$30.24, limit $4,000.00.');
   });
 
   it('says so when no limit is set, and that a rehearsal spent nothing, and names what is in doubt', () => {
-    expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.235, no limit set.');
+    expect(costChart({ ...survey, cap: undefined }).caption).toBe('$30.24, no limit set.');
     expect(costChart({ ...survey, isRehearsal: true }).caption).toMatch(/^Rehearsal, nothing spent/);
     expect(costChart(survey).legend?.map(({ name }) => name)).toEqual(['charged', 'in doubt']);
   });

@@ -20,7 +20,7 @@ describe('describeRun', () => {
 
   it('names failures, held rows with their price, and rows to be done', async () => {
     expect(await sentence({ rows: 300, flawless: false, toDo: 2 })).toMatch(
-      /^287 of 302 rows completed in 7 min for about \$30\.235\. \d+ failed\. .*2 are in doubt, and \$0\.175 more may have been charged\. 2 to go\.$/,
+      /^287 of 302 rows completed in 7 min for about \$30\.24\. \d+ failed\. .*2 are in doubt, and \$0\.175 more may have been charged\. 2 to go\.$/,
     );
   });
 
@@ -31,7 +31,7 @@ describe('describeRun', () => {
     const { total } = survey.money;
     const money = { ...survey.money, total: { ...total, unknown: 2_707_500 } };
     expect(describeRun({ ...survey, money })).toMatch(
-      /^All 10 rows completed in .* for \$[\d.]+\. \$2\.7075 more may have been charged\.$/,
+      /^All 10 rows completed in .* for \$[\d.]+\. \$2\.71 more may have been charged\.$/,
     );
   });
 
