@@ -155,6 +155,26 @@ describe('pullJobs is one run', () => {
     expect(sent).toHaveLength(20);
   });
 
+  it.each(['iteration', 'subscription'])(
+    'goes on for another %s when a slow iteration leaves',
+    async (kind) => {
+      const { buy } = echoShop('later');
+      const jobs = fanOuts.pullJobs(buy);
+      const slow = jobs[Symbol.asyncIterator]();
+      await slow.next();
+      const seen: number[] = [];
+      const iterated = async () => {
+        for await (const { row } of jobs) seen.push(row);
+      };
+      const end = kind === 'iteration' ? iterated() : jobs.forEach(({ row }) => seen.push(row));
+      for (let index = 0; index < 20; index += 1) await turn();
+      expect(seen.length).toBeLessThan(rows.length);
+      await slow.return!();
+      await end;
+      expect(seen).toContain(rows.at(-1));
+    },
+  );
+
   it('a generator that was closed by leaving is an error, behind the jobs in flight', async () => {
     const service = scriptedClient();
     const endpoint = service.client.queue('echo');
