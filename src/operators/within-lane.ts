@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
 import { checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import type { JobEvent } from '../contract/outcome.js';
+import { callHook } from '../policy/guard-hooks.js';
 import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
@@ -57,7 +58,8 @@ function laneFacts<P>(
 /** Slots that several lanes share. Slots that one lane does not use go to the others. */
 export interface Lanes {
   /**
-   * Calls `go` once the lane has a slot for it, synchronously if one is free.
+   * Calls `go` once the lane has a slot for it, synchronously if one is free. If `go` throws, the error is reported, and the slot
+   * is held until it is given back.
    *
    * @returns a function that gives back the slot, or leaves the queue if `go` has not been called yet; a second call does
    *   nothing
@@ -118,7 +120,7 @@ export function createLanes(options: LaneOptions): Lanes {
       free -= 1;
       lane.held += 1;
       lane.turns += 1 / lane.weight;
-      go();
+      callHook(go, undefined);
     }
     handingOut = false;
   };
