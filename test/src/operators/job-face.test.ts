@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { EMPTY, firstValueFrom, tap, throwError, toArray } from 'rxjs';
+import { EMPTY, firstValueFrom, map, tap, throwError, toArray, type Observable } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -9,6 +9,7 @@ import {
   chainJob,
   pullJobs,
   retryPurchase,
+  toOutput,
   withinBudget,
   withinLane,
   type CheckpointEvent,
@@ -242,6 +243,27 @@ describe('operators keep the job', () => {
       toArray(),
     );
     expectTypeOf(firstValueFrom(events)).resolves.toEqualTypeOf<JobEvent<{ b: string }>[]>();
+    const six = job.pipe(
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      toOutput(),
+      map(({ b }) => b),
+    );
+    expectTypeOf(six).toEqualTypeOf<Observable<string>>();
+    const nine = job.pipe(
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      toOutput(),
+      map(({ b }) => b),
+    );
+    expectTypeOf(nine).toEqualTypeOf<Observable<string>>();
   });
 
   it('and codes are those of the kind of call', () => {
