@@ -1,12 +1,12 @@
-import { Observable } from 'rxjs';
+import { asapScheduler, Observable, tap } from 'rxjs';
 import { checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import type { JobEvent } from '../contract/outcome.js';
 import { callHook } from '../policy/guard-hooks.js';
 import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
- * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, errors
- * or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
+ * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes or
+ * errors, and soon after it is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
  *
  * @param lane the name of the lane: an endpoint, a customer
  *
@@ -25,17 +25,30 @@ export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
   const operator = <P>(events: Observable<JobEvent<P>>): Observable<JobEvent<P>> => {
     const waiting = new Set<() => void>();
     const inLane = new Observable<JobEvent<P>>((subscriber) => {
+      let isUnderWay = false;
+      const end = () => (isUnderWay = false);
       const begin = () => {
-        if (waiting.delete(begin) && !subscriber.closed) events.subscribe(subscriber);
+        if (!waiting.delete(begin) || subscriber.closed) return;
+        isUnderWay = true;
+        events.pipe(tap({ error: end, complete: end })).subscribe(subscriber);
       };
       waiting.add(begin);
       subscriber.add(() => waiting.delete(begin));
-      subscriber.add(lanes.take(lane, begin));
+      const giveBack = lanes.take(lane, begin);
+      subscriber.add(() => (isUnderWay ? onceAllHaveLeft(giveBack) : giveBack()));
     });
     const facts = factsOf(events);
     return facts === undefined ? inLane : asJob(inLane, laneFacts(facts, waiting, operator));
   };
   return operator as JobOperator<O, O>;
+}
+
+/**
+ * Calls a function that gives a slot back, after everything that is left at the same moment has been left. If the slot were given
+ * back at once, the next row of a fan-out that is being left would begin, and its POST would be sent.
+ */
+export function onceAllHaveLeft(giveBack: () => void): void {
+  asapScheduler.schedule(giveBack);
 }
 
 /** A job that is cancelled while it waits ends at once, because it needs no slot. */

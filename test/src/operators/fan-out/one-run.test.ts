@@ -1,6 +1,7 @@
 import {
   concatMap,
   defer,
+  finalize,
   from,
   lastValueFrom,
   map,
@@ -106,6 +107,23 @@ describe('pullJobs is one run', () => {
     await lastValueFrom(rowOf(fanOuts.pullJobs(buy)).pipe(map(put), retry(2)));
     expect(sent).toHaveLength(20);
     expect(saved.size).toBe(20);
+  });
+
+  it('counts a row once that ends because another one is left with it', () => {
+    const service = scriptedClient();
+    const done = { id: 'b', status: 'COMPLETED', output: {} };
+    const ends = (row: number) => service.client.queue('ends').run({ row });
+    const first = service.client.queue('first').run({});
+    const project = (row: number) =>
+      row === 0
+        ? first.pipe(finalize(() => service.posts() === 2 && service.answer('/ends/run', done)))
+        : ends(row);
+    const jobs = rowOf(pullJobs(rows, project, { concurrency: 2 }));
+    jobs.subscribe().unsubscribe();
+    const seen: number[] = [];
+    const subscription = jobs.subscribe((row) => seen.push(row));
+    expect([seen, service.posts()]).toStrictEqual([[1], 3]);
+    subscription.unsubscribe();
   });
 
   it('buys a row that was stopped in project when it goes on, once', async () => {
