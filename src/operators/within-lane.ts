@@ -5,8 +5,8 @@ import { callHook } from '../policy/guard-hooks.js';
 import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
- * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes or
- * errors, and soon after it is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
+ * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, and
+ * soon after it errors or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
  *
  * @param lane the name of the lane: an endpoint, a customer
  *
@@ -26,11 +26,10 @@ export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
     const waiting = new Set<() => void>();
     const inLane = new Observable<JobEvent<P>>((subscriber) => {
       let isUnderWay = false;
-      const end = () => (isUnderWay = false);
       const begin = () => {
         if (!waiting.delete(begin) || subscriber.closed) return;
         isUnderWay = true;
-        events.pipe(tap({ error: end, complete: end })).subscribe(subscriber);
+        events.pipe(tap({ complete: () => (isUnderWay = false) })).subscribe(subscriber);
       };
       waiting.add(begin);
       subscriber.add(() => waiting.delete(begin));
@@ -45,7 +44,7 @@ export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
 
 /**
  * Calls a function that gives a slot back, after everything that is left at the same moment has been left. If the slot were given
- * back at once, the next row of a fan-out that is being left would begin, and its POST would be sent.
+ * back at once, the next row of a fan-out that is being left, or that an error ends, would begin, and its POST would be sent.
  */
 export function onceAllHaveLeft(giveBack: () => void): void {
   asapScheduler.schedule(giveBack);

@@ -1,4 +1,14 @@
-import { forkJoin, from, merge, mergeMap, of, Subject, type Observable } from 'rxjs';
+import {
+  forkJoin,
+  from,
+  lastValueFrom,
+  merge,
+  mergeMap,
+  of,
+  Subject,
+  throwError,
+  type Observable,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { mergeJobs } from '../../../src/operators/fan-out/merge-jobs.js';
@@ -67,6 +77,20 @@ describe('withinLane', () => {
     await Promise.resolve();
     expect(lanes.state()).toStrictEqual({ y: { held: 1, waiting: 0 } });
     expect(service.posts()).toBe(2);
+  });
+
+  it('buys no row that waits when an error stops its fan-out', async () => {
+    const service = scriptedClient();
+    const endpoint = service.client.queue('echo');
+    const lanes = createLanes({ slots: 1 });
+    const checkpoint = ({ type }: { type: string }) =>
+      type === 'accepted' ? throwError(() => new Error('ENOSPC')) : [];
+    const buy = (row: number) => endpoint.run({ row }, { checkpoint }).pipe(withinLane(lanes, 'x'));
+    const end = lastValueFrom(pullJobs([1, 2, 3], buy, { concurrency: 3, onError: 'stop' }));
+    service.answer('/run', { id: 'a', status: 'IN_QUEUE' });
+    await expect(end).rejects.toThrow('ENOSPC');
+    expect(service.posts()).toBe(1);
+    expect(lanes.state()).toStrictEqual({});
   });
 
   it('does not nest jobs that end at once', () => {
