@@ -39,7 +39,8 @@ export interface Job<O, C extends FailureCode = FailureCode>
   /**
    * Cancels the job at the service as soon as its id is known; for subscribers it ends with the service's answer. Before the
    * POST nothing is sent, and the job ends as `job-cancelled`. Does nothing if the job has ended. Resolves to the outcome, or
-   * to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is polled.
+   * to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is polled. Another call then
+   * asks the service again.
    */
   cancel(): Promise<Outcome<O> | undefined>;
   /** A job is not a promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
