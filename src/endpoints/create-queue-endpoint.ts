@@ -1,4 +1,4 @@
-import { EMPTY, type Observable } from 'rxjs';
+import { EMPTY, isObservable, type Observable } from 'rxjs';
 import { checkMembers, checkNumber, checkObject } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { QueueFailureCode } from '../contract/failure-code.js';
@@ -89,7 +89,12 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     checkObject(options);
     const request = this.submission(input, options, this.#requests.run);
     const { webhook = this.#options.webhooks } = options;
-    return this.job(this.varied(input, options), { purpose: 'submit', sync: false, request, webhook });
+    return this.job(this.varied(input, options, request), {
+      purpose: 'submit',
+      sync: false,
+      request,
+      webhook,
+    });
   }
 
   runSync(input: I, options: SyncOptions<O> = {}): SyncJob<O, QueueFailureCode> {
@@ -100,7 +105,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     const request = this.submission(input, options, (body) =>
       this.#requests.runSync(body, executionTimeoutMs, waitMs),
     );
-    return this.job(this.varied(input, options), { purpose: 'submit', sync: true, request });
+    return this.job(this.varied(input, options, request), { purpose: 'submit', sync: true, request });
   }
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
@@ -180,9 +185,12 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     return readInput(this.#schemas.input, input, (checked) => post(queueBody(checked, fields)));
   }
 
-  private varied<T extends CallOptions<O>>(input: I, options: T): T {
+  /** An input that does not match its schema has no variant; its request is a stream that errors. */
+  private varied<T extends CallOptions<O>>(input: I, options: T, request: JobSpec<O>['request']): T {
     const { variantOf } = this.#schemas;
-    return variantOf === undefined ? options : { variant: variantOf(input), ...options };
+    return variantOf === undefined || isObservable(request)
+      ? options
+      : { variant: variantOf(input), ...options };
   }
 }
 

@@ -39,7 +39,8 @@ export interface Job<O, C extends FailureCode = FailureCode>
   /**
    * Cancels the job at the service as soon as its id is known; for subscribers it ends with the service's answer. Before the
    * POST nothing is sent, and the job ends as `job-cancelled`. Does nothing if the job has ended. Resolves to the outcome, or
-   * to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is polled.
+   * to `undefined` if the answer is not an end: the job continues, or has completed meanwhile and is polled. Another call then
+   * asks the service again.
    */
   cancel(): Promise<Outcome<O> | undefined>;
   /** A job is not a promise: `await job` rejects and buys nothing. Await `job.outcome()` or `job.output()`. */
@@ -62,10 +63,21 @@ export interface JobPipe<O> {
   <A, B>(first: (job: Job<O>) => A, second: (a: A) => B): B;
   <A, B, C>(first: (job: Job<O>) => A, second: (a: A) => B, third: (b: B) => C): C;
   <A, B, C, D>(...four: [(job: Job<O>) => A, (a: A) => B, (b: B) => C, (c: C) => D]): D;
-  <A, B, C, D, E>(...five: [(job: Job<O>) => A, (a: A) => B, (b: B) => C, (c: C) => D, (d: D) => E]): E;
+  <A, B, C, D, E>(...five: FiveOperators<Job<O>, A, B, C, D, E>): E;
+  <A, B, C, D, E, F>(...six: [...FiveOperators<Job<O>, A, B, C, D, E>, (e: E) => F]): F;
+  <A, B, C, D, E, F, G>(...seven: [...FiveOperators<Job<O>, A, B, C, D, E>, (e: E) => F, (f: F) => G]): G;
+  <A, B, C, D, E, F, G, H>(
+    ...eight: [...FiveOperators<Job<O>, A, B, C, D, E>, (e: E) => F, (f: F) => G, (g: G) => H]
+  ): H;
+  <A, B, C, D, E, F, G, H, I>(
+    ...nine: [...FiveOperators<Job<O>, A, B, C, D, E>, (e: E) => F, (f: F) => G, (g: G) => H, (h: H) => I]
+  ): I;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in rxjs
   (...operators: UnaryFunction<any, any>[]): any;
 }
+
+/** The types of five operators in a row. */
+type FiveOperators<T, A, B, C, D, E> = [(job: T) => A, (a: A) => B, (b: B) => C, (c: C) => D, (d: D) => E];
 
 /**
  * An operator that returns a job for a job, so that the result can still be cancelled and iterated, and a stream for a

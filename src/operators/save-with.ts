@@ -22,7 +22,7 @@ import { jobOperator, type JobOperator } from './job.js';
  *
  * A job stays a job. Its outcome is saved once for all subscribers, even if they leave meanwhile. If `save` fails, the stream
  * errors with code `not-saved`, and the outcome is kept: the next subscriber, such as `retry` after a fan-out, saves it again
- * and buys nothing. After a stream that is not a job, such as a fan-out itself, it errors with an {@link InvalidOptionError}.
+ * and buys nothing. After a stream of anything but a job's events, such as a fan-out, it errors with an {@link InvalidOptionError}.
  *
  * @param save returns a promise, a stream, or anything that rxjs converts to one
  *

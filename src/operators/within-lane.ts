@@ -1,11 +1,12 @@
-import { Observable } from 'rxjs';
+import { asapScheduler, Observable, tap } from 'rxjs';
 import { checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import type { JobEvent } from '../contract/outcome.js';
+import { callHook } from '../policy/guard-hooks.js';
 import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator } from './job.js';
 
 /**
- * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, errors
- * or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
+ * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, and
+ * soon after it errors or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
  *
  * @param lane the name of the lane: an endpoint, a customer
  *
@@ -24,17 +25,29 @@ export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
   const operator = <P>(events: Observable<JobEvent<P>>): Observable<JobEvent<P>> => {
     const waiting = new Set<() => void>();
     const inLane = new Observable<JobEvent<P>>((subscriber) => {
+      let isUnderWay = false;
       const begin = () => {
-        if (waiting.delete(begin) && !subscriber.closed) events.subscribe(subscriber);
+        if (!waiting.delete(begin) || subscriber.closed) return;
+        isUnderWay = true;
+        events.pipe(tap({ complete: () => (isUnderWay = false) })).subscribe(subscriber);
       };
       waiting.add(begin);
       subscriber.add(() => waiting.delete(begin));
-      subscriber.add(lanes.take(lane, begin));
+      const giveBack = lanes.take(lane, begin);
+      subscriber.add(() => (isUnderWay ? onceAllHaveLeft(giveBack) : giveBack()));
     });
     const facts = factsOf(events);
     return facts === undefined ? inLane : asJob(inLane, laneFacts(facts, waiting, operator));
   };
   return operator as JobOperator<O, O>;
+}
+
+/**
+ * Calls a function that gives a slot back, after everything that is left at the same moment has been left. If the slot were given
+ * back at once, the next row of a fan-out that is being left, or that an error ends, would begin, and its POST would be sent.
+ */
+export function onceAllHaveLeft(giveBack: () => void): void {
+  asapScheduler.schedule(giveBack);
 }
 
 /** A job that is cancelled while it waits ends at once, because it needs no slot. */
@@ -57,7 +70,8 @@ function laneFacts<P>(
 /** Slots that several lanes share. Slots that one lane does not use go to the others. */
 export interface Lanes {
   /**
-   * Calls `go` once the lane has a slot for it, synchronously if one is free.
+   * Calls `go` once the lane has a slot for it, synchronously if one is free. If `go` throws, the error is reported, and the slot
+   * is held until it is given back.
    *
    * @returns a function that gives back the slot, or leaves the queue if `go` has not been called yet; a second call does
    *   nothing
@@ -118,7 +132,7 @@ export function createLanes(options: LaneOptions): Lanes {
       free -= 1;
       lane.held += 1;
       lane.turns += 1 / lane.weight;
-      go();
+      callHook(go, undefined);
     }
     handingOut = false;
   };

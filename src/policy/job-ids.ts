@@ -16,7 +16,7 @@ export interface AnsweredId {
 export interface JobIds {
   /**
    * Claims the id for the job whose POST was answered with it. Returns `undefined` if it was free, or the key of the job that
-   * has it, at once or as a promise.
+   * has it, at once or as a promise. An error of it errors the job, whose `jobId` is known.
    */
   claim(answered: AnsweredId): string | undefined | PromiseLike<string | undefined>;
 }

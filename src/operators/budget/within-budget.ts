@@ -13,9 +13,9 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job
 
 /**
  * Reserves the price before the job is subscribed. If it does not fit, nothing is sent, and the only event is `settled` with
- * `over-budget`. Books the reported cost, or else the price. A failure that is not paid releases the reservation; one that may
- * be paid keeps it. A job that is left while it runs keeps it too, until the service reports its end, even if that is only the
- * answer to its /cancel.
+ * `over-budget`: `paid` no, or maybe for a job that has its id already, as one of `attach` has. Books the reported cost, or else
+ * the price. A failure that is not paid releases the reservation; one that may be paid keeps it. A job that is left while it
+ * runs keeps it too, until the service reports its end, even if that is only the answer to its /cancel.
  *
  * The budget recognises jobs by their ids: `attach` of a job that is counted already reserves nothing. In `chainJob` and
  * `retryPurchase` each purchase reserves the price when its turn comes, and is booked separately. A job stays a job: it can be
@@ -53,7 +53,7 @@ function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): O
     if (!booking.enter()) return of<JobEvent<O>>(booking.overBudget());
     return events.pipe(
       tap((event) => booking.observe(event)),
-      finalize(() => booking.leave()),
+      finalize(() => callHook(() => booking.leave(), undefined)),
     );
   });
 }
@@ -87,15 +87,24 @@ class Booking {
   leave(): void {
     this.subscriptions -= 1;
     if (this.subscriptions > 0) return;
-    if (this.risk === 'none' && !this.hasId()) this.release();
+    if (this.risk === 'none' && this.jobId() === undefined) this.release();
     else this.budget.keep(this.purchase);
   }
 
-  /** Ignores repeated events, because subscriptions and the job itself report the same ones. */
+  /** An error of a budget of the user is reported, and ends no purchase. */
   observe(event: Watched): void {
+    callHook(() => this.identify(), undefined);
+    callHook(() => this.follow(event), undefined);
+  }
+
+  private identify(): void {
     const address = this.facts()?.address;
     if (address !== undefined) this.budget.identify?.(this.purchase, address);
-    if (event.type === 'settled') callHook(() => this.book(event.outcome), undefined);
+  }
+
+  /** Ignores repeated events, because subscriptions and the job itself report the same ones. */
+  private follow(event: Watched): void {
+    if (event.type === 'settled') this.book(event.outcome);
     else if (event.type === 'submitting') this.risk = 'sent';
     else if (event.type !== 'waiting' && event.type !== 'refused') this.risk = 'accepted';
     else if (this.risk === 'sent') this.refused();
@@ -108,23 +117,31 @@ class Booking {
     );
     const taken = `spent ${spent}, reserved ${reserved}, unknown ${unknown}`;
     const message = `no room for ${formatMoney(this.price)} under the cap of ${cap} (${taken}); nothing was sent`;
-    return { type: 'settled', outcome: { status: 'failed', code: 'over-budget', paid: 'no', message } };
+    const failed = { status: 'failed', code: 'over-budget', paid: 'no', message } as const;
+    const jobId = this.jobId();
+    if (jobId === undefined) return { type: 'settled', outcome: failed };
+    const bought = `job ${jobId} was bought before; attach it with a higher cap, or without a budget`;
+    return {
+      type: 'settled',
+      outcome: { ...failed, paid: 'maybe', jobId, message: `${message}; ${bought}` },
+    };
   }
 
   private facts() {
     return factsOf(this.purchase as Observable<JobEvent<unknown>>);
   }
 
-  private hasId(): boolean {
+  /** The id of the job at the service; `undefined` while it has none. */
+  private jobId(): string | undefined {
     const { purchase } = this;
-    return 'jobId' in purchase && typeof purchase.jobId === 'string' && purchase.jobId !== '';
+    return 'jobId' in purchase && purchase.jobId !== '' ? purchase.jobId : undefined;
   }
 
   /** Nothing was bought so far. Without a subscriber there will be no further try. */
   private refused(): void {
     this.risk = 'none';
     this.budget.refused?.(this.purchase);
-    if (this.subscriptions === 0 && !this.hasId()) this.release();
+    if (this.subscriptions === 0 && this.jobId() === undefined) this.release();
   }
 
   private release(): void {

@@ -261,7 +261,11 @@ export class FanOut<T, O> {
     this.sizes.unsubscribe();
     const jobs = new Subscription();
     if (this.starting?.closed === false) this.running.add(this.starting);
-    for (const slot of this.running) jobs.add(slot);
+    for (const slot of this.running) {
+      // Leaving one job may end another.
+      slot.isLeft = true;
+      jobs.add(slot);
+    }
     this.parked.push(...this.running);
     this.running.clear();
     this.active = 0;

@@ -119,6 +119,8 @@ class Reading<T, O> {
       return: async () => {
         const result = await iterator.return?.();
         if (this.readers.delete(kept) && !this.isOn) this.rest = kept;
+        // The outcomes that it had not taken hold back the other readers no more.
+        this.count();
         return result ?? { done: true, value: undefined };
       },
     };

@@ -23,6 +23,8 @@ interface SlotOwner<T, O> {
 export class Slot<T, O> extends OneTeardown implements Observer<JobEvent<O>> {
   outcome: Outcome<O> | undefined;
   failure: { readonly error: unknown } | undefined;
+  /** The run was left, and another slot follows the job when it goes on. */
+  isLeft = false;
 
   constructor(
     private readonly owner: SlotOwner<T, O>,
@@ -38,7 +40,7 @@ export class Slot<T, O> extends OneTeardown implements Observer<JobEvent<O>> {
   }
 
   error(error: unknown): void {
-    if (this.closed) return;
+    if (this.closed || this.isLeft) return;
     const invalid = asInvalidRow(error);
     if (invalid === undefined) this.failure = { error };
     this.outcome ??= invalid;
@@ -46,7 +48,7 @@ export class Slot<T, O> extends OneTeardown implements Observer<JobEvent<O>> {
   }
 
   complete(): void {
-    if (!this.closed) this.end();
+    if (!this.closed && !this.isLeft) this.end();
   }
 
   private end(): void {

@@ -38,6 +38,8 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   private dueAt: number | undefined;
   private cancelReply: AsyncSubject<Outcome<O>> | undefined;
   private cancelIsSent = false;
+  /** A checkpoint has failed, so the run is over and emits no end. */
+  private hasFailed = false;
   private listeners: readonly ((event: Watched) => void)[] = none;
 
   constructor(spec: JobSpec<O>, context: ClientContext) {
@@ -120,7 +122,8 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   }
 
   rest(): Observable<never> {
-    if (this.outcome !== undefined) return EMPTY;
+    // A job that was cancelled before its POST was refused ends now, even without a subscriber.
+    if (this.outcome !== undefined || (this.isCancelled && this.isUnsent)) return EMPTY;
     this.isCritical = false;
     this.run.rest();
     return EMPTY;
@@ -128,14 +131,15 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
 
   cancel(): Observable<Outcome<O>> {
     if (this.settled !== undefined) return of(this.settled);
-    this.cancelReply ??= new AsyncSubject();
+    const reply = (this.cancelReply ??= new AsyncSubject());
     if (!this.isCancelled && this.outcome === undefined) {
       this.isCancelled = true;
       if (this.id !== undefined) this.abandon();
-      else if (this.isUnsent) this.endUnsent(this.cancelReply);
+      else if (this.isUnsent) this.endUnsent(reply);
       else if (this.awaitsCallback) this.interrupt();
     }
-    return this.cancelReply;
+    if (this.hasFailed && !this.cancelIsSent) this.endCancel();
+    return reply;
   }
 
   /** Ends a job whose POST was not sent and will not be. */
@@ -162,11 +166,22 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     if (isWanted || id === undefined || this.cancelIsSent) return;
     this.cancelIsSent = true;
     context.open.during(cancelAtService(id, spec, context)).subscribe({
-      next: (outcome) => this.end(outcome),
+      next: (outcome) => {
+        this.cancelReply?.next(outcome as Outcome<O>);
+        this.end(outcome);
+      },
       complete: () => {
-        if (this.outcome === undefined) this.cancelReply?.complete();
+        if (this.outcome !== undefined && !this.hasFailed) return;
+        // The job may still run, so another call, or another subscriber that leaves, asks the service again.
+        this.isCancelled = this.cancelIsSent = false;
+        this.endCancel();
       },
     });
+  }
+
+  private endCancel(): void {
+    this.cancelReply?.complete();
+    this.cancelReply = undefined;
   }
 
   emitted(event: JobEvent<O>): void {
@@ -177,11 +192,12 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     if (event.type !== 'settled') return;
     this.callbacks?.settled(event.outcome);
     this.cancelReply?.next(event.outcome);
-    this.cancelReply?.complete();
+    this.endCancel();
   }
 
   failed(): void {
-    this.cancelReply?.complete();
+    this.hasFailed ||= this.isCritical;
+    this.endCancel();
     this.callbacks?.failed();
   }
 

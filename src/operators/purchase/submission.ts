@@ -152,10 +152,20 @@ export class Submission<O> {
     if (judged === undefined) return;
     // A requeued job keeps its id.
     const jobId = judged.reading !== undefined && 'job' in judged.reading ? judged.reading.job.id : undefined;
-    const owner = jobId === undefined || purpose !== 'submit' ? undefined : yield* lastOf(job.claim(jobId));
+    const owner = jobId === undefined || purpose !== 'submit' ? undefined : yield* this.#claim(jobId);
     if (owner === undefined) return yield* this.#judged(judged, request);
     const why = sharedIdText(jobId ?? '', owner);
     yield* this.#unknown(failedBefore(whatWasAsked(request), why, 'unknown'), request);
+  }
+
+  /** If the claim fails, the job errors as after a checkpoint that fails: its id stays known. */
+  *#claim(jobId: string): Steps<JobEvent<O>, string | undefined> {
+    try {
+      return yield* lastOf(this.job.claim(jobId));
+    } catch (error) {
+      this.job.id = jobId;
+      throw error;
+    }
   }
 
   /** Ends a POST without a clear answer as unknown, unless a callback names its job. */

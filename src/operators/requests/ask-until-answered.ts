@@ -1,4 +1,14 @@
-import { concatMap, finalize, ignoreElements, map, of, throwError, timer, type Observable } from 'rxjs';
+import {
+  concatMap,
+  ignoreElements,
+  map,
+  of,
+  tap,
+  throwError,
+  timer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+} from 'rxjs';
 import type { Failed, WaitReason } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import { isGone } from '../../policy/may-send-again.js';
@@ -15,6 +25,7 @@ import {
   type Asking,
   type ClientContext,
   type Judged,
+  type RequestSlot,
   type WaitingEvent,
 } from './exchange.js';
 import { failureOf } from './outcome-of.js';
@@ -72,7 +83,7 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
     if (purpose !== 'cancel') context.open.check(slot);
     onCall?.();
     const exchanged = exchange(question, context);
-    yield (slot === undefined ? exchanged : exchanged.pipe(finalize(() => slot.release()))).pipe(
+    yield (slot === undefined ? exchanged : exchanged.pipe(releasing(slot))).pipe(
       map((judged): Answered => {
         const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
         forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);
@@ -84,6 +95,10 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
     if (forMs === undefined) return;
     yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
   }
+}
+
+function releasing<T>(slot: RequestSlot): MonoTypeOperatorFunction<T> {
+  return tap({ complete: () => slot.release(), unsubscribe: () => slot.releaseLater() });
 }
 
 function whyWait({ verdict }: Judged): WaitReason {

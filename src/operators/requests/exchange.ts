@@ -57,6 +57,8 @@ export interface RequestSlot {
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T>;
   /** Releases the slot: the request has ended or is not sent. */
   release(): void;
+  /** Releases the slot of a request that was left, once everything that is left at the same moment has been left. */
+  releaseLater(): void;
 }
 
 export interface Asking {

@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, Observable, Subscription } from 'rxjs';
 import { checkNumber } from '../../contract/check-option.js';
 import type { RequestKind } from '../../policy/gates/gate.js';
-import { createLanes, type Lanes } from '../within-lane.js';
+import { createLanes, onceAllHaveLeft, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
 
 /**
@@ -79,6 +79,10 @@ class Slot implements RequestSlot {
 
   release(): void {
     this.#held.unsubscribe();
+  }
+
+  releaseLater(): void {
+    onceAllHaveLeft(() => this.release());
   }
 
   #taken(): Observable<never> {

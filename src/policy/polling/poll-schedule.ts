@@ -89,9 +89,9 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
     mine.waitMs = Math.min(Math.max(mine.waitMs, 1) * factor, maxMs);
   };
   return {
-    pollTimes: ({ key, submittedAt }) =>
+    pollTimes: ({ key, jobId, submittedAt }) =>
       new Observable((times) => {
-        const mine = new Wait(times, initialMs);
+        const mine = new Wait(times, jobId, initialMs);
         waits.set(key, [...(waits.get(key) ?? []), mine]);
         wait(mine, submittedAt);
         return () => {
@@ -101,7 +101,10 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
           else waits.delete(key);
         };
       }),
-    observe: (key, _reply, at) => waits.get(key)?.forEach((mine) => wait(mine, at)),
+    observe: (key, { id }, at) =>
+      waits.get(key)?.forEach((mine) => {
+        if (mine.jobId === undefined || mine.jobId === id) wait(mine, at);
+      }),
     useClock: (used) => clock.use(used),
   };
 }
@@ -113,6 +116,8 @@ class Wait implements Due {
 
   constructor(
     private readonly times: Subscriber<void>,
+    /** Tells it from other jobs of its key. */
+    readonly jobId: string | undefined,
     /** The next wait. */
     public waitMs: number,
   ) {}

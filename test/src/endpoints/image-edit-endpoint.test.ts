@@ -27,6 +27,19 @@ describe('an image-edit endpoint', () => {
     expect(sent).toHaveLength(before);
   });
 
+  it('has one wrong row, and no error of run, where a resolution or an input is none', async () => {
+    const { client, sent } = clientOver(() => finished());
+    const edit = client.imageEdit('edit');
+    const input = { images: ['https://x.test/a.png'], prompt: 'x' };
+    for (const wrong of [{ ...input, resolution: 2 }, { ...input, resolution: null }, null, undefined])
+      for (const call of ['run', 'runSync'] as const)
+        expect(await firstValueFrom(edit[call](wrong as never).pipe(toOutcome()))).toMatchObject({
+          code: 'invalid-row',
+          paid: 'no',
+        });
+    expect(sent).toStrictEqual([]);
+  });
+
   it('reads its output tolerantly', async () => {
     const { client } = clientOver(() =>
       replied(200, { id: 'j', status: 'COMPLETED', output: { result: 'u', cost: 'NaN', x: 1 } }),

@@ -1,4 +1,4 @@
-import { lastValueFrom, NEVER, toArray } from 'rxjs';
+import { lastValueFrom, merge, NEVER, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
@@ -133,15 +133,29 @@ describe('maxConcurrency', () => {
     await expect.poll(() => service.posts()).toBe(1);
   });
 
-  it('a slot is free again when what is asked is left', () => {
+  it('a slot is free again when what is asked is left', async () => {
     const service = scriptedClient({ maxConcurrency: 1 });
     const endpoint = service.client.queue('a');
     endpoint.health().subscribe().unsubscribe();
+    await Promise.resolve();
     endpoint.stream('j').subscribe();
     endpoint.health().subscribe();
     expect(service.paths).toStrictEqual(['/v2/a/health', '/v2/a/stream/j']);
     service.answer('/stream/j', { status: 'IN_PROGRESS', stream: [] });
     expect(service.paths).toHaveLength(3);
+  });
+
+  it('a job that waits while a poll is on the wire is not sent when both are left', async () => {
+    const service = scriptedClient({ maxConcurrency: 1 });
+    const endpoint = service.client.queue('a');
+    const both = merge(endpoint.attach('j'), endpoint.run({}));
+    const subscription = both.subscribe();
+    subscription.unsubscribe();
+    await new Promise(setImmediate);
+    expect(service.paths).toStrictEqual(['/v2/a/status/j']);
+    both.subscribe();
+    service.answer('/status/j', { id: 'j', status: 'IN_PROGRESS' });
+    expect(service.posts()).toBe(1);
   });
 
   it('an endpoint that pauses holds no slot of the others', () => {

@@ -146,6 +146,14 @@ describe('a budget knows jobs by their ids', () => {
     expect(money()).toStrictEqual({ ...none, spentUsd: 0.25 });
   });
 
+  it('attach of one that has no room may be paid: it is not to be bought again', async () => {
+    const { edits, within, money, paths } = market(0.3);
+    const outcome = await within(edits.attach('a')).outcome();
+    expect(outcome).toMatchObject({ code: 'over-budget', paid: 'maybe', jobId: 'a' });
+    expect(outcome).toMatchObject({ message: expect.stringContaining('job a was bought before') as string });
+    expect([money(), paths]).toStrictEqual([none, []]);
+  });
+
   it('the same id of another endpoint is another purchase', () => {
     const { client, edits, within, money } = market();
     within(edits.attach('a')).subscribe();
@@ -197,24 +205,33 @@ describe('a budget knows jobs by their ids', () => {
     expect(posts()).toBe(2);
   });
 
-  it('goes on when a budget of the user throws, which is reported', async () => {
-    const { edits, answer } = market();
-    const reported: unknown[] = [];
-    config.onUnhandledError = (error) => void reported.push(error);
-    const fault = new Error('no ledger');
-    const broken: Budget = {
-      ...createBudget(1),
-      settle: () => {
-        throw fault;
-      },
-    };
-    const outcome = lastValueFrom(withinBudget<unknown>(broken, 0.1)(edits.run({})).pipe(toOutcome()));
-    answer('/run', done('a', 0.1));
-    expect(await outcome).toMatchObject({ status: 'completed' });
-    await new Promise((resolve) => setTimeout(resolve));
-    config.onUnhandledError = null;
-    expect(new Set(reported)).toStrictEqual(new Set([fault]));
-  });
+  it.each(['identify', 'refused', 'keep', 'release', 'settle'] as const)(
+    'goes on when %s of a budget of the user throws, which is reported',
+    async (method) => {
+      const { client, answer } = market();
+      const edits = client.queue('edit', { poll, retry: { initialMs: 0 } });
+      const reported: unknown[] = [];
+      config.onUnhandledError = (error) => void reported.push(error);
+      const fault = new Error('no ledger');
+      const broken: Budget = {
+        ...createBudget(1),
+        [method]: () => {
+          throw fault;
+        },
+      };
+      const within = withinBudget<unknown>(broken, 0.1);
+      expect(await lastValueFrom(within(edits.run([])).pipe(toOutcome()))).toMatchObject({
+        code: 'invalid-row',
+      });
+      const outcome = lastValueFrom(within(edits.run({})).pipe(toOutcome()));
+      answer('/run', {}, 429);
+      answer('/run', done('a', 0.1));
+      expect(await outcome).toMatchObject({ status: 'completed' });
+      await new Promise((resolve) => setTimeout(resolve));
+      config.onUnhandledError = null;
+      expect(new Set(reported)).toStrictEqual(new Set([fault]));
+    },
+  );
 });
 
 describe('operators keep the job', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { config } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createLanes, type LaneOptions } from '../../../src/operators/within-lane.js';
 
@@ -89,6 +90,22 @@ describe('createLanes', () => {
     lanes.take('a', () => undefined);
     lanes.take('a', () => undefined);
     expect(lanes.state()).toStrictEqual({ a: { held: 1, waiting: 1 } });
+  });
+
+  it('goes on when a caller throws, which is reported', async () => {
+    const lanes = createLanes({ slots: 1 });
+    const fault = new Error('not begun');
+    const reported = new Promise((resolve) => (config.onUnhandledError = resolve));
+    const giveBack = lanes.take('a', () => {
+      throw fault;
+    });
+    let begun = false;
+    lanes.take('b', () => (begun = true));
+    expect(begun).toBe(false);
+    giveBack();
+    expect(begun).toBe(true);
+    expect(await reported).toBe(fault);
+    config.onUnhandledError = null;
   });
 
   it('refuses slots and weights that are none', () => {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { firstValueFrom, tap, toArray } from 'rxjs';
+import { EMPTY, firstValueFrom, map, tap, throwError, toArray, type Observable } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -9,8 +9,10 @@ import {
   chainJob,
   pullJobs,
   retryPurchase,
+  toOutput,
   withinBudget,
   withinLane,
+  type CheckpointEvent,
   type Job,
   type JobEvent,
   type QueueFailureCode,
@@ -20,6 +22,8 @@ import { scriptedClient } from '../../support/scripted-client.js';
 import { replied } from '../../support/virtual-time.js';
 
 const running = { id: 'a', status: 'IN_PROGRESS' };
+const failingAt = (kind: string) => (event: CheckpointEvent<unknown>) =>
+  event.type === kind ? throwError(() => new Error('ENOSPC')) : EMPTY;
 
 describe('one call is one line', () => {
   it('output() and outcome() buy once, together', async () => {
@@ -102,6 +106,63 @@ describe('cancel() is awaited', () => {
     subscription.unsubscribe();
   });
 
+  it('also of a job that was left, and whose POST is then refused', async () => {
+    const { client, answer, paths } = scriptedClient();
+    const job = client.queue('edit').run({});
+    const subscription = job.subscribe();
+    const cancelled = job.cancel();
+    subscription.unsubscribe();
+    answer('/run', {}, 429);
+    expect(await cancelled).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(await job.outcome()).toMatchObject({ code: 'job-cancelled' });
+    expect(paths).toStrictEqual(['/v2/edit/run']);
+  });
+
+  it('and asks again where the answer before was no end', async () => {
+    for (const onUnsubscribe of ['detach', 'cancel'] as const) {
+      const { client, answer, paths } = scriptedClient();
+      const job = client.queue('edit', { onUnsubscribe, retry: { maxRetries: 0 } }).run({});
+      const subscription = job.subscribe();
+      answer('/run', running);
+      const first = onUnsubscribe === 'detach' ? job.cancel() : subscription.unsubscribe();
+      answer('/cancel/a', {}, 500);
+      expect(await first).toBeUndefined();
+      const cancelled = job.cancel();
+      answer('/cancel/a', { id: 'a', status: 'CANCELLED' });
+      expect(await cancelled).toMatchObject({ code: 'job-cancelled', jobId: 'a' });
+      expect(paths).toStrictEqual(['/v2/edit/run', '/v2/edit/cancel/a', '/v2/edit/cancel/a']);
+      subscription.unsubscribe();
+    }
+  });
+
+  it('of a job whose checkpoint has failed: what runs at the service is cancelled all the same', async () => {
+    const { client, answer, paths } = scriptedClient();
+    const job = client.queue('edit').run({}, { checkpoint: failingAt('accepted') });
+    const outcome = job.outcome();
+    answer('/run', running);
+    await expect(outcome).rejects.toThrow('ENOSPC');
+    const cancelled = job.cancel();
+    answer('/cancel/a', { id: 'a', status: 'CANCELLED' });
+    expect(await cancelled).toMatchObject({ code: 'job-cancelled', jobId: 'a' });
+    await expect(job.outcome()).rejects.toThrow('ENOSPC');
+    expect(paths).toStrictEqual(['/v2/edit/run', '/v2/edit/cancel/a']);
+  });
+
+  it('of a job whose end could not be written, or whose refusal: there is nothing to cancel', async () => {
+    for (const [failing, status, reply] of [
+      ['settled', 200, { id: 'a', status: 'COMPLETED' }],
+      ['refused', 429, {}],
+    ] as const) {
+      const { client, answer, paths } = scriptedClient();
+      const job = client.queue('edit').run({}, { checkpoint: failingAt(failing) });
+      const outcome = job.outcome();
+      answer('/run', reply, status);
+      await expect(outcome).rejects.toThrow('ENOSPC');
+      expect(await job.cancel()).toBeUndefined();
+      expect(paths).toStrictEqual(['/v2/edit/run']);
+    }
+  });
+
   it('of a chain and of a retried purchase: the job under way', async () => {
     const { client, answer } = scriptedClient();
     const edits = client.queue('edit');
@@ -182,6 +243,27 @@ describe('operators keep the job', () => {
       toArray(),
     );
     expectTypeOf(firstValueFrom(events)).resolves.toEqualTypeOf<JobEvent<{ b: string }>[]>();
+    const six = job.pipe(
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      toOutput(),
+      map(({ b }) => b),
+    );
+    expectTypeOf(six).toEqualTypeOf<Observable<string>>();
+    const nine = job.pipe(
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      tap(),
+      toOutput(),
+      map(({ b }) => b),
+    );
+    expectTypeOf(nine).toEqualTypeOf<Observable<string>>();
   });
 
   it('and codes are those of the kind of call', () => {

@@ -1,6 +1,7 @@
 import {
   concatMap,
   defer,
+  finalize,
   from,
   lastValueFrom,
   map,
@@ -108,6 +109,23 @@ describe('pullJobs is one run', () => {
     expect(saved.size).toBe(20);
   });
 
+  it('counts a row once that ends because another one is left with it', () => {
+    const service = scriptedClient();
+    const done = { id: 'b', status: 'COMPLETED', output: {} };
+    const ends = (row: number) => service.client.queue('ends').run({ row });
+    const first = service.client.queue('first').run({});
+    const project = (row: number) =>
+      row === 0
+        ? first.pipe(finalize(() => service.posts() === 2 && service.answer('/ends/run', done)))
+        : ends(row);
+    const jobs = rowOf(pullJobs(rows, project, { concurrency: 2 }));
+    jobs.subscribe().unsubscribe();
+    const seen: number[] = [];
+    const subscription = jobs.subscribe((row) => seen.push(row));
+    expect([seen, service.posts()]).toStrictEqual([[1], 3]);
+    subscription.unsubscribe();
+  });
+
   it('buys a row that was stopped in project when it goes on, once', async () => {
     const { buy, sent } = echoShop('at once');
     const stop = new Subject<void>();
@@ -154,6 +172,26 @@ describe('pullJobs is one run', () => {
     expect(await Promise.all([read(0), read(3)])).toStrictEqual([20, 20]);
     expect(sent).toHaveLength(20);
   });
+
+  it.each(['iteration', 'subscription'])(
+    'goes on for another %s when a slow iteration leaves',
+    async (kind) => {
+      const { buy } = echoShop('later');
+      const jobs = fanOuts.pullJobs(buy);
+      const slow = jobs[Symbol.asyncIterator]();
+      await slow.next();
+      const seen: number[] = [];
+      const iterated = async () => {
+        for await (const { row } of jobs) seen.push(row);
+      };
+      const end = kind === 'iteration' ? iterated() : jobs.forEach(({ row }) => seen.push(row));
+      for (let index = 0; index < 20; index += 1) await turn();
+      expect(seen.length).toBeLessThan(rows.length);
+      await slow.return!();
+      await end;
+      expect(seen).toContain(rows.at(-1));
+    },
+  );
 
   it('a generator that was closed by leaving is an error, behind the jobs in flight', async () => {
     const service = scriptedClient();

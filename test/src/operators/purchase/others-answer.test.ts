@@ -7,6 +7,9 @@ import { clientOver } from '../../../support/client-over.js';
 import { replied } from '../../../support/virtual-time.js';
 
 const outcome = (job: Job<unknown>) => firstValueFrom(job.pipe(toOutcome()));
+const throwsNow = () => {
+  throw new Error('no ids');
+};
 const completed = (id: string, output: unknown = { of: id }) =>
   replied(200, { id, status: 'COMPLETED', output });
 
@@ -61,6 +64,16 @@ describe('an answer that names a job of another POST', () => {
       code: 'unknown',
       message: expect.stringContaining('"a row of last night"'),
     });
+  });
+
+  it.each([
+    ['throws', () => throwsNow()],
+    ['rejects', () => Promise.reject(new Error('no ids'))],
+  ])('errors the job, whose id stays known, when their store %s', async (_, claim) => {
+    const { client } = clientOver(() => bodies.accepted, { jobIds: { claim } });
+    const job = client.queue('e').run({});
+    await expect(outcome(job)).rejects.toThrow('no ids');
+    expect(job.jobId).toBe('j');
   });
 });
 

@@ -105,6 +105,15 @@ describe('pollExponential', () => {
     });
   });
 
+  it('does not wait longer for a job when others of its key are answered', () => {
+    run(({ expectObservable }, scheduler) => {
+      const schedule = pollExponential({ initialMs: 4, factor: 1, maxMs: 4 }, scheduler);
+      scheduler.schedule(() => schedule.observe('a', { ...reply, id: 'other' }, 3), 3);
+      const times = schedule.pollTimes({ key: 'a', jobId: 'j', submittedAt: 0 });
+      expectObservable(times, '-------!').toBe('----p--', values);
+    });
+  });
+
   it('does not wait an hour longer when the clock is set back by an hour [fault 19]', () => {
     const timers = new VirtualTimeScheduler();
     let setBackMs = 0;
