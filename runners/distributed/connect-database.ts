@@ -13,6 +13,8 @@ export type DatabaseChoice = { readonly url: string } | { readonly embeddedIn: s
 export interface DatabaseSettings extends PoolSettings {
   /** Environment variables as libpq reads them. @defaultValue process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Creates a new embedded database if the folder of the run's one is gone. @defaultValue false */
+  readonly repair?: boolean | undefined;
 }
 
 /** A connected database with an up-to-date schema. */
@@ -38,10 +40,11 @@ export async function connectDatabase(
   choice: DatabaseChoice,
   settings: DatabaseSettings = {},
 ): Promise<ConnectedDatabase> {
-  const { env = process.env } = settings;
+  const { env = process.env, repair } = settings;
   if ('url' in choice) return connected(databaseAddress(choice.url, env), settings);
   const left = new Subject<void>();
   const embedded = await joinEmbedded(choice.embeddedIn, {
+    repair,
     onEnd: () =>
       defer(() => embedded.ensure())
         .pipe(retry({ delay: againMs }), takeUntil(left))

@@ -85,7 +85,9 @@ function failedEnding(context: PurchaseContext, row: RowInFlight, failed: Failed
   const at = context.options.scheduler.now();
   const cost = costOfFailed(progress, failed);
   const outcome = outcomeOfFailed(progress, failed, { at, ...cost });
-  return { row: facts.row, intent, records: [outcome], bought: { facts, cost } };
+  // The intent of a read is not in the journal, from which the line may be written anew.
+  const purchase = isRead(facts) ? undefined : intent;
+  return { row: facts.row, intent: purchase, records: [outcome], bought: { facts, cost } };
 }
 
 /** The purchase ends as unknown, and the row continues with another purchase. */

@@ -21,8 +21,10 @@ export async function overDatabase(
   const settings = { env: io.env, name: 'millrace run', max: 6 };
   if (db === 'embedded') {
     const workerCommand = commandOfWorker(target, ['embedded', '--out', out, '--artifacts', out]);
-    const connect = () => connectDatabase({ embeddedIn: out }, settings);
-    return (given, stages) => runDistributed(given, { connect, workerCommand }, stages);
+    return (given, stages) => {
+      const connect = () => connectDatabase({ embeddedIn: out }, { ...settings, repair: given.repair });
+      return runDistributed(given, { connect, workerCommand }, stages);
+    };
   }
   fault.secrets.push(...databaseAddress(db, io.env).secrets);
   const connected = await connectDatabase({ url: db }, settings);

@@ -132,7 +132,8 @@ export class RecordCopier {
     this.purchases.delete(id);
     this.unknownPosts.ended(outcome);
     if (outcome.status === 'completed' || outcome.error.code !== 'unknown') this.remote.reserved.delete(id);
-    else if (intent !== undefined)
+    // A row that is sent again is not held: a callback about this request has its job polled instead.
+    else if (intent !== undefined && more.length === 0)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
     const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };

@@ -36,8 +36,7 @@ const settings = [
 /** Creates the cluster if there is none; an interrupted attempt is begun anew. */
 export async function initCluster(cluster: Cluster): Promise<void> {
   const { folder, user, binaries, password, settings: further = [] } = cluster;
-  const initialised = join(folder, 'initialised');
-  if (await isThere(initialised)) return;
+  if (await isInitialised(folder)) return;
   const data = dataFolder(folder);
   const passwordFile = join(folder, 'password');
   await rm(data, { recursive: true, force: true });
@@ -59,7 +58,16 @@ export async function initCluster(cluster: Cluster): Promise<void> {
     });
   });
   await rm(passwordFile);
-  await writeFile(initialised, '', { flush: true });
+  await writeFile(initialisedFile(folder), '', { flush: true });
+}
+
+/** Whether a cluster was created in the folder. */
+export async function isInitialised(folder: string): Promise<boolean> {
+  return (await stat(initialisedFile(folder)).catch(() => undefined)) !== undefined;
+}
+
+function initialisedFile(folder: string): string {
+  return join(folder, 'initialised');
 }
 
 /**
@@ -133,8 +141,4 @@ async function freePort(wanted: number | undefined): Promise<number> {
       });
     });
   return wanted === undefined ? listen(0) : listen(wanted).catch(() => listen(0));
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }

@@ -29,6 +29,8 @@ export interface EmbeddedOptions {
   readonly native?: string;
   /** Timeout of a statement of its own, and of connecting, in ms. @defaultValue 30_000 */
   readonly answerMs?: number;
+  /** Creates a new database if the folder of the run's one is gone. @defaultValue false */
+  readonly repair?: boolean | undefined;
   /** Called if the server ends while this process uses it, because it crashed or somebody stopped it. */
   readonly onEnd?: () => void;
 }
@@ -80,10 +82,10 @@ export async function joinEmbedded(out: string, options: EmbeddedOptions = {}): 
 
 async function clusterOf(
   out: string,
-  { settings, native, answerMs = 30_000 }: EmbeddedOptions,
+  { settings, native, answerMs = 30_000, repair }: EmbeddedOptions,
 ): Promise<Cluster> {
   const user = await serverUser();
-  const place = await databasePlace(out, user.mayUse);
+  const place = await databasePlace(out, user.mayUse, { repair });
   const binaries = await postgresBinaries(
     place.folder,
     user.mayUse,

@@ -97,6 +97,14 @@ describe('failures.jsonl', () => {
     expect(failure.error).toMatchObject({ httpStatus: 500, detail: 'line 7' });
   });
 
+  it('a failed GET has the same line where the file is written anew from the journal', async () => {
+    const { run } = await failing(route('a', { method: 'GET' }), { status: 404, body: { error: 'no' } });
+    const before = run.text('failures.jsonl');
+    await run.disk.unlink('/job/out/failures.jsonl');
+    expect((await run.start()).exitCode).toBe(0);
+    expect(run.text('failures.jsonl')).toBe(before);
+  });
+
   it('a price that may have been paid is held, and stands in costs.csv as unknown', async () => {
     const { run } = await failing(edit('a', { resolution: '2k' }), 'lose-answer');
     expect(run.costs()).toMatchObject([

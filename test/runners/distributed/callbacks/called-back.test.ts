@@ -146,6 +146,22 @@ describe('a run over a database that is called back', () => {
     expect(end.summary.statusCalls).toBeLessThanOrEqual(1);
   });
 
+  it('polls the job of a request whose worker died, where a callback names it while no worker has the row to send it again', async () => {
+    const journal = () => run.folder.lines('journal.jsonl');
+    const run = await openCalledRun(1, {}, () => until(() => journal().some(({ k }) => k === 'reopen')));
+    const dead = await run.workUntil('answered');
+    const webhooks = { url: run.proxy.url, ...(await run.listen()) };
+    const collecting = run.collect({ onUnknown: 'retry', webhooks });
+    await dead.isStuck;
+    await dead.passAway();
+    await until(() => run.calls.some(({ status }) => status === 200));
+    await run.work();
+    const { exitCode, summary } = await collecting;
+    expect([exitCode, summary.rows]).toStrictEqual([0, { total: 1, ...completed(1) }]);
+    expect(summary.cost).toMatchObject({ estimated: 0.01, unknown: 0 });
+    expect(run.emulator.bill()).toHaveLength(1);
+  });
+
   it('has the next start take the job of a held row, where the callback came when nobody was there any more', async () => {
     const run = await openCalledRun(2, { faults: 'reset-after@run=1', latency: '3s' });
     const webhooks = { url: run.proxy.url, port: await freePort() };

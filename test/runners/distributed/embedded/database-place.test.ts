@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Subject } from 'rxjs';
@@ -39,19 +39,32 @@ it('is elsewhere where the database’s user may not enter the folder, and found
   await expect(databasePlace(out, () => Promise.resolve(true))).rejects.toThrow(
     `was in ${place.folder}, and is gone`,
   );
+  const other = await databasePlace(out, () => Promise.resolve(false), { repair: true });
+  elsewhere.add(other.folder);
+  expect(other.folder).not.toBe(place.folder);
+  expect(await databasePlace(out, () => Promise.resolve(true))).toEqual(other);
 });
 
-it('keeps a run in a folder that only its owner may enter, from one start to the next', async () => {
+it('is not taken with another password where the note that has its password is lost', async () => {
+  await mkdir(join(folder.out, 'database'), { recursive: true });
+  await writeFile(join(folder.out, 'database', 'initialised'), '');
+  const place = databasePlace(folder.out, () => Promise.resolve(true), { repair: true });
+  await expect(place).rejects.toThrow(/database\.json has the password .* and is gone.*--repair/);
+  await expect(stat(join(folder.out, 'database.json'))).rejects.toThrow('ENOENT');
+});
+
+it('keeps a run in a folder that only its owner may enter, from one start to the next, and goes on where it is gone', async () => {
   await chmod(folder.path, 0o700);
   const emulator = await startEmulator({ key: 'k' });
   const { apiKey, baseUrl } = emulator;
-  const connect = () => connectDatabase({ embeddedIn: folder.out });
-  const start = async (ids: readonly string[]) => {
+  const start = async (ids: readonly string[], repair = false) => {
+    const connect = () => connectDatabase({ embeddedIn: folder.out }, { repair });
     const path = folder.manifest(ids.map((id) => ({ id, endpoint: 'echo', input: { id } })));
     const database = await connect();
     const stop = new Subject<void>();
     const work = runWorker({ database, apiKey, baseUrl, stop });
-    const run = runDistributed({ manifest: { path }, out: folder.out, apiKey, baseUrl }, { connect });
+    const options = { manifest: { path }, out: folder.out, apiKey, baseUrl, repair };
+    const run = runDistributed(options, { connect });
     const { exitCode, summary } = await finished(run);
     stop.next();
     await work;
@@ -66,6 +79,10 @@ it('keeps a run in a folder that only its owner may enter, from one start to the
     expect(await start(['a', 'b'])).toEqual([0, 2]);
     expect(await notedFolder()).toBe(first);
     expect(emulator.bill()).toHaveLength(2);
+    await rm(first, { recursive: true });
+    await expect(start(['a', 'b', 'c'])).rejects.toThrow('--repair goes on in a new one');
+    expect(await start(['a', 'b', 'c'], true)).toEqual([0, 3]);
+    expect(emulator.bill()).toHaveLength(3);
   } finally {
     await emulator.close();
   }
