@@ -98,7 +98,8 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
 }
 
 function releasing<T>(slot: RequestSlot): MonoTypeOperatorFunction<T> {
-  return tap({ complete: () => slot.release(), unsubscribe: () => slot.releaseLater() });
+  const later = () => slot.releaseLater();
+  return tap({ complete: () => slot.release(), error: later, unsubscribe: later });
 }
 
 function whyWait({ verdict }: Judged): WaitReason {
