@@ -104,7 +104,7 @@ async function foundRun(database: ConnectedDatabase, key: string): Promise<numbe
   return (await findRun(database, key)) === undefined ? undefined : makeRun(database, key);
 }
 
-/** Whether a worker of the last start has found that the database lacks what the worker had written. */
+/** Whether the last start, or a worker of it, has found that the database lacks what it had written. */
 async function wasPutBack(database: ConnectedDatabase, run: number): Promise<boolean> {
   const { message } = new DatabasePutBack();
   return (await readState(database, run)).troubles.some(({ reason }) => reason === message);

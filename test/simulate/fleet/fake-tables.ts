@@ -338,7 +338,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ],
   ],
   [
-    'select start, seq::float8, waiting as open',
+    'select start, seq::float8, fed, waiting as open',
     (tables, [run, patienceMs], at) => {
       const row = of(tables.runs, { run });
       if (row === undefined) return nothing;
