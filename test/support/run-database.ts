@@ -66,7 +66,12 @@ export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
 /** A worker's group of this number, empty but for `parts`. */
 export function groupOf(number: number, parts: Partial<Group>): NextGroup {
   const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
-  return { number, draw: () => ({ ...nothing, ...parts }), answer: () => Promise.resolve([]) };
+  return {
+    number,
+    known: { groups: 0, seq: 0 },
+    draw: () => ({ ...nothing, ...parts }),
+    answer: () => Promise.resolve([]),
+  };
 }
 
 /** So many rows of a run, `r1` first. */

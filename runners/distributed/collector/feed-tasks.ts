@@ -12,6 +12,7 @@ import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
+import { DatabasePutBack } from '../table/seats.js';
 import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -152,6 +153,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
       refuseTaken(ledger, start);
       // The rows were added before the connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
+      if (ledger.fed < number - 1) throw new DatabasePutBack();
       await addRows({ on, queue: database.queue, run, ledger }, rows);
       for (const { item, amount } of held) {
         ledger.unknown -= amount;

@@ -10,6 +10,7 @@ import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import { vacuumRows } from '../table/rows.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
+import { DatabasePutBack } from '../table/seats.js';
 import { RecordCopier } from './copy-records.js';
 import { RecordSeam } from './record-seam.js';
 import type { RemoteRun } from './remote-run.js';
@@ -87,7 +88,11 @@ export async function followRun(following: Following): Promise<void> {
       // If this fails, only space is wasted.
       await vacuumRows(remote.database).catch(() => undefined);
     }
-    if (isOver && state.stop === undefined) await standstill.count();
+    if (isOver && state.stop === undefined) {
+      // Rows that the database has forgotten never end.
+      if (state.fed < remote.batches) throw new DatabasePutBack();
+      await standstill.count();
+    }
     if (isOver) break;
     if (page.length < pageRecords) await pause(following, page.length > 0 ? busyMs : idleMs);
   }

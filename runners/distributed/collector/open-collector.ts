@@ -14,7 +14,9 @@ import {
   isAway,
   isBroken,
 } from '../database/database-error.js';
+import { readState } from '../table/run-state.js';
 import { findRun, makeRun } from '../table/runs.js';
+import { DatabasePutBack } from '../table/seats.js';
 import { holdFed } from './copy-behind.js';
 import { openWithAllRecords, recallRows, rowsLeftUnknown, sendsAgain } from './open-with-all-records.js';
 import {
@@ -47,6 +49,7 @@ export type CollectorOptions = Pick<
  * Opens the folder of a run over a database. First it asks workers to give back the rows that they have.
  *
  * @throws {MillraceError} `usage` if the database does not know the run of this folder, unless `repair` is true
+ * @throws {DatabasePutBack} if it was put back to an earlier state, unless `repair` is true
  */
 export async function openCollector(
   out: string,
@@ -63,8 +66,9 @@ export async function openCollector(
   try {
     const first = await noteOf(found, database, read);
     const run = await foundRun(database, first.key);
-    if (first.isOpen && run === undefined) {
-      if (!repair) throw notThere(out, first, database.shown);
+    const isLost = run === undefined ? first.isOpen : await wasPutBack(database, run);
+    if (isLost) {
+      if (!repair) throw run === undefined ? notThere(out, first, database.shown) : new DatabasePutBack();
       const behind = await read();
       await holdFed(behind, first, scheduler.now());
       await behind.close();
@@ -98,6 +102,12 @@ function explained(error: unknown, shown: string): unknown {
 /** The run, with its ledger and its queues: without them its workers could not give rows back. */
 async function foundRun(database: ConnectedDatabase, key: string): Promise<number | undefined> {
   return (await findRun(database, key)) === undefined ? undefined : makeRun(database, key);
+}
+
+/** Whether the last start, or a worker of it, has found that the database lacks what it had written. */
+async function wasPutBack(database: ConnectedDatabase, run: number): Promise<boolean> {
+  const { message } = new DatabasePutBack();
+  return (await readState(database, run)).troubles.some(({ reason }) => reason === message);
 }
 
 /** If the folder's note is lost, the journal names the run: a new run would buy all rows again. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { stopForFault } from '../../batch/stop/exit-of.js';
 import type { Stops } from '../../batch/stop/stops.js';
 import type { StoredRecord } from '../table/records.js';
+import { DatabasePutBack } from '../table/seats.js';
 import type { Copied } from './copy-behind.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -31,7 +31,7 @@ export class RecordSeam {
    * @param read the records from the last copied one on
    * @param position up to which record the folder has all of them: the next start compares the database with it
    * @returns the records behind it
-   * @throws {MillraceError} `journal-io`
+   * @throws {DatabasePutBack}
    */
   async behind(read: readonly StoredRecord[], position: Copied): Promise<readonly StoredRecord[]> {
     if (position.collected === 0) return read;
@@ -41,10 +41,7 @@ export class RecordSeam {
   }
 
   private async stop(position: Copied): Promise<never> {
-    const message =
-      'The database was put back to an earlier state while the run went on: records that it had are gone, and rows may be bought again that it has forgotten. ' +
-      'The run was stopped. Put its latest state back, or look at the account and start again with --repair: it holds the rows that may have been bought.';
-    const error = new MillraceError('journal-io', message);
+    const error = new DatabasePutBack();
     stopForFault(this.parts.stops, error);
     await this.parts.keepNote({ ...position });
     throw error;

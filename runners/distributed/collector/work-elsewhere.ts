@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   finalize,
   from,
@@ -13,7 +14,7 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
-import { stopForFault } from '../../batch/stop/exit-of.js';
+import { exitOf, stopForFault } from '../../batch/stop/exit-of.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
@@ -25,6 +26,8 @@ import { RunTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
 import { beginStart, makeRun, stopStart } from '../table/runs.js';
+import { DatabasePutBack } from '../table/seats.js';
+import { noteTrouble } from '../table/worker-record.js';
 import { feedTasks } from './feed-tasks.js';
 import { followRun } from './follow-run.js';
 import { foundTasks, nameCalled, nameJobs, tasksToReserve } from './name-jobs.js';
@@ -111,8 +114,7 @@ async function collect(
     const left = await ask(() => withdrawRows(database, number, start));
     await keepNote({ isOpen: left > 0, named: run.journal.records });
   } catch (error) {
-    // Otherwise workers would buy all rows that are fed. If another start has taken over the run, its workers go on.
-    if (!(error instanceof RunTaken)) stopForFault(run.stops, error);
+    await stopWorkers(run, remote, error);
     throw error;
   } finally {
     await watching.end();
@@ -120,6 +122,16 @@ async function collect(
     left.next();
     await listening;
   }
+}
+
+/** Otherwise workers would buy all rows that are fed. If another start has taken over the run, its workers go on. */
+async function stopWorkers({ stops }: Run, { ask, database, run }: RemoteRun, error: unknown): Promise<void> {
+  if (error instanceof RunTaken) return;
+  stopForFault(stops, error);
+  if (!(error instanceof DatabasePutBack)) return;
+  // The next start reads it, as it reads what a worker has noticed.
+  const cause = { ...exitOf(error), leaves: [] };
+  await ask(() => noteTrouble(database, { run, worker: randomUUID() }, cause)).catch(() => undefined);
 }
 
 /** Writes a stop of this process into the database, so that the workers stop too. Warns once if that is not possible. */

@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface DatabaseAddress {
   /** Without parameters about TLS; may contain the password. */
   readonly url: string;
-  /** The same for messages and files: with the password masked. */
+  /** The address for messages and files, with the parameters about TLS but without the password. */
   readonly shown: string;
   readonly tls: TlsWish;
   /** Texts to be masked in all output. */
@@ -29,12 +29,12 @@ const mask = '***';
 export function databaseAddress(text: string, env: Environment): DatabaseAddress {
   const url = parsed(text);
   const tls = tlsWishOf(url.searchParams, env);
-  for (const name of tlsParameters) url.searchParams.delete(name);
   const { password: inUrl } = url;
   const inQuery = url.searchParams.get('password') ?? '';
   const shown = new URL(url);
   if (inUrl !== '') shown.password = mask;
-  if (inQuery !== '') shown.searchParams.set('password', mask);
+  shown.searchParams.delete('password');
+  for (const name of tlsParameters) url.searchParams.delete(name);
   const secrets = [decoded(inUrl), inUrl, inQuery, env['PGPASSWORD'] ?? ''].filter((one) => one !== '');
   return { url: url.href, shown: shown.href, tls, secrets: [...new Set(secrets)] };
 }

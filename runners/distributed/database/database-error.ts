@@ -97,11 +97,15 @@ export const withoutTables =
 const restore = `Start again: the queues of a run are made anew then. If that does not help, restore the tables; ${withoutTables}`;
 const behindPooler =
   'is reached through a pooler in transaction mode, which keeps no prepared statements and no LISTEN: connect to PostgreSQL directly.';
+/** Other errors of a pooler, which have the same code, pass. */
+const refusedSettings = /^unsupported startup parameter/;
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
 
 function byMessage(message: string, away: boolean): string {
   if (/client password must be a string/.test(message))
     return 'needs a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
+  if (refusedSettings.test(message))
+    return `is reached through a pooler that refuses settings of the connection (${message}): connect to PostgreSQL directly.`;
   if (/does not support SSL/.test(message)) return 'offers no TLS, and PGSSLMODE asks for it.';
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
   // The reason may also be that this process is busy.
@@ -130,6 +134,7 @@ export function isAway(error: unknown): boolean {
   // Several addresses of one host were tried.
   if (error instanceof AggregateError) return error.errors.every(isAway);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (refusedSettings.test(error.message)) return false;
   if (passing.test(code) || ofTheNet.test(code) || isNoSocket(error)) return true;
   return /connection (was )?(terminated|closed|ended)|timeout|not queryable|socket/i.test(error.message);
 }

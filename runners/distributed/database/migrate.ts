@@ -11,12 +11,14 @@ export const useTables = `select pg_advisory_lock_shared(${useKey})`;
 
 /** Older versions are not tested. */
 const oldestServer = 13;
+/** In any other encoding, answers with characters that it lacks cannot be written, and these answers are paid. */
+const encodings = ['UTF8', 'SQL_ASCII'];
 
 /**
  * Brings the schema up to date: each step runs once, however many processes start at the same time, and all steps run or
  * none. The schema of the queues is created under the same lock.
  *
- * @throws {DatabaseError} if PostgreSQL is too old, a newer millrace has changed the schema, or an older one has rows in it or
+ * @throws {DatabaseError} if PostgreSQL is too old or the database's encoding lacks characters, a newer millrace has changed the schema, or an older one has rows in it or
  *   works in it
  */
 export async function migrate<T>(
@@ -26,7 +28,7 @@ export async function migrate<T>(
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    await refuseOldServer(client);
+    await refuseOtherServer(client);
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     await client.query('begin');
     await runMissing(client, migrations);
@@ -65,13 +67,20 @@ async function runMissing(client: PoolClient, migrations: readonly Migration[]):
   }
 }
 
-async function refuseOldServer(client: PoolClient): Promise<void> {
-  const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
-    `select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`,
+async function refuseOtherServer(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ number: number; version: string; encoding: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+       current_setting('server_encoding') as encoding`,
   );
   const [server] = rows;
-  if (server === undefined || Number(server.server_version_num) >= oldestServer * 10_000) return;
-  const message = `The database is PostgreSQL ${server.server_version}, and millrace needs ${oldestServer} or newer (up to 18 is tested).`;
+  if (server === undefined) return;
+  const { number, version, encoding } = server;
+  if (number < oldestServer * 10_000) {
+    const message = `The database is PostgreSQL ${version}, and millrace needs ${oldestServer} or newer (up to 18 is tested).`;
+    throw new DatabaseError('database', message);
+  }
+  if (encodings.includes(encoding)) return;
+  const message = `The database has the encoding ${encoding}, in which paid answers with other characters cannot be kept: nothing was changed. Create one for millrace: createdb --encoding=UTF8 --template=template0 NAME.`;
   throw new DatabaseError('database', message);
 }
 

@@ -30,7 +30,7 @@ const silentMs = 5_000;
 /** The database notices within 25 s that a machine is gone. */
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 /**
- * Settings that do not depend on the user, the database or the server: a crash must not lose an intent whose POST was sent, a
+ * Settings that do not depend on the user, the database, the server or the address: a crash must not lose an intent whose POST was sent, a
  * statement that has waited for a lock must see what was committed meanwhile, and nothing but `query_timeout` ends a statement.
  */
 const ownSettings = {
@@ -98,8 +98,15 @@ function configOf(
   { max = 10, name = 'millrace', answerMs = 30_000 }: PoolSettings,
   ssl: ConnectionOptions | false,
 ): pg.PoolConfig {
+  const address = new URL(url);
+  const given = address.searchParams.get('options') ?? '';
+  // The driver prefers parameters of the address to what it is given here.
+  for (const name of ['options', ...Object.keys(ownSettings)]) address.searchParams.delete(name);
+  const options = Object.entries({ ...keepAlive, ...ownSettings }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  );
   return {
-    connectionString: url,
+    connectionString: address.href,
     ssl,
     max,
     application_name: name,
@@ -110,9 +117,8 @@ function configOf(
     query_timeout: answerMs,
     // Statements are sent without waiting for the answers to earlier ones.
     pipeline: true,
-    options: Object.entries({ ...keepAlive, ...ownSettings })
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    // Of two values of a setting the server takes the last one.
+    options: [given, ...options].join(' ').trim(),
     // An idle pool does not keep the process alive.
     allowExitOnIdle: true,
   };

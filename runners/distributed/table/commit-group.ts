@@ -20,7 +20,7 @@ import {
   type TableRow,
 } from './rows.js';
 import { stopRun } from './runs.js';
-import { noteGroup, noteHunger, SeatLost, type Hunger, type Seat } from './seats.js';
+import { noteGroup, noteHunger, SeatLost, type Hunger, type KnownCommits, type Seat } from './seats.js';
 
 /** Everything that a worker writes in one transaction. */
 export interface Group {
@@ -40,6 +40,7 @@ export interface Group {
 export interface NextGroup {
   /** The number of the group among those of this worker for the run, from 1. */
   readonly number: number;
+  readonly known: KnownCommits;
   /** Returns the group; every call returns the same one, because it is written again if the connection breaks. */
   readonly draw: () => Group;
   /**
@@ -67,13 +68,17 @@ export interface Committed {
  * a broken connection.
  *
  * @throws {SeatLost} if the worker was declared dead; nothing is written then
+ * @throws {DatabasePutBack}
  * @throws {RunGone}
  */
 export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup): Promise<Committed> {
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
     // All other workers wait while the ledger is locked, so independent statements are sent together.
-    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.number)]);
+    const [ledger, before] = await Promise.all([
+      lockLedger(on, run),
+      noteGroup(on, seat, next.number, next.known),
+    ]);
     const group = next.draw();
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
     if (before !== undefined) return recovered(rows, seat, group, before);

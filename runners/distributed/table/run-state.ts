@@ -11,6 +11,8 @@ export interface RunState {
   readonly start: number;
   /** The number of its last record. */
   readonly seq: number;
+  /** How many batches of rows this start has fed. */
+  readonly fed: number;
   /** Rows that no worker has. */
   readonly open: number;
   /** Rows that workers have. */
@@ -43,7 +45,7 @@ export interface FullPlace {
 /** @throws {RunGone} */
 export async function readState({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<RunState> {
   const { rows } = await pool.query<Stored>(
-    `select start, seq::float8, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
+    `select start, seq::float8, fed, waiting as open, in_flight as "inFlight", reserved::float8, spent::float8, unknown::float8, cap::float8,
        stop, blocked, ${pausedMs},
        array(select distinct cause from millrace.troubles t where t.run = runs.run) as troubles,
        array(select json_build_array(place, value, taken, refused)::text from millrace.value_ledgers v

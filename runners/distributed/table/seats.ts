@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { JournalError } from '../../batch/journal/journal-error.js';
 import type { Transaction } from '../database/transaction.js';
 
 /** A worker's place at a run. The worker may write as long as it has the seat. */
@@ -14,6 +15,27 @@ export class SeatLost extends MillraceError {
   constructor({ run }: Seat) {
     super('seat-lost', `this worker was declared dead: its work for run ${run} is no longer written`);
   }
+}
+
+/** Thrown if the database lacks records that it had: rows may be bought again that it has forgotten. */
+export class DatabasePutBack extends JournalError {
+  static override readonly name: string = 'DatabasePutBack';
+
+  constructor() {
+    super(
+      'journal-io',
+      'The database was put back to an earlier state while the run went on: records that it had are gone, and rows may be bought again that it has forgotten. ' +
+        'The run was stopped. Put its latest state back, or look at the account and start again with --repair: it holds the rows that may have been bought.',
+    );
+  }
+}
+
+/** What a worker knows to be committed from its seat. */
+export interface KnownCommits {
+  /** The number of its last group. */
+  readonly groups: number;
+  /** The number of the run's last record. */
+  readonly seq: number;
 }
 
 /**
@@ -65,19 +87,28 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
  * committed, because a connection broke before its answer, returns the number before its first record.
  *
  * @throws {SeatLost}
+ * @throws {DatabasePutBack} if the database lacks what the worker knows to be committed
  */
-export async function noteGroup(on: Transaction, seat: Seat, number: number): Promise<number | undefined> {
+export async function noteGroup(
+  on: Transaction,
+  seat: Seat,
+  number: number,
+  known: KnownCommits,
+): Promise<number | undefined> {
   const { run, worker } = seat;
   const { rowCount } = await on.query(
     `update millrace.seats set groups = $3, first = seq from millrace.ledgers
-     where seats.run = $1 and worker = $2 and groups < $3 and ledgers.run = $1`,
-    [run, worker, number],
+     where seats.run = $1 and worker = $2 and groups < $3 and groups >= $4 and ledgers.run = $1`,
+    [run, worker, number, known.groups],
   );
   if (rowCount === 1) return undefined;
-  const { rows } = await on.query<{ first: number }>(
-    'select first::float8 from millrace.seats where run = $1 and worker = $2',
+  const { rows } = await on.query<{ seq: number; groups: number | null; first: number | null }>(
+    `select seq::float8, groups::float8, first::float8 from millrace.ledgers
+     left join millrace.seats on seats.run = ledgers.run and worker = $2 where ledgers.run = $1`,
     [run, worker],
   );
-  if (rows[0] === undefined) throw new SeatLost(seat);
-  return rows[0].first;
+  const { seq, groups, first } = rows[0] ?? { seq: known.seq, groups: null, first: null };
+  if (seq < known.seq || (groups ?? Infinity) < known.groups) throw new DatabasePutBack();
+  if (first === null) throw new SeatLost(seat);
+  return first;
 }

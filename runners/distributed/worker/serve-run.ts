@@ -18,7 +18,7 @@ import { commitGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
 import { noteBlocked, stopStart, type RunOrders } from '../table/runs.js';
-import { takeSeat, type Seat } from '../table/seats.js';
+import { DatabasePutBack, takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
 import { TableJournal } from './table-journal.js';
 import { workerContext, WorkerStops } from './worker-context.js';
@@ -144,7 +144,8 @@ export class ServedRun {
     await this.journal.close();
     if (this.journal.isLost) return { why: 'lost' };
     const { cause: why } = this.journal;
-    const error = why instanceof BrokenDatabase ? why : fault?.error;
+    const error = why instanceof BrokenDatabase || why instanceof DatabasePutBack ? why : fault?.error;
+    if (why instanceof DatabasePutBack) await this.stopAll(why);
     const cause = error === undefined ? this.trouble : { ...exitOf(error), leaves: [] };
     await link
       .insist(() => releaseSeat(database, seat))
@@ -269,6 +270,15 @@ export class ServedRun {
     }
     this.trouble ??= cause;
     return { ...cause, leaves: ['open', 'accepted', 'replied'] };
+  }
+
+  /** Other workers may have lost nothing, and would buy the rows that the database has forgotten. */
+  private async stopAll(error: DatabasePutBack): Promise<void> {
+    const { run, start } = this.orders;
+    const cause = { ...exitOf(error), leaves: ['open', 'accepted', 'replied'] as const };
+    await this.link
+      .insist(() => stopStart(this.settings.database, { run, start }, cause))
+      .catch(() => undefined);
   }
 
   private inBackground(write: () => Promise<void>): void {

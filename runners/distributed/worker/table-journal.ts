@@ -14,7 +14,7 @@ import type { RowJob } from '../table/claim-jobs.js';
 import type { NewRecord } from '../table/records.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
-import { SeatLost } from '../table/seats.js';
+import { SeatLost, type KnownCommits } from '../table/seats.js';
 import { GroupTiming, type RowsInGroup } from './group-timing.js';
 import {
   GroupInWaiting,
@@ -54,6 +54,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
   private readonly timing: GroupTiming;
   private groups = 0;
+  private known: KnownCommits = { groups: 0, seq: 0 };
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
   private failure: JournalError | undefined;
@@ -75,7 +76,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return this.cause instanceof SeatLost || this.cause instanceof RunGone;
   }
 
-  /** Why nothing can be written: `SeatLost`, `RunGone`, `BrokenDatabase`, or another error of the database. */
+  /** Why nothing can be written: `SeatLost`, `RunGone`, `BrokenDatabase`, `DatabasePutBack`, or another error of the database. */
   get cause(): unknown {
     return this.failure?.cause;
   }
@@ -136,8 +137,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   /** Waits likewise; later appends fail. */
   async close(): Promise<void> {
-    // No await is allowed between this check and the refusal.
-    while (this.running !== undefined) await this.running;
+    while (this.running !== undefined) await this.running; // No await between this check and the refusal.
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
   }
 
@@ -188,7 +188,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const draw = () => (drawn ??= this.draw(batch)).group;
     try {
       const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
-      const committed = await options.commit({ number: ++this.groups, draw, answer });
+      const committed = await options.commit({ number: ++this.groups, known: this.known, draw, answer });
       this.timing.committed(options.scheduler.now() - begunAt, committed.isAlone);
       if (drawn !== undefined) this.committed(drawn, committed);
     } catch (error) {
@@ -225,6 +225,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   private committed({ batch, accepted, leaving, freed, group }: Drawn, committed: Committed): void {
     for (const row of freed) row.reserved = undefined;
+    this.known = { groups: this.groups, seq: committed.after + batch.length + accepted.length };
     for (const [index, { done }] of [...batch, ...accepted].entries()) {
       done.next(committed.after + index + 1);
       done.complete();

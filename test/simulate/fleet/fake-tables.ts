@@ -196,16 +196,20 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.seats set groups',
-    ({ seats, ledgers }, [run, worker, groups]) => {
+    ({ seats, ledgers }, [run, worker, groups, known]) => {
       const seat = of(seats, { run, worker });
-      return seat === undefined || (seat['groups'] as number) >= groups
+      const found = (seat?.['groups'] ?? Infinity) as number;
+      return found >= groups || found < known
         ? nothing
         : change(seats, { run, worker }, { groups, first: of(ledgers, { run })?.['seq'] });
     },
   ],
   [
-    'select first::float8',
-    ({ seats }, [run, worker]) => seats.filter((row) => row['run'] === run && row['worker'] === worker),
+    'select seq::float8, groups::float8, first::float8',
+    ({ seats, ledgers }, [run, worker]) => {
+      const { groups = null, first = null } = of(seats, { run, worker }) ?? {};
+      return ledgers.filter((row) => row['run'] === run).map(({ seq }) => ({ seq, groups, first }));
+    },
   ],
   [
     'insert into millrace.records',
@@ -334,7 +338,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     ],
   ],
   [
-    'select start, seq::float8, waiting as open',
+    'select start, seq::float8, fed, waiting as open',
     (tables, [run, patienceMs], at) => {
       const row = of(tables.runs, { run });
       if (row === undefined) return nothing;

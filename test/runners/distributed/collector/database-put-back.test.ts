@@ -17,6 +17,7 @@ const withoutRecords = 'update millrace.ledgers set seq = 0; delete from millrac
 
 it.each([
   ['and has fewer records', withoutRecords],
+  ['and lacks commits of a worker that the folder lacks too', 'update millrace.seats set groups = 0'],
   ['and has others since', `update millrace.records set record = replace(record, '"at":1', '"at":2')`],
 ])(
   'stops where the database is put back %s: nothing is copied behind a gap [fault 19b]',
@@ -41,6 +42,8 @@ it.each([
     // The worker may have sent the rows that it had at the stop.
     const bought = run.emulator.bill().length;
     expect(bought).toBeLessThan(rows.length);
+    // The first one has ended if it has noticed it itself.
+    await run.work();
     const repaired = await run.collect({ concurrency: 2, repair: true });
     expect([repaired.summary.rows.toDo, repaired.reason]).toEqual([0, expect.stringContaining('in doubt')]);
     expect(run.emulator.bill()).toHaveLength(bought);
@@ -49,16 +52,45 @@ it.each([
   },
 );
 
-const change = async (statement: string): Promise<void> => {
+const read = async <T extends pg.QueryResultRow>(statement: string): Promise<T[]> => {
   const database = new pg.Client(run.url);
   await database.connect();
-  await database.query(statement).finally(() => database.end());
+  return (await database.query<T>(statement).finally(() => database.end())).rows;
+};
+const change = async (statement: string): Promise<void> => {
+  await read(statement);
 };
 
 const isEachBoughtOnce = () => {
   const inputs = run.emulator.bill().map(({ input }) => JSON.stringify(input));
   return new Set(inputs).size === inputs.length;
 };
+
+it('stops where the database has forgotten rows that were fed: they would never be done, and their workers may have bought them', async () => {
+  run.folder.manifest(
+    Array.from({ length: 510 }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n } })),
+  );
+  const collecting = run.collect({ concurrency: 20 });
+  const fed = () => read<{ fed: number }>('select fed from millrace.ledgers').catch(() => []);
+  await until(async () => (await fed())[0]?.fed === 2);
+  await change(`
+    with gone as (delete from millrace.rows where (task::json -> 'row' ->> 'row')::int > 500 returning item),
+      left_queue as (delete from millrace_queue.job where id in (select item from gone))
+    update millrace.ledgers set waiting = 500, fed = 1`);
+  await run.work();
+  const end = await collecting;
+  expect([end.exitCode, end.reason]).toEqual([
+    74,
+    expect.stringContaining('was put back to an earlier state'),
+  ]);
+  expect((await run.collect()).exitCode).toBe(74);
+  const repaired = await run.collect({ repair: true });
+  expect([repaired.exitCode, repaired.summary.rows]).toMatchObject([
+    6,
+    { completed: 500, failed: 10, toDo: 0 },
+  ]);
+  expect(isEachBoughtOnce()).toBe(true);
+});
 
 it('--repair holds the rows that were fed, however far they are from each other in the manifest', async () => {
   const apart = 1_100;

@@ -8,9 +8,20 @@ it('shows an address without its password, and knows what to mask', () => {
       PGPASSWORD: 'third',
     },
   );
-  expect(shown).toBe('postgres://me:***@db.example:5433/jobs?password=***');
+  expect(shown).toBe('postgres://me:***@db.example:5433/jobs');
   expect(url).toContain('s%40cret');
   expect(secrets).toEqual(['s@cret', 's%40cret', 'other', 'third']);
+});
+
+it('shows how the connection is encrypted and checked: later commands connect with the address that is shown', () => {
+  const query = '?sslmode=verify-full&sslrootcert=system&password=secret';
+  const { shown, tls } = databaseAddress(`postgres://db.example/jobs${query}`, {});
+  const again = databaseAddress(shown, { PGPASSWORD: 'from the environment' });
+  expect([shown, again.tls]).toEqual([
+    'postgres://db.example/jobs?sslmode=verify-full&sslrootcert=system',
+    tls,
+  ]);
+  expect(again.secrets).toEqual(['from the environment']);
 });
 
 it('takes TLS by libpq’s names, from the address before the environment', () => {

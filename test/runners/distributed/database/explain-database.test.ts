@@ -17,6 +17,7 @@ it.each([
   ['a socket that is not there', coded('ENOENT', 'connect ENOENT /tmp/x'), 'there is no such socket.'],
   ['a restart', coded('57P01'), 'it is being shut down.'],
   ['a connection that fails', coded('08006'), silent],
+  ['a pooler whose server is away', coded('08P01', 'server login failed'), silent],
   ['a lost connection', new Error('Connection terminated unexpectedly'), silent],
   [
     'a client that broke',
@@ -54,6 +55,11 @@ it.each([
   ['a user without rights', coded('42501'), 'have CREATE on it.'],
   ['a certificate nobody vouches for', coded('SELF_SIGNED_CERT_IN_CHAIN'), 'PGSSLROOTCERT does not confirm'],
   ['a pooler', coded('26000', 'prepared statement "x" does not exist'), 'connect to PostgreSQL directly.'],
+  [
+    'a pooler that refuses settings',
+    coded('08P01', 'unsupported startup parameter in options: synchronous_commit'),
+    'is reached through a pooler that refuses settings of the connection (unsupported startup parameter in options: synchronous_commit): connect to PostgreSQL directly.',
+  ],
   ['a wrong question', coded('42601', 'syntax error'), 'cannot be used: syntax error.'],
   [
     'a column that is gone',

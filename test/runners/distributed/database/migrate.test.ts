@@ -176,13 +176,34 @@ it('refuses tables whose version nothing says, and changes nothing', async () =>
 });
 
 it('refuses a PostgreSQL that is too old', async () => {
-  const old = { server_version_num: '120022', server_version: '12.22' };
+  const old = { number: 120_022, version: '12.22', encoding: 'UTF8' };
   const client = {
     query: (text: string) => Promise.resolve({ rows: text.includes('server_version') ? [old] : [] }),
     release: () => undefined,
   };
   const tooOld = { connect: () => Promise.resolve(client) } as unknown as pg.Pool;
   await expect(migrate(tooOld, noQueue)).rejects.toThrow('PostgreSQL 12.22, and millrace needs 13 or newer');
+});
+
+it.each([
+  ['SQL_ASCII', 'is used'],
+  ['LATIN1', expect.stringContaining('has the encoding LATIN1') as string],
+])('refuses a database whose encoding would lose characters of answers: %s', async (encoding, end) => {
+  const name = `other_${encoding.toLowerCase()}`;
+  await pool.query(
+    `create database ${name} encoding '${encoding}' lc_collate 'C' lc_ctype 'C' template template0`,
+  );
+  const own = openPool(database.url.replace(/[^/]*$/, name));
+  try {
+    const used = migrate(own, noQueue).then(
+      () => 'is used',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(await used).toEqual(end);
+  } finally {
+    await own.end();
+    await pool.query(`drop database ${name} with (force)`);
+  }
 });
 
 it('refuses queues that another pg-boss made', async () => {

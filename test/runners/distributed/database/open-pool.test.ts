@@ -51,6 +51,31 @@ it('does not depend on settings of the user or the database that would lose comm
   await own.close();
 });
 
+it('takes settings from the address, but none that would lose commits or end statements early', async () => {
+  const options = '-c synchronous_commit=off -c lock_timeout=1ms -c work_mem=7MB';
+  const { pool } = await open(`${database.url}?statement_timeout=900&options=${encodeURIComponent(options)}`);
+  const names = [
+    'synchronous_commit',
+    'lock_timeout',
+    'statement_timeout',
+    'tcp_keepalives_idle',
+    'work_mem',
+  ];
+  const { rows } = await pool.query(
+    `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(', ')}`,
+  );
+  expect(rows).toEqual([
+    {
+      synchronous_commit: 'on',
+      lock_timeout: '0',
+      statement_timeout: '0',
+      tcp_keepalives_idle: '10',
+      work_mem: '7MB',
+    },
+  ]);
+  await pool.end();
+});
+
 it('names what is wrong and what to do, without the password', async () => {
   const password = new URL(database.url).password;
   const printed = (promise: Promise<unknown>) =>

@@ -19,6 +19,26 @@ const worker = '00000000-0000-4000-8000-000000000002';
 const booked = { spent: 0, unknown: 0 };
 const sent = (item: string) => ({ item, place: 'send' }) as const;
 
+it('refuses a group where the database lacks what the worker knows to be committed, and one of a dead worker as before', async () => {
+  const fleet = await openFleet(database, rowsOf(3));
+  const seat = { run: fleet.run, worker };
+  await takeSeat(database.pool, seat);
+  const write = (number: number, groups: number, seq: number) =>
+    commitGroup(database, seat, { ...groupOf(number, {}), known: { groups, seq } });
+  await write(1, 0, 0);
+  await write(2, 1, 0);
+  // Written before, and its answer was lost.
+  await expect(write(2, 1, 0)).resolves.toMatchObject({ after: 0 });
+  // Another one was refused by the table in between.
+  await write(4, 2, 0);
+  await database.pool.query('update millrace.seats set groups = 2 where run = $1', [fleet.run]);
+  await expect(write(5, 4, 0)).rejects.toThrow('was put back to an earlier state');
+  await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
+  await expect(write(5, 4, 1)).rejects.toThrow('was put back to an earlier state');
+  await expect(write(5, 4, 0)).rejects.toThrow('this worker was declared dead');
+  await fleet.close();
+});
+
 it('notifies the collector of a failure and of the last end alone: each notification wakes all connections that listen', async () => {
   const fleet = await openFleet(database, rowsOf(2));
   const seat = { run: fleet.run, worker };
