@@ -100,7 +100,7 @@ function recordsOf(given: readonly Step[]): RowRecord[] {
       const purchase = held.pop();
       return purchase === undefined ? [] : [recordOf({ ...purchase, what: 'freed' })];
     }
-    if (step.what === 'intent' && last === undefined) lasts.set(step.id, { intent: step });
+    if (step.what === 'intent') lasts.set(step.id, { intent: step });
     if (step.what === 'unknown' && last !== undefined) last.price = step.price;
     if (['refused', 'completed', 'failed', 'reply', 'accepted'].includes(step.what)) lasts.delete(step.id);
     if (step.what === 'reopen' && last?.price != null) held.push({ ...last.intent, price: last.price });
