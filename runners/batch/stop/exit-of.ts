@@ -42,7 +42,17 @@ export function noteFault({ log, stops }: Faulty, id: string, error: unknown): v
  * replies are awaited and journalled.
  */
 export function stopForFault(stops: Pick<Stops, 'stop'>, error: unknown): void {
-  stops.stop({ ...exitOf(error), leaves: ['open', 'accepted', 'replied'] });
+  stops.stop(faultOf(error));
+}
+
+/** Such an error as the cause of a stop. */
+export function faultOf(error: unknown): StopCause {
+  return { ...exitOf(error), leaves: ['open', 'accepted', 'replied'] };
+}
+
+/** An error as the reason why one process cannot go on. It stops no others. */
+export function troubleOf(error: unknown): StopCause {
+  return { ...exitOf(error), leaves: [] };
 }
 
 /**

@@ -14,7 +14,7 @@ import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import type { RunStages } from '../../batch/run-batch.js';
-import { exitOf, stopForFault } from '../../batch/stop/exit-of.js';
+import { stopForFault, troubleOf } from '../../batch/stop/exit-of.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
@@ -130,8 +130,8 @@ async function stopWorkers({ stops }: Run, { ask, database, run }: RemoteRun, er
   stopForFault(stops, error);
   if (!(error instanceof DatabasePutBack)) return;
   // The next start reads it, as it reads what a worker has noticed.
-  const cause = { ...exitOf(error), leaves: [] };
-  await ask(() => noteTrouble(database, { run, worker: randomUUID() }, cause)).catch(() => undefined);
+  const trouble = troubleOf(error);
+  await ask(() => noteTrouble(database, { run, worker: randomUUID() }, trouble)).catch(() => undefined);
 }
 
 /** Writes a stop of this process into the database, so that the workers stop too. Warns once if that is not possible. */

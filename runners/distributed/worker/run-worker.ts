@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { CallbackPort } from '../../batch/context/callback-port.js';
 import { openCallbackPort } from '../../batch/callbacks/open-callback-port.js';
-import { exitOf } from '../../batch/stop/exit-of.js';
+import { troubleOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { CalledWorker } from '../callbacks/called-worker.js';
@@ -172,7 +172,7 @@ class Worker {
 
   /** Its requests on the wire are awaited. Collectors learn why their last worker has left. */
   private async cannotLook(error: unknown): Promise<void> {
-    const cause = { ...exitOf(error), leaves: [] };
+    const cause = troubleOf(error);
     this.trouble = cause;
     if (this.orders === 0) this.stopOrdered();
     const { database } = this.settings;

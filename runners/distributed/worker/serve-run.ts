@@ -7,7 +7,7 @@ import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
-import { exitOf } from '../../batch/stop/exit-of.js';
+import { faultOf, troubleOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { BrokenDatabase, isAway } from '../database/database-error.js';
 import type { CalledWorker } from '../callbacks/called-worker.js';
@@ -146,7 +146,7 @@ export class ServedRun {
     const { cause: why } = this.journal;
     const error = why instanceof BrokenDatabase || why instanceof DatabasePutBack ? why : fault?.error;
     if (why instanceof DatabasePutBack) await this.stopAll(why);
-    const cause = error === undefined ? this.trouble : { ...exitOf(error), leaves: [] };
+    const cause = error === undefined ? this.trouble : troubleOf(error);
     await link
       .insist(() => releaseSeat(database, seat))
       .catch((unreleased: unknown) => {
@@ -275,9 +275,8 @@ export class ServedRun {
   /** Other workers may have lost nothing, and would buy the rows that the database has forgotten. */
   private async stopAll(error: DatabasePutBack): Promise<void> {
     const { run, start } = this.orders;
-    const cause = { ...exitOf(error), leaves: ['open', 'accepted', 'replied'] as const };
     await this.link
-      .insist(() => stopStart(this.settings.database, { run, start }, cause))
+      .insist(() => stopStart(this.settings.database, { run, start }, faultOf(error)))
       .catch(() => undefined);
   }
 
