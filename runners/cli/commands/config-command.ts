@@ -50,7 +50,7 @@ async function rememberedCap(
 ): Promise<Setting | undefined> {
   if (manifest === undefined) return undefined;
   const path = resolve(cwd, manifest);
-  const source = { name: manifest, path, folder: dirname(path), format: 'csv', gzip: false } as const;
+  const source = { path, folder: dirname(path) };
   const folder = outFolder(source, typeof out === 'string' ? out : undefined, local === true, cwd);
   const journal = await peekJournal(nodeDisk, folder).catch(() => undefined);
   const { capUsd } = journal?.recovered ?? {};

@@ -57,7 +57,7 @@ function stemOf(path: string): string {
  * `edits.local.out`.
  */
 export function outFolder(
-  source: ManifestSource,
+  source: Pick<ManifestSource, 'path' | 'folder'>,
   given: string | undefined,
   local: boolean,
   cwd: string,

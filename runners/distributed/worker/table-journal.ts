@@ -135,9 +135,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     await this.running;
   }
 
-  /** Waits likewise; later appends fail. */
+  /** Waits likewise; later appends fail. Nothing may be awaited between the last check and the refusal. */
   async close(): Promise<void> {
-    while (this.running !== undefined) await this.running; // No await between this check and the refusal.
+    while (this.running !== undefined) await this.running;
     this.failure ??= new JournalError('journal-io', 'The journal of the run is closed.');
   }
 
