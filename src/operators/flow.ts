@@ -94,6 +94,8 @@ class Flow<T> implements Unsubscribable {
     const step = this.nextStep();
     if (step === undefined) return false;
     const { value } = step;
+    // A suspended generator can keep the results of earlier `yield*`, and with them, for example, the body of a request.
+    step.value = undefined;
     if (step.done === true) this.subscriber.complete();
     else if (value instanceof Received) return this.play(value.source, value.next);
     else if (isObservable(value)) return value === EMPTY || this.play(value);

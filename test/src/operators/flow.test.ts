@@ -30,6 +30,23 @@ describe('flow', () => {
     });
   });
 
+  it('empties the result of each step once it is subscribed: a suspended generator may keep it', () => {
+    const results: IteratorResult<Step<string>, undefined>[] = [
+      NEVER,
+      of('a'),
+      receive(of('b'), (value) => value.toUpperCase()),
+      'c',
+    ].map((value) => ({ value, done: false }));
+    const emitted: unknown[] = [];
+    const steps = {
+      [Symbol.iterator]: () => ({ next: () => left.pop() ?? { value: undefined, done: true } }),
+    };
+    const left = [...results];
+    flow<string>(() => steps as Iterable<Step<string>>).subscribe((value) => emitted.push(value));
+    expect(emitted).toEqual(['c', 'B', 'a']);
+    expect(results.map(({ value }) => value)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
   it('errors with what a step throws, at once or later', () => {
     inVirtualTime(({ cold, expectObservable }) => {
       const broken = (before: Step<string>) =>
