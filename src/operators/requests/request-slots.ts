@@ -1,6 +1,7 @@
-import { concat, defer, EMPTY, Observable, Subscription } from 'rxjs';
+import { Observable, Subscription } from 'rxjs';
 import { checkNumber } from '../../contract/check-option.js';
 import type { RequestKind } from '../../policy/gates/gate.js';
+import { flow, type Steps } from '../flow.js';
 import { createLanes, onceAllHaveLeft, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
 
@@ -61,20 +62,18 @@ class Slot implements RequestSlot {
   }
 
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T> {
-    const taken = this.#taken();
-    const whenAdmitted = concat(admitted, taken);
-    if (this.#isHeldUp) {
-      this.#isHeldUp = false;
-      return whenAdmitted;
+    return flow(() => this.#passing(tryPass, admitted));
+  }
+
+  *#passing<T>(tryPass: () => boolean, admitted: Observable<T>): Steps<T> {
+    if (!this.#isHeldUp) {
+      yield this.#taken();
+      if (tryPass()) return;
+      this.release();
     }
-    return concat(
-      taken,
-      defer(() => {
-        if (tryPass()) return EMPTY;
-        this.release();
-        return whenAdmitted;
-      }),
-    );
+    this.#isHeldUp = false;
+    yield admitted;
+    yield this.#taken();
   }
 
   release(): void {
