@@ -1,6 +1,7 @@
 import { Observable, Subscription } from 'rxjs';
 import { checkNumber } from '../../contract/check-option.js';
 import type { RequestKind } from '../../policy/gates/gate.js';
+import { OneTeardown } from '../../policy/one-teardown.js';
 import { flow, type Steps } from '../flow.js';
 import { createLanes, onceAllHaveLeft, type Lanes } from '../within-lane.js';
 import type { RequestSlot } from './exchange.js';
@@ -42,7 +43,7 @@ const mostBrief = 256;
 class Slot implements RequestSlot {
   readonly #bounds: readonly Lanes[];
   readonly #lane: string;
-  #held = new Subscription();
+  #held = Subscription.EMPTY;
   /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
@@ -99,7 +100,7 @@ class Slot implements RequestSlot {
 
   /** Calls `done` once there is a slot of each limit, synchronously if they are free. */
   #take(done: () => unknown): Subscription {
-    const held = new Subscription();
+    const held = new OneTeardown();
     this.#held = held;
     const takeOf = (index: number) => {
       const lanes = this.#bounds[index];
