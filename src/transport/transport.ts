@@ -22,12 +22,14 @@ export interface PhaseTimeouts {
   readonly connectMs: number;
   /** Setting up TLS. @defaultValue 10_000 */
   readonly secureConnectMs: number;
-  /** @defaultValue 60_000 */
+  /** Sending the request: only a large one takes time. @defaultValue 300_000 */
   readonly sendMs: number;
   /** From the sent request to the head of the reply: the time that /runsync takes. (spec 8) */
   readonly responseMs: number;
-  /** From the head to the end of the reply. @defaultValue 60_000 */
+  /** From the head to the end of the reply: only a large one, as with a picture as base64, takes time. @defaultValue 300_000 */
   readonly readMs: number;
+  /** How long no byte of the reply may come after its head. @defaultValue 60_000 */
+  readonly idleMs: number;
   /** @defaultValue the sum of all phases */
   readonly requestMs: number;
 }
@@ -56,8 +58,9 @@ const defaults = {
   lookupMs: 10_000,
   connectMs: 10_000,
   secureConnectMs: 10_000,
-  sendMs: 60_000,
-  readMs: 60_000,
+  sendMs: 300_000,
+  readMs: 300_000,
+  idleMs: 60_000,
 } as const;
 
 /**
@@ -71,6 +74,14 @@ export function phaseTimeouts(responseMs: number, overrides: Partial<PhaseTimeou
     requestMs: lookupMs + connectMs + secureConnectMs + sendMs + phases.responseMs + readMs,
     ...phases,
   };
+}
+
+/** A body of up to this many characters fits into network buffers, so sending it takes no time that counts. */
+const smallBody = 65_536;
+
+/** How long sending a request may take, in ms, where a transport does not see when it ends. */
+export function sendMsOf({ timeouts, body = '' }: Pick<WireRequest, 'timeouts' | 'body'>): number {
+  return body.length > smallBody ? timeouts.sendMs : 0;
 }
 
 const userAgent = `millrace/${version}`;

@@ -62,6 +62,7 @@ export function requestTo(path: string, method: 'GET' | 'POST' = 'POST'): WireRe
     sendMs: ms,
     responseMs: ms,
     readMs: ms,
+    idleMs: ms,
     requestMs: ms,
   };
   return { method, url: `https://api.example.test${path}`, headers: {}, timeouts, paid: method === 'POST' };

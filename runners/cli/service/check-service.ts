@@ -47,6 +47,7 @@ const referenceTimeouts: PhaseTimeouts = {
   sendMs: 5_000,
   responseMs: 15_000,
   readMs: 5_000,
+  idleMs: 5_000,
 };
 
 /** The problem with the address of a reference picture; `undefined` if there is none. An address without an answer is tried twice. */

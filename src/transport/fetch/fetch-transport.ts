@@ -1,9 +1,10 @@
 import { asyncScheduler, Observable, timer, type SchedulerLike, type Subscriber } from 'rxjs';
 import { clampTimer } from '../../policy/client-clock.js';
 import { faultOf, tooLarge } from '../transport-error.js';
+import { ReplyWatch } from '../reply-watch.js';
 import {
   defaultMaxReplyBytes,
-  type PhaseTimeouts,
+  sendMsOf,
   type Transport,
   type WireReply,
   type WireRequest,
@@ -40,11 +41,11 @@ export function createFetchTransport(options: FetchTransportOptions = {}): Trans
   const privacy = privacyHere();
   return (request) =>
     new Observable((subscriber) => {
-      const exchange = new FetchExchange(request, subscriber, privacy);
+      const exchange = new FetchExchange(request, subscriber, { privacy, scheduler });
       const { timeouts } = request;
       subscriber.add(() => exchange.abort());
       subscriber.add(
-        timer(clampTimer(beforeReplyMs(timeouts)), scheduler).subscribe(() => exchange.timeOut('response')),
+        timer(clampTimer(beforeReplyMs(request)), scheduler).subscribe(() => exchange.timeOut('response')),
       );
       subscriber.add(
         timer(clampTimer(timeouts.requestMs), scheduler).subscribe(() => exchange.timeOut('read')),
@@ -53,8 +54,9 @@ export function createFetchTransport(options: FetchTransportOptions = {}): Trans
     });
 }
 
-function beforeReplyMs({ lookupMs, connectMs, secureConnectMs, sendMs, responseMs }: PhaseTimeouts): number {
-  return lookupMs + connectMs + secureConnectMs + sendMs + responseMs;
+function beforeReplyMs(request: WireRequest): number {
+  const { lookupMs, connectMs, secureConnectMs, responseMs } = request.timeouts;
+  return lookupMs + connectMs + secureConnectMs + sendMsOf(request) + responseMs;
 }
 
 class FetchExchange {
@@ -65,7 +67,7 @@ class FetchExchange {
   constructor(
     private readonly request: WireRequest,
     private readonly subscriber: Subscriber<WireReply>,
-    private readonly privacy: object,
+    private readonly parts: { readonly privacy: object; readonly scheduler: SchedulerLike },
   ) {}
 
   async send(fetching: typeof fetch): Promise<void> {
@@ -102,7 +104,7 @@ class FetchExchange {
       headers: Object.fromEntries(sent),
       ...bodyOf(this.request),
       redirect: 'manual',
-      ...this.privacy,
+      ...this.parts.privacy,
       signal: this.#controller.signal,
     };
   }
@@ -111,8 +113,15 @@ class FetchExchange {
   async #read({ body }: Response): Promise<string | undefined> {
     const decoder = new TextDecoder();
     const reader = body?.getReader();
+    const watch = new ReplyWatch(
+      this.request.timeouts.idleMs,
+      () => this.timeOut('read'),
+      this.parts.scheduler,
+    );
+    this.subscriber.add(() => watch.end());
     let [text, size] = ['', 0];
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      watch.came();
       const bytes = part.value as Uint8Array;
       size += bytes.byteLength;
       if (size > maxBytesOf(this.request)) {

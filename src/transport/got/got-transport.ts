@@ -7,6 +7,7 @@ import { checkObject } from '../../contract/check-option.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
 import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
 import { acceptEncoding, announcesMore, emitLater, flatHeaders, ReplyBody } from '../reply-body.js';
+import { ReplyWatch } from '../reply-watch.js';
 import { gotDelays, gotFault } from './got-fault.js';
 import {
   type AgentOptions,
@@ -120,6 +121,7 @@ function receive(
   }
 
   exchange.on('error', fail);
+  failIfStalled(exchange, request, fail);
   exchange.once('request', (sent: http.ClientRequest) => {
     refuseWrongHead(sent, fail);
     sent.prependListener('error', keepWhole);
@@ -139,6 +141,16 @@ function receive(
     settled = true;
     exchange.destroy();
   };
+}
+
+function failIfStalled(exchange: Request, request: WireRequest, fail: (error: unknown) => void): void {
+  exchange.once('response', () => {
+    const fault = { message: '', neverConnected: false, responded: true, timedOut: 'read' } as const;
+    const watch = new ReplyWatch(request.timeouts.idleMs, () => fail(faultOf(request, fault)));
+    exchange.on('data', () => watch.came());
+    exchange.once('end', () => watch.end());
+    exchange.once('close', () => watch.end());
+  });
 }
 
 /** Adds the bytes of the reply that a stream has read and not emitted yet; returns `false` if they are too many. */

@@ -1,9 +1,6 @@
 import { clampTimer } from '../../policy/client-clock.js';
 import type { FaultPhase } from '../transport-error.js';
-import type { WireRequest } from '../transport.js';
-
-/** A body of up to this many characters fits into network buffers, so the time for sending it is not counted. */
-const smallBody = 65_536;
+import { sendMsOf, type WireRequest } from '../transport.js';
 
 /**
  * The limits of an exchange after the connection: one for the phase, one for the whole. One timer is enough: it is set for the
@@ -13,6 +10,7 @@ export class ExchangeLimits {
   private phase: FaultPhase = 'response';
   private readonly wholeAt: number;
   private readonly responseMs: number;
+  private readAt = Infinity;
   private phaseAt = Infinity;
   private firesAt: number;
   private timer: NodeJS.Timeout;
@@ -21,9 +19,9 @@ export class ExchangeLimits {
     private readonly request: Pick<WireRequest, 'timeouts' | 'body'>,
     private readonly exchange: { passed(phase: FaultPhase): void },
   ) {
-    const { timeouts, body = '' } = request;
+    const { timeouts } = request;
     const now = performance.now();
-    this.responseMs = timeouts.responseMs + (body.length > smallBody ? timeouts.sendMs : 0);
+    this.responseMs = timeouts.responseMs + sendMsOf(request);
     this.wholeAt = now + timeouts.requestMs;
     const firstMs = clampTimer(Math.min(timeouts.requestMs, this.responseMs));
     this.firesAt = now + firstMs;
@@ -35,7 +33,14 @@ export class ExchangeLimits {
   }
 
   reading(): void {
-    this.begin('read', this.request.timeouts.readMs);
+    const { readMs, idleMs } = this.request.timeouts;
+    this.readAt = performance.now() + readMs;
+    this.begin('read', Math.min(readMs, idleMs));
+  }
+
+  /** Call it with each part of the reply. */
+  came(): void {
+    this.phaseAt = Math.min(this.readAt, performance.now() + this.request.timeouts.idleMs);
   }
 
   clear(): void {

@@ -83,6 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.limits.came();
     if (!this.body.add(chunk)) this.fail(tooLarge(this.request, this.maxBytes));
   }
 

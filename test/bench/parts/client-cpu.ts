@@ -102,7 +102,7 @@ function requestTo(url: string): WireRequest {
     headers,
     body,
     paid: true,
-    timeouts: { ...phases, readMs: ms, requestMs: ms },
+    timeouts: { ...phases, readMs: ms, idleMs: ms, requestMs: ms },
   };
 }
 

@@ -37,6 +37,30 @@ describe('ExchangeLimits', () => {
     }
   });
 
+  it('counts the time without a byte from the last one, within that for the rest', () => {
+    const { limits, passed } = begun({ readMs: 1_000, idleMs: 300 });
+    limits.sending();
+    limits.reading();
+    for (let part = 0; part < 3; part += 1) {
+      vi.advanceTimersByTime(250);
+      limits.came();
+    }
+    vi.advanceTimersByTime(249);
+    expect(passed).toStrictEqual([]);
+    vi.advanceTimersByTime(2);
+    expect(passed).toStrictEqual(['read']);
+
+    const stalled = begun({ readMs: 1_000, idleMs: 300 });
+    stalled.limits.sending();
+    stalled.limits.reading();
+    vi.advanceTimersByTime(200);
+    stalled.limits.came();
+    vi.advanceTimersByTime(299);
+    expect(stalled.passed).toStrictEqual([]);
+    vi.advanceTimersByTime(2);
+    expect(stalled.passed).toStrictEqual(['read']);
+  });
+
   it('bounds the whole, also before anything is sent', () => {
     const { passed } = begun({ requestMs: 1_500 });
     vi.advanceTimersByTime(1_499);

@@ -96,6 +96,29 @@ describe('the transport over fetch', () => {
     await expect(noEnd).rejects.toMatchObject({ phase: 'read', timedOut: true, sent: 'maybe' });
   });
 
+  it('ends a reply of which no more bytes come, long before the limit of the whole', async () => {
+    await using server = await serveHttp((_, response) => void response.writeHead(200).write('x'));
+    const timeouts = { ...requestTo('/x').timeouts, idleMs: 100, readMs: 1_000_000, requestMs: 1_000_000 };
+    const stalled = send(to(server.url, { timeouts }));
+    await expect(stalled).rejects.toMatchObject({ phase: 'read', timedOut: true, sent: 'maybe' });
+  });
+
+  it('counts the time for sending only for a large body', async () => {
+    const scheduler = new VirtualTimeScheduler(undefined, 2_000);
+    await using server = await serveHttp(() => undefined);
+    const ms = { lookupMs: 1, connectMs: 1, secureConnectMs: 1, responseMs: 1_000, sendMs: 5_000 };
+    const timeouts = { ...requestTo('/x').timeouts, ...ms, requestMs: 1_000_000 };
+    const large = createFetchTransport({ scheduler })(to(server.url, { timeouts, body: 'x'.repeat(70_000) }));
+    const ended: string[] = [];
+    const subscription = large.subscribe({ error: () => ended.push('large') });
+    createFetchTransport({ scheduler })(to(server.url, { timeouts })).subscribe({
+      error: () => ended.push('small'),
+    });
+    scheduler.flush();
+    subscription.unsubscribe();
+    expect(ended).toStrictEqual(['small']);
+  });
+
   it('is aborted when it is left', async () => {
     let aborted = false;
     const waits: typeof fetch = (_, init) =>

@@ -399,6 +399,22 @@ describe.each([
       expect(fault).toMatchObject({ phase: 'read', sent: 'maybe', timedOut: true });
     });
 
+    it('in a body that stalls, and not in one that comes slowly', async () => {
+      await using stalled = await serveTcp((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{"a":'),
+      );
+      const fault = await faultOf(create(), get(stalled.url, {}, { idleMs: 100 }));
+      expect(fault).toMatchObject({ phase: 'read', sent: 'maybe', timedOut: true });
+
+      await using slow = await serveHttp((_request, response) => {
+        const text = JSON.stringify({ slow: true });
+        Array.from(text).forEach((part, index) => setTimeout(() => response.write(part), 100 * (index + 1)));
+        setTimeout(() => response.end(), 100 * (text.length + 1));
+      });
+      const reply = await firstValueFrom(create()(get(slow.url, {}, { idleMs: 800 })));
+      expect(reply.body).toBe('{"slow":true}');
+    });
+
     it('of the whole, within the body', async () => {
       await using server = await serveTcp((socket) =>
         drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n'),

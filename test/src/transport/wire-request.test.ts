@@ -5,8 +5,9 @@ import { phaseTimeouts, wireHeaders } from '../../../src/transport/transport.js'
 describe('phaseTimeouts', () => {
   it('grants the service its time, and the whole no less than its parts', () => {
     const limits = phaseTimeouts(60_000);
-    const { requestMs, ...phases } = limits;
+    const { requestMs, idleMs, ...phases } = limits;
     expect(limits.responseMs).toBe(60_000);
+    expect(idleMs).toBeLessThan(limits.readMs);
     expect(requestMs).toBe(Object.values(phases).reduce((sum, ms) => sum + ms));
   });
 
