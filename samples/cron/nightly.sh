@@ -23,14 +23,20 @@ tell() {
     mail -s "millrace: $1" "$mail_to"
 }
 
+# A stop by systemd, a shutdown or Ctrl-C reaches millrace too, which awaits the replies that are paid for. This script has to
+# outlive it: systemd kills at once whatever is left when the script has ended.
+stopped=
+trap 'stopped=yes' HUP INT TERM
+
 while :; do
   # Not quoted on purpose: the command may be of several words.
   # shellcheck disable=SC2086
   said=$($millrace run "$manifest" --quiet "$@" 2>&1)
   code=$?
   tries=$((tries - 1))
-  [ "$code" -eq 69 ] && [ "$tries" -gt 0 ] || break
+  [ "$code" -eq 69 ] && [ "$tries" -gt 0 ] && [ -z "$stopped" ] || break
   sleep "$pause"
+  [ -z "$stopped" ] || { code=143 && break; }
 done
 
 case $code in

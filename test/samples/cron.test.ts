@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -208,6 +209,45 @@ describe('nightly.sh', () => {
     expect(await calls()).toHaveLength(3);
     expect(await night.mails()).toHaveLength(1);
   });
+
+  it('outlives a millrace that was stopped with it, so that systemd kills nothing that awaits a paid reply', async () => {
+    const { work } = night;
+    const path = join(work.folder, 'bin/stand-in');
+    const [begun, ended] = [join(work.folder, 'begun'), join(work.folder, 'ended')];
+    const awaitsReply = `trap 'sleep 0.3; touch "${ended}"; exit 143' TERM`;
+    await script(path, `${awaitsReply}\ntouch "${begun}"\nwhile :; do sleep 0.05; done`);
+    expect(await stopWhen(begun, { MILLRACE: path })).toEqual([0, null]);
+    expect(await readFile(ended, 'utf8')).toBe('');
+    expect(await night.mails()).toEqual([]);
+    expect(await readFile('samples/cron/millrace-nightly.service', 'utf8')).toContain(
+      'KillMode=control-group',
+    );
+  });
+
+  it('does not try again when it is stopped between two tries', async () => {
+    const env = await standIn(69, 'nothing gets through');
+    const asleep = join(night.work.folder, 'asleep');
+    await script(join(night.work.folder, 'bin/sleep'), `touch "${asleep}"\nexec /bin/sleep "$1"`);
+    expect(await stopWhen(asleep, env)).toEqual([0, null]);
+    expect(await calls()).toHaveLength(1);
+    expect(await night.mails()).toEqual([]);
+  });
+
+  /** Runs nightly.sh and, once a file is there, sends SIGTERM to all of its processes, as systemd does. */
+  async function stopWhen(path: string, env: Record<string, string>): Promise<unknown[]> {
+    const { folder } = night.work;
+    const PATH = `${join(folder, 'bin')}:${process.env['PATH']}`;
+    const child = spawn(nightly, ['edits.csv'], {
+      cwd: folder,
+      detached: true,
+      stdio: 'ignore',
+      env: { HOME: folder, MILLRACE_PAUSE: '60', ...env, PATH },
+    });
+    const closed = once(child, 'close');
+    await expect.poll(() => existsSync(path), { timeout: 10_000 }).toBe(true);
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    return closed;
+  }
 
   it('mails a remark of a run that went well', async () => {
     const env = await standIn(0, 'warning: a price');
