@@ -19,7 +19,7 @@ import type { SavedPlan } from '../plan/saved-plan.js';
 import { askAboveUsd, type StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
-import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
+import { optionNotes, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import { countOf, formatMoney, listed, plainText } from '../messages/plain-text.js';
 
@@ -49,7 +49,7 @@ export async function agreeToPlan(
   refuseSame(ahead.same, options, source.name);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
-    const note = [...lowPriorityNote(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
+    const note = [...optionNotes(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
     const lines = [
       ...planText(plan, source.name),
       ...reservedText(prices.table()),
