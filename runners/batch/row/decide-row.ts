@@ -11,7 +11,7 @@ import type { TaskSpec } from './task.js';
 export interface ManifestRules {
   /** Failed rows with these codes are sent again or continued. */
   readonly retry: ReadonlySet<FailureCode>;
-  readonly changed: 'keep' | 'redo';
+  readonly changed?: 'keep' | 'redo' | undefined;
   /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
   readonly mustHold?: (id: string, row: number) => boolean;
   /** See `Recovered.leftUnknown`. @defaultValue no rows */

@@ -254,8 +254,11 @@ describe('the manifest at a later start', () => {
     run.manifest([edit('a', { prompt: 'other' }), edit('b')]);
     const end = await run.start();
     const warning = end.events.find((event) => event.type === 'warning' && event.code === 'changed');
-    const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
+    const message =
+      '1 row has changed since it was bought: a. It is kept; --changed redo buys it again, --changed keep ends this warning.';
     expect(warning).toMatchObject({ message });
+    const decided = await run.start({ changed: 'keep' });
+    expect(decided.events.filter(({ type }) => type === 'warning')).toEqual([]);
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
@@ -276,7 +279,8 @@ describe('the manifest at a later start', () => {
     run.manifest([edit('a', { prompt: 'two' })]);
     run.service.revive('job-one-1');
     const end = await run.start(options);
-    const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
+    const message =
+      '1 row has changed since it was bought: a. It is kept; --changed redo buys it again, --changed keep ends this warning.';
     expect(end.events).toContainEqual({ type: 'warning', code: 'changed', message });
     expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', request: { input: { prompt: 'one' } } }]);
   });
