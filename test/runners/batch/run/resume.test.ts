@@ -262,6 +262,32 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it('a row in which default values are written out or left out has not changed, and is not bought again', async () => {
+    const run = paperRun();
+    const written = { resolution: '1k', output_format: 'png', enable_base64_output: false };
+    run.manifest([edit('a'), edit('b', written), edit('c', { resolution: '1k' })]);
+    await run.start();
+    const warned = async (rows: Parameters<typeof run.manifest>[0], options?: Partial<RunBatchOptions>) => {
+      run.manifest(rows);
+      const { events } = await run.start(options);
+      return events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+    };
+    expect(await warned([edit('a', written), edit('b'), edit('c', { output_format: 'png' })])).toEqual([]);
+    const redoes = [edit('a', { resolution: '1k', redo: 'blurred' }), edit('b'), edit('c')];
+    expect(await warned(redoes, { changed: 'redo' })).toEqual([]);
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'a']);
+    const rewritten = [
+      edit('a', { redo: 'blurred' }),
+      edit('b', written),
+      edit('c', { aspect_ratio: '1:1' }),
+    ];
+    expect(await warned(rewritten)).toEqual([
+      expect.stringContaining('1 row has changed since it was bought: c'),
+    ]);
+    expect(await warned(rewritten, { changed: 'redo' })).toEqual([]);
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'a', 'c']);
+  });
+
   it.each<[string, (run: PaperRun, options: Partial<RunBatchOptions>) => Promise<unknown>]>([
     ['whose job goes on', (run, options) => killedAt(run, step('accepted'), options)],
     [
