@@ -49,7 +49,12 @@ case $code in
   6) tell 'rows are in doubt: they may have been charged, a person must decide' ;;
   69) tell 'the service is away: the next night goes on' ;;
   74) tell 'the disk or the journal' ;;
-  75) code=0 ;; # Last night's run is still working.
+  75)
+    case $said in
+      *'Wait for its end'*) code=0 ;; # Last night's run is still working.
+      *) tell 'another host or a database may have the run: every night ends so until a person has looked' ;;
+    esac
+    ;;
   129 | 130 | 143) code=0 ;; # The machine goes down: the next night goes on.
   *) tell 'a fault' ;;
 esac

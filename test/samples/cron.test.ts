@@ -166,6 +166,49 @@ describe('four nights, with a row that is held in the second', () => {
   });
 });
 
+describe('a night on which another process has the run', () => {
+  let night: Awaited<ReturnType<typeof openNight>>;
+  let emulator: Emulator;
+  beforeEach(async () => {
+    night = await openNight();
+    emulator = await startEmulator({ key });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await night.work.remove();
+  });
+
+  it('is silent while last night goes on, and mails if only a person can see whether it does', async () => {
+    const { work } = night;
+    const row = { id: 'slow', endpoint: 'echo', input: { sleepMs: 3_000 } };
+    await work.write('jobs.jsonl', [JSON.stringify(row)]);
+    const env = {
+      MILLRACE: `${process.execPath} ${mainFile}`,
+      MILLRACE_API_KEY: key,
+      MILLRACE_BASE_URL: emulator.baseUrl,
+    };
+    const run = () => night.run([join(work.folder, 'jobs.jsonl'), '--yes'], env);
+    const lastNight = run();
+    await expect.poll(() => emulator.bill().length, { timeout: 20_000 }).toBe(1);
+    const owner = join(work.folder, 'jobs.out/.owner.json');
+    const { host, ...rest } = JSON.parse(await readFile(owner, 'utf8')) as { host: object };
+    const silent = { code: 0, printed: '' };
+    expect(await run()).toEqual(silent);
+    expect(await lastNight).toEqual(silent);
+    expect(await night.mails()).toEqual([]);
+
+    await writeFile(
+      owner,
+      `${JSON.stringify({ ...rest, host: { ...host, name: 'a-container-that-is-gone' } })}\n`,
+    );
+    expect(await run()).toEqual({ code: 75, printed: '' });
+    const [mail = '', ...others] = await night.mails();
+    expect(others).toEqual([]);
+    expect(mail).toContain(`remove ${owner} and start again`);
+    expect(emulator.bill()).toHaveLength(1);
+  });
+});
+
 describe('nightly.sh', () => {
   let night: Awaited<ReturnType<typeof openNight>>;
   beforeEach(async () => void (night = await openNight()));
@@ -182,14 +225,14 @@ describe('nightly.sh', () => {
   };
   const calls = async () => (await readFile(join(night.work.folder, 'calls'), 'utf8')).trim().split('\n');
 
-  it.each([0, 75, 129, 130, 143])('is silent at %i', async (exitCode) => {
+  it.each([0, 129, 130, 143])('is silent at %i', async (exitCode) => {
     const env = await standIn(exitCode);
     expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, printed: '' });
     expect(await night.mails()).toEqual([]);
     expect(await calls()).toEqual(['run edits.csv --quiet --limit 5']);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 70, 74])('mails at %i, and ends so', async (exitCode) => {
+  it.each([1, 2, 3, 4, 5, 6, 70, 74, 75])('mails at %i, and ends so', async (exitCode) => {
     const env = await standIn(exitCode, 'the reason');
     expect(await night.run(['edits.csv'], env)).toEqual({ code: exitCode, printed: '' });
     const mails = await night.mails();
