@@ -23,14 +23,20 @@ tell() {
     mail -s "millrace: $1" "$mail_to"
 }
 
+# A stop by systemd, a shutdown or Ctrl-C reaches millrace too, which awaits the replies that are paid for. This script has to
+# outlive it: systemd kills at once whatever is left when the script has ended.
+stopped=
+trap 'stopped=yes' HUP INT TERM
+
 while :; do
   # Not quoted on purpose: the command may be of several words.
   # shellcheck disable=SC2086
   said=$($millrace run "$manifest" --quiet "$@" 2>&1)
   code=$?
   tries=$((tries - 1))
-  [ "$code" -eq 69 ] && [ "$tries" -gt 0 ] || break
+  [ "$code" -eq 69 ] && [ "$tries" -gt 0 ] && [ -z "$stopped" ] || break
   sleep "$pause"
+  [ -z "$stopped" ] || { code=143 && break; }
 done
 
 case $code in
@@ -43,7 +49,12 @@ case $code in
   6) tell 'rows are in doubt: they may have been charged, a person must decide' ;;
   69) tell 'the service is away: the next night goes on' ;;
   74) tell 'the disk or the journal' ;;
-  75) code=0 ;; # Last night's run is still working.
+  75)
+    case $said in
+      *'Wait for its end'*) code=0 ;; # Last night's run is still working.
+      *) tell 'another host or a database may have the run: every night ends so until a person has looked' ;;
+    esac
+    ;;
   129 | 130 | 143) code=0 ;; # The machine goes down: the next night goes on.
   *) tell 'a fault' ;;
 esac

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -165,6 +166,49 @@ describe('four nights, with a row that is held in the second', () => {
   });
 });
 
+describe('a night on which another process has the run', () => {
+  let night: Awaited<ReturnType<typeof openNight>>;
+  let emulator: Emulator;
+  beforeEach(async () => {
+    night = await openNight();
+    emulator = await startEmulator({ key });
+  });
+  afterEach(async () => {
+    await emulator.close();
+    await night.work.remove();
+  });
+
+  it('is silent while last night goes on, and mails if only a person can see whether it does', async () => {
+    const { work } = night;
+    const row = { id: 'slow', endpoint: 'echo', input: { sleepMs: 3_000 } };
+    await work.write('jobs.jsonl', [JSON.stringify(row)]);
+    const env = {
+      MILLRACE: `${process.execPath} ${mainFile}`,
+      MILLRACE_API_KEY: key,
+      MILLRACE_BASE_URL: emulator.baseUrl,
+    };
+    const run = () => night.run([join(work.folder, 'jobs.jsonl'), '--yes'], env);
+    const lastNight = run();
+    await expect.poll(() => emulator.bill().length, { timeout: 20_000 }).toBe(1);
+    const owner = join(work.folder, 'jobs.out/.owner.json');
+    const { host, ...rest } = JSON.parse(await readFile(owner, 'utf8')) as { host: object };
+    const silent = { code: 0, printed: '' };
+    expect(await run()).toEqual(silent);
+    expect(await lastNight).toEqual(silent);
+    expect(await night.mails()).toEqual([]);
+
+    await writeFile(
+      owner,
+      `${JSON.stringify({ ...rest, host: { ...host, name: 'a-container-that-is-gone' } })}\n`,
+    );
+    expect(await run()).toEqual({ code: 75, printed: '' });
+    const [mail = '', ...others] = await night.mails();
+    expect(others).toEqual([]);
+    expect(mail).toContain(`remove ${owner} and start again`);
+    expect(emulator.bill()).toHaveLength(1);
+  });
+});
+
 describe('nightly.sh', () => {
   let night: Awaited<ReturnType<typeof openNight>>;
   beforeEach(async () => void (night = await openNight()));
@@ -181,14 +225,14 @@ describe('nightly.sh', () => {
   };
   const calls = async () => (await readFile(join(night.work.folder, 'calls'), 'utf8')).trim().split('\n');
 
-  it.each([0, 75, 129, 130, 143])('is silent at %i', async (exitCode) => {
+  it.each([0, 129, 130, 143])('is silent at %i', async (exitCode) => {
     const env = await standIn(exitCode);
     expect(await night.run(['edits.csv', '--limit', '5'], env)).toEqual({ code: 0, printed: '' });
     expect(await night.mails()).toEqual([]);
     expect(await calls()).toEqual(['run edits.csv --quiet --limit 5']);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 70, 74])('mails at %i, and ends so', async (exitCode) => {
+  it.each([1, 2, 3, 4, 5, 6, 70, 74, 75])('mails at %i, and ends so', async (exitCode) => {
     const env = await standIn(exitCode, 'the reason');
     expect(await night.run(['edits.csv'], env)).toEqual({ code: exitCode, printed: '' });
     const mails = await night.mails();
@@ -208,6 +252,45 @@ describe('nightly.sh', () => {
     expect(await calls()).toHaveLength(3);
     expect(await night.mails()).toHaveLength(1);
   });
+
+  it('outlives a millrace that was stopped with it, so that systemd kills nothing that awaits a paid reply', async () => {
+    const { work } = night;
+    const path = join(work.folder, 'bin/stand-in');
+    const [begun, ended] = [join(work.folder, 'begun'), join(work.folder, 'ended')];
+    const awaitsReply = `trap 'sleep 0.3; touch "${ended}"; exit 143' TERM`;
+    await script(path, `${awaitsReply}\ntouch "${begun}"\nwhile :; do sleep 0.05; done`);
+    expect(await stopWhen(begun, { MILLRACE: path })).toEqual([0, null]);
+    expect(await readFile(ended, 'utf8')).toBe('');
+    expect(await night.mails()).toEqual([]);
+    expect(await readFile('samples/cron/millrace-nightly.service', 'utf8')).toContain(
+      'KillMode=control-group',
+    );
+  });
+
+  it('does not try again when it is stopped between two tries', async () => {
+    const env = await standIn(69, 'nothing gets through');
+    const asleep = join(night.work.folder, 'asleep');
+    await script(join(night.work.folder, 'bin/sleep'), `touch "${asleep}"\nexec /bin/sleep "$1"`);
+    expect(await stopWhen(asleep, env)).toEqual([0, null]);
+    expect(await calls()).toHaveLength(1);
+    expect(await night.mails()).toEqual([]);
+  });
+
+  /** Runs nightly.sh and, once a file is there, sends SIGTERM to all of its processes, as systemd does. */
+  async function stopWhen(path: string, env: Record<string, string>): Promise<unknown[]> {
+    const { folder } = night.work;
+    const PATH = `${join(folder, 'bin')}:${process.env['PATH']}`;
+    const child = spawn(nightly, ['edits.csv'], {
+      cwd: folder,
+      detached: true,
+      stdio: 'ignore',
+      env: { HOME: folder, MILLRACE_PAUSE: '60', ...env, PATH },
+    });
+    const closed = once(child, 'close');
+    await expect.poll(() => existsSync(path), { timeout: 10_000 }).toBe(true);
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    return closed;
+  }
 
   it('mails a remark of a run that went well', async () => {
     const env = await standIn(0, 'warning: a price');

@@ -17,7 +17,6 @@ type Filled =
   | 'retries'
   | 'pollCostMs'
   | 'onUnknown'
-  | 'changed'
   | 'same'
   | 'limit'
   | 'skipInvalid'

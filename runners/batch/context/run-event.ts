@@ -80,6 +80,7 @@ export type RunEvent =
 
 /**
  * - `manifest`: from the check of the manifest.
+ * - `grown`: whole rows were appended to the manifest, and wait for the next start. Nobody has to do anything.
  * - `held`: rows that a person has to decide on.
  * - `changed`: rows that have changed since they were bought.
  * - `price`: a reported price differs from the expected one.
@@ -99,6 +100,7 @@ export type RunEvent =
  */
 export type WarningCode =
   | 'manifest'
+  | 'grown'
   | 'held'
   | 'changed'
   | 'price'

@@ -138,7 +138,10 @@ export interface RunBatchOptions {
    * `expired`, `all`. Those that cost nothing, `download` and `deadline`, are continued in any case. @defaultValue download, deadline
    */
   readonly retry?: readonly string[];
-  /** Whether completed rows that have changed since are kept and reported, or bought again. @defaultValue 'keep' */
+  /**
+   * Whether completed rows that have changed since are bought again, or kept without a warning.
+   * @defaultValue they are kept, and each start warns of them
+   */
   readonly changed?: 'keep' | 'redo';
   /**
    * Whether rows with the same request as another row, under another id, are counted in `ahead.same`, or make the run

@@ -89,8 +89,9 @@ function asDiskFile(path: string, handle: FileHandle): DiskFile {
 
 /** Node.js names the file of a failed `open`, but not that of a failed `read` or `write`. */
 function withPath(error: unknown, path: string): unknown {
-  if (error instanceof Error && !error.message.includes(path)) error.message += ` '${path}'`;
-  return error;
+  if (!(error instanceof Error)) return error;
+  if (!error.message.includes(path)) error.message += ` '${path}'`;
+  return Object.assign(error, { path });
 }
 
 function describe(found: BigIntStats): DiskEntry {

@@ -111,7 +111,11 @@ export function readPriceFile(text: string, name: string): PriceList {
   if ('problem' in parsed) throw new MillraceError('price-file', `${name} ${parsed.problem}.`);
   const checked = priceFileSchema().safeParse(parsed.value);
   if (!checked.success) {
-    const problems = checked.error.issues.map((issue) => describeIssue(issue, name));
+    const { issues } = checked.error;
+    const problems = issues.map((issue) => describeIssue(issue, name));
+    const hasOthers = issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0);
+    if (hasOthers)
+      problems.push('a price file has the settings "edit", "endpoints" (prices by id) and "route"');
     throw new MillraceError('price-file', problems.join('; '));
   }
   return toPriceList(checked.data, name);

@@ -11,7 +11,7 @@ import type { TaskSpec } from './task.js';
 export interface ManifestRules {
   /** Failed rows with these codes are sent again or continued. */
   readonly retry: ReadonlySet<FailureCode>;
-  readonly changed: 'keep' | 'redo';
+  readonly changed?: 'keep' | 'redo' | undefined;
   /** Whether the journal may have lost a purchase of the row. @defaultValue it has lost nothing */
   readonly mustHold?: (id: string, row: number) => boolean;
   /** See `Recovered.leftUnknown`. @defaultValue no rows */
@@ -78,7 +78,18 @@ function isTakenFromJournal(code: FailureCode): boolean {
 }
 
 function isRedone(row: Row, state: RowState | undefined, { changed }: ManifestRules): boolean {
-  return changed === 'redo' && row.jobId === undefined && state?.sameContent(row.hash) === false;
+  return changed === 'redo' && row.jobId === undefined && asksForOther(row, state);
+}
+
+/** Whether a row asks for other than what it was last sent with, or bought with before it was redone. */
+export function asksForOther(row: Row, state: RowState | undefined): boolean {
+  return state !== undefined && sentAs(row, state) === undefined;
+}
+
+/** The hash with which the row's request was sent: its own, or that of the same edit with default values written out or left out. */
+export function sentAs(row: Pick<Row, 'hash' | 'alike'>, state: RowState): string | undefined {
+  if (state.sameContent(row.hash)) return row.hash;
+  return row.alike?.find((hash) => state.sameContent(hash));
 }
 
 /** Whether a row of a redo manifest rejects a purchase that is not the latest one, because the row was redone since. */
@@ -96,7 +107,7 @@ export function isReplacedHere(row: Row, state: RowState | undefined, { retry }:
 
 /** Whether a row that has ended and stays as it is has other content in the manifest than was sent. */
 export function hasChanged(row: Row, state: RowState | undefined, rules: ManifestRules): boolean {
-  return !isAsked(row, state, rules) && state?.sameContent(row.hash) === false;
+  return !isAsked(row, state, rules) && asksForOther(row, state);
 }
 
 /** Each start continues these failures: what they bought may be there, and to get it costs nothing. */

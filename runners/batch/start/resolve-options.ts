@@ -69,7 +69,7 @@ const plainFields = {
   pollCostMs: z.number().positive().max(3_600_000).default(190),
   onUnknown: z.enum(['hold', 'retry']).default('hold'),
   retry: z.array(z.string()).default([]),
-  changed: z.enum(['keep', 'redo']).default('keep'),
+  changed: z.enum(['keep', 'redo']).optional(),
   same: z.enum(['warn', 'refuse']).default('warn'),
   limit: whole.default(Number.MAX_SAFE_INTEGER),
   only: z.array(z.string()).optional(),

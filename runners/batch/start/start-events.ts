@@ -34,8 +34,8 @@ function* warnings({
   for (const message of plan.warnings) yield { type: 'warning', code: 'manifest', message };
   if (polling.problem !== undefined) yield { type: 'warning', code: 'poll-law', message: polling.problem };
   const { changed, changedFailures } = ahead;
-  if (changed.count > 0)
-    yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed) };
+  if (changed.count > 0 && options.changed !== 'keep')
+    yield { type: 'warning', code: 'changed', message: changedText(changed, options.changed === 'redo') };
   if (ahead.replaced.count > 0) {
     const others = journal.journal.recovered.manifests.filter((path) => path !== options.manifest.path);
     yield { type: 'warning', code: 'changed', message: replacedText(ahead.replaced, others) };
@@ -72,11 +72,11 @@ function* warnings({
 /** At most this many manifests that may have a row are named. */
 const manifestsNamed = 3;
 
-function changedText({ count, ids }: Run['ahead']['changed'], changed: 'keep' | 'redo'): string {
+function changedText({ count, ids }: Run['ahead']['changed'], redoes: boolean): string {
   const named = namesOf(ids, count);
   const [rows, were, they, them] =
     count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
-  const again = changed === 'keep' ? `; --changed redo buys ${them} again` : '';
+  const again = redoes ? '' : `; --changed redo buys ${them} again, --changed keep ends this warning`;
   return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
 }
 

@@ -2,7 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
-import { decideRow } from '../row/decide-row.js';
+import { asksForOther, decideRow } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
@@ -24,7 +24,7 @@ export async function* liveTasks(
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
     if (item.valid && known === undefined) seen.set(item.row.id, { status: 'open', hash: item.row.hash });
-    const isOther = item.valid && known?.sameContent(item.row.hash) === false;
+    const isOther = item.valid && asksForOther(item.row, known);
     const wanted =
       known === undefined ? await firstTask(run, item) : isOther ? otherRow(item.row) : undefined;
     const task = wanted !== undefined && 'problems' in wanted ? await refuse(run, wanted, seen) : wanted;
@@ -58,7 +58,7 @@ async function firstTask(run: Run, item: ManifestItem): Promise<Task | InvalidRo
   if (!item.valid) return item.row;
   const { row } = item;
   const state = recovered.rows.get(row.id);
-  if (state !== undefined && state.status !== 'open' && !state.sameContent(row.hash)) return otherRow(row);
+  if (state?.status !== 'open' && asksForOther(row, state)) return otherRow(row);
   // The number of an arriving row does not show what a damaged journal may have lost.
   const mustHold = (id: string): boolean => recovered.mustHold(id, 0);
   const rules = { retry: run.options.retry, changed: 'keep' as const, mustHold };

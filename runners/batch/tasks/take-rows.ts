@@ -114,8 +114,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
     return void stops.stop(stopCauses[why](error.message, isSending));
   }
   const { growth } = options.manifest.bytes ?? {};
-  if (growth !== undefined)
-    run.events.next({ type: 'warning', code: 'manifest', message: grown(run, growth) });
+  if (growth !== undefined) run.events.next({ type: 'warning', ...grown(run, growth) });
 }
 
 /** @throws {ManifestChangedError} unless invalid rows are skipped: the check has found none */
@@ -149,10 +148,12 @@ function rowTask(
   return { row: rowFactsOf(row), attempts: state?.attempts ?? 0, ...spec };
 }
 
-function grown({ options }: Run, { bytes, isInLine }: Growth): string {
-  const lastRow =
-    isInLine && !options.manifest.settings.gzip
-      ? ' The last row was sent as it was priced, although its line is longer now.'
-      : '';
-  return `${options.manifest.settings.name} has grown by ${bytes} bytes since it was priced: what was appended waits for the next start.${lastRow}`;
+function grown(
+  { options }: Run,
+  { bytes, isInLine }: Growth,
+): { code: 'manifest' | 'grown'; message: string } {
+  const isLonger = isInLine && !options.manifest.settings.gzip;
+  const lastRow = isLonger ? ' The last row was sent as it was priced, although its line is longer now.' : '';
+  const message = `${options.manifest.settings.name} has grown by ${bytes} bytes since it was priced: what was appended waits for the next start.${lastRow}`;
+  return { code: isLonger ? 'manifest' : 'grown', message };
 }

@@ -13,13 +13,7 @@ import { priceTableText, planJson, planText, priceText, reservedText } from '../
 import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
 import type { PlannedStart } from '../plan/plan-difference.js';
-import {
-  lowPriorityNote,
-  plannedPrices,
-  planSource,
-  refuseInvalid,
-  refuseSame,
-} from '../plan/plan-source.js';
+import { optionNotes, plannedPrices, planSource, refuseInvalid, refuseSame } from '../plan/plan-source.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -47,7 +41,7 @@ export async function planCommand({
           await import('../plan/save-plan.js')
         ).planAndSave(resolve(io.cwd, save), { raw, source, options, prices, sample }, io)
       : await planSource(source, options, { io, prices, sample });
-  if (!options.quiet) for (const line of lowPriorityNote(planned, options)) io.stderr.write(`${line}\n`);
+  if (!options.quiet) for (const line of optionNotes(planned, options)) io.stderr.write(`${line}\n`);
   const compared = saved === undefined ? options : await withPlannedRows(options, saved);
   const start = { source, options: compared, prices, sample: sample.hashes };
   const difference = await differenceFrom(planned, start, io);

@@ -1,8 +1,8 @@
 import { describeBought, describeOutdated, shellWords } from '../../batch/formats.js';
-import { axesChangeText, newlySentText, type Ahead } from '../../batch/internal.js';
+import { axesChangeText, newlySentText, type Ahead, type BoughtRows } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
-import { priceText, usdOf } from './plan-text.js';
+import { priceText, sameFacts, usdOf } from './plan-text.js';
 import { aheadByText } from './value-text.js';
 
 /** Describes what a start does with its manifest, and what it may cost. */
@@ -66,16 +66,21 @@ const boughtShown = 5;
  * folders.
  */
 function boughtText({ bought }: Ahead): string[] {
-  if (bought === undefined) return [];
-  const { rows, cost, first, elsewhere } = bought;
+  return bought === undefined ? [] : fact('bought', ...boughtFacts(bought));
+}
+
+/** The same about rows that a start buys although another row asks for it, or had bought it: a start that prints no plan warns of them. */
+export function againWarning({ same, bought }: Pick<Ahead, 'same' | 'bought'>): string[] {
+  const found = [...(same.rows > 0 ? [sameFacts(same)] : []), ...(bought ? [boughtFacts(bought)] : [])];
+  return found.flatMap(([what, rows = []]) => [`warning: ${what}`, ...rows.map((row) => `  ${row}`)]);
+}
+
+function boughtFacts({ rows, cost, first, elsewhere }: BoughtRows): [string, string[]?] {
   const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; ${rows === 1 ? 'it' : 'each'} is bought again: ${priceText(cost)}`;
   const goOn = elsewhere && `To continue the run that was begun, name its folder: ${outOf(elsewhere)}`;
-  if (goOn !== undefined) return fact('bought', plainText(`${what}. ${goOn}`, 2000));
-  return fact(
-    'bought',
-    what,
-    describeBought({ rows, cost, first: first.slice(0, boughtShown) }).map((line) => plainText(line)),
-  );
+  if (goOn !== undefined) return [plainText(`${what}. ${goOn}`, 2000)];
+  const lines = describeBought({ rows, cost, first: first.slice(0, boughtShown) });
+  return [what, lines.map((line) => plainText(line))];
 }
 
 /** Rows of a redo manifest that were bought again after it was saved. */

@@ -111,13 +111,15 @@ function valueText({
 const sameShown = 5;
 
 function sameText(same: Plan['same']): string[] {
-  if (same === undefined || same.rows === 0) return [];
-  const { rows, cost, first } = same;
-  return fact(
-    'same',
+  return same === undefined || same.rows === 0 ? [] : fact('same', ...sameFacts(same));
+}
+
+/** How many rows ask for what another row of the manifest asks for, and the first of them, a line each. */
+export function sameFacts({ rows, cost, first }: NonNullable<Plan['same']>): [string, string[]] {
+  return [
     `${countOf(rows, 'row asks', 'rows ask')} for exactly what another row asks for, each is bought: ${priceText(cost)}`,
     describeSame({ rows, cost, first: first.slice(0, sameShown) }).map((line) => plainText(line)),
-  );
+  ];
 }
 
 /** A price in a few words, and what it does not include. */

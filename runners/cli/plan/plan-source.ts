@@ -111,8 +111,19 @@ export function refuseInvalid(
   );
 }
 
-/** A note on the effect of `--low-priority`, if it is set. */
-export function lowPriorityNote(
+/** Notes on the effect of options that the figures of a plan do not show. */
+export function optionNotes(plan: Pick<Plan, 'byKind'>, options: RunOptions): string[] {
+  return [...lowPriorityNote(plan, options), ...onUnknownNote(options)];
+}
+
+function onUnknownNote({ onUnknown, retries, local }: RunOptions): string[] {
+  if (onUnknown !== 'retry' || local) return [];
+  return [
+    `note: --on-unknown retry: a request that may have been accepted is sent again, up to ${countOf(retries, 'time')}, and may be charged each time; the price does not include that`,
+  ];
+}
+
+function lowPriorityNote(
   { byKind: { job, edit } }: Pick<Plan, 'byKind'>,
   { lowPriority, mode, endpoints }: RunOptions,
 ): string[] {

@@ -125,5 +125,7 @@ export class PlanWriter {
 }
 
 function failAt(file: string, error: unknown): never {
-  throw new DiskFault(file, (error as NodeJS.ErrnoException).code, error);
+  throw error instanceof DiskFault
+    ? error
+    : new DiskFault(file, (error as NodeJS.ErrnoException).code, error);
 }

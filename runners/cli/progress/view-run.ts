@@ -77,8 +77,10 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
       fold.take(event, scheduler.now());
       if (event.type === 'started') start();
       else if (event.type === 'checked') printed = quiet ? [] : event.plan.warnings;
-      else if (event.type === 'warning' && !printed.includes(event.message)) warn(event.message);
-      else if (event.type === 'stopping' && !quiet) noteStop(event);
+      else if (event.type === 'warning') {
+        const isForPeople = !quiet || event.code !== 'grown';
+        if (isForPeople && !printed.includes(event.message)) warn(event.message);
+      } else if (event.type === 'stopping' && !quiet) noteStop(event);
     },
     pause: () => display.close(),
     close() {

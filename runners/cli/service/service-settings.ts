@@ -3,7 +3,7 @@ import { UsageError } from '../io/usage-error.js';
 import { parseHost } from '../options/parse-value.js';
 import type { ResolveImage } from '../../batch/formats.js';
 import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 import { checkApiKey } from '../../../src/contract/request-parts.js';
 
 /** The hosts of requests: {base_url} and {lb_base_url}. The key goes only to these hosts. */
@@ -77,7 +77,7 @@ export interface ApiKey {
  * or its content cannot be a key. (spec 5)
  */
 export async function readApiKey(file: string | undefined, io: Pick<CliIo, 'env' | 'cwd'>): Promise<ApiKey> {
-  if (file !== undefined) return readKeyFile(file, resolve(io.cwd, file));
+  if (file !== undefined) return readKeyFile(file, resolve(io.cwd, file), io.env['CREDENTIALS_DIRECTORY']);
   const key = (io.env['MILLRACE_API_KEY'] ?? '').trim();
   if (key !== '') return { key: checked(key, 'MILLRACE_API_KEY') };
   throw new UsageError(
@@ -86,12 +86,17 @@ export async function readApiKey(file: string | undefined, io: Pick<CliIo, 'env'
   );
 }
 
-async function readKeyFile(name: string, path: string): Promise<ApiKey> {
+/**
+ * @param credentials systemd's folder of a service's credentials. Only the service can enter it; systemd lets its user read a file there
+ *   by an access list, which looks like a group that may read.
+ */
+async function readKeyFile(name: string, path: string, credentials = ''): Promise<ApiKey> {
   try {
     const key = (await readFile(path, 'utf8')).trim();
     if (key === '') throw new UsageError([`--api-key-file: "${name}" is empty`]);
     const { mode } = await stat(path);
-    const open = process.platform !== 'win32' && (mode & 0o077) !== 0;
+    const isOfService = credentials !== '' && path.startsWith(`${resolve(credentials)}${sep}`);
+    const open = process.platform !== 'win32' && !isOfService && (mode & 0o077) !== 0;
     return {
       key: checked(key, `--api-key-file: "${name}"`),
       ...(open && { warning: `the key file "${name}" can be read by others: chmod 600 "${name}"` }),

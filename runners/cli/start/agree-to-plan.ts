@@ -11,7 +11,7 @@ import {
 } from '../../batch/internal.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
+import { againWarning, aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
 import { planText, priceText, reservedText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -19,7 +19,7 @@ import type { SavedPlan } from '../plan/saved-plan.js';
 import { askAboveUsd, type StartedRun } from './batch-options.js';
 import { firstRunNote } from '../plan/plan-difference.js';
 import { requireHosts } from '../service/open-target.js';
-import { lowPriorityNote, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
+import { optionNotes, refuseInvalid, refuseMissing, refuseSame } from '../plan/plan-source.js';
 import { ask, canAsk } from '../io/ask-person.js';
 import { countOf, formatMoney, listed, plainText } from '../messages/plain-text.js';
 
@@ -49,7 +49,7 @@ export async function agreeToPlan(
   refuseSame(ahead.same, options, source.name);
   if (saved !== undefined) refuseDearer(ahead, saved);
   if (!options.quiet) {
-    const note = [...lowPriorityNote(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
+    const note = [...optionNotes(plan, options), ...(await firstRunNote(source.path, out, io.cwd))];
     const lines = [
       ...planText(plan, source.name),
       ...reservedText(prices.table()),
@@ -147,13 +147,13 @@ export async function confirmPrice(
 
 /**
  * Asks on a terminal about rows that would be bought a second time under another id. Without a terminal, rows that ask for the
- * same within one manifest are sent, because the plan names them. Rows that were bought before, at a known price, are refused
- * unless `--yes` is given: otherwise a nightly export with new ids, or a folder named after the day, would buy everything each
- * night.
+ * same within one manifest are sent: the plan names them, or with `--quiet`, which prints no plan, a warning. Rows that were
+ * bought before, at a known price, are refused unless `--yes` is given: otherwise a nightly export with new ids, or a folder
+ * named after the day, would buy everything each night.
  */
 export async function confirmSame(
   ahead: Pick<Ahead, 'same' | 'bought'>,
-  { yes }: { readonly yes: boolean },
+  { yes, quiet = false }: { readonly yes: boolean; readonly quiet?: boolean },
   io: Pick<CliIo, 'stdin' | 'stderr'>,
   stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
@@ -161,6 +161,7 @@ export async function confirmSame(
   if (rows === 0 || yes) return 'go';
   if (!canAsk(io)) {
     if (ahead.bought !== undefined && ahead.bought.cost.estimated > 0) throw boughtAlready(ahead.bought, io);
+    if (quiet) io.stderr.write(`${againWarning(ahead).join('\n')}\n`);
     return 'go';
   }
   const what =

@@ -57,21 +57,21 @@ export class HashedRow implements Row {
    * counts as changed, so that `--changed redo` buys it once.
    */
   get hash(): string {
-    if (this.#hash !== undefined) return this.#hash;
-    const { kind, endpoint, columns } = this;
-    const { redo } = columns;
-    const written = this.#written;
-    const request = typeof redo === 'string' && redo !== '' ? { redo, request: written } : written;
-    this.#hash = requestHash({ kind, endpoint, request });
-    return this.#hash;
+    return (this.#hash ??= this.#hashOf(this.#written));
   }
 
   get alike(): readonly string[] {
-    const { kind, endpoint } = this;
+    const { kind } = this;
     if (kind !== 'edit') return [];
     const { input } = this.#written as { readonly input: EditInput };
-    const ways = otherWays(input);
-    return ways.map((way) => requestHash({ kind, endpoint, request: { input: way, kind } }));
+    return otherWays(input).map((way) => this.#hashOf({ input: way, kind }));
+  }
+
+  #hashOf(written: unknown): string {
+    const { kind, endpoint, columns } = this;
+    const { redo } = columns;
+    const request = typeof redo === 'string' && redo !== '' ? { redo, request: written } : written;
+    return requestHash({ kind, endpoint, request });
   }
 }
 

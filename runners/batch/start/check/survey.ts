@@ -15,6 +15,7 @@ import {
   isOutdated,
   isReplacedHere,
   type ManifestRules,
+  sentAs,
 } from '../../row/decide-row.js';
 import { rowPrice } from '../../ledger/price-book.js';
 import { isDoubled, isFree, isRetried, isUnanswered } from '../../row/left-rows.js';
@@ -166,7 +167,8 @@ export class StartSurvey {
     if (this.options.only !== undefined) this.select.see(row);
     const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
-    if (state?.sameContent(row.hash) === true) this.inManifest.add(row.id, row.hash);
+    const hash = state && sentAs(row, state);
+    if (hash !== undefined) this.inManifest.add(row.id, hash);
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);
     if (task === undefined) this.seeLeft(row, state);

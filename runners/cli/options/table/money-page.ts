@@ -104,8 +104,8 @@ export const moneyPage = {
     changed: {
       takes: 'ACTION',
       value: (values) => values.oneOf('keep', 'redo'),
-      meaning: 'what to do with bought rows that have changed since: keep or redo',
-      fallback: 'keep',
+      meaning:
+        'what to do with bought rows that have changed since: keep, which ends the warning about them, or redo (default: keep and warn)',
       commands: ofRun,
       isOnce: true,
       isChoice: true,

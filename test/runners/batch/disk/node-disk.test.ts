@@ -51,6 +51,7 @@ describe('nodeDisk, names', () => {
     await expect(file.read(Buffer.alloc(1), 0)).rejects.toMatchObject({
       code: 'EISDIR',
       message: expect.stringContaining(folder) as string,
+      path: folder,
     });
     await file.close();
   });

@@ -41,7 +41,7 @@ async function overwrite(run: PaperRun, path: string, text: string, position: nu
 
 const csv = '/job/edits.csv';
 const warnings = ({ events }: PaperEnd) =>
-  events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  events.flatMap((event) => (event.type === 'warning' ? [`${event.code}: ${event.message}`] : []));
 
 describe('a manifest that grows after it was priced', () => {
   it.each([
@@ -59,7 +59,7 @@ describe('a manifest that grows after it was priced', () => {
       const end = await startWhile(run, text, path, () => overwrite(run, path, more, text.length));
       expect(end).toMatchObject({ exitCode: 0, asked: [2] });
       expect(run.service.posts).toEqual(['a', 'b']);
-      expect(warnings(end)).toEqual([expect.stringContaining('has grown')]);
+      expect(warnings(end)).toEqual([expect.stringMatching(/^grown: .* has grown/)]);
       const next = await run.start({ manifest: { path } });
       expect(next.exitCode).toBe(0);
       expect(run.service.posts.slice(2, 3)).toEqual(['c']);
@@ -77,7 +77,7 @@ describe('a manifest that grows after it was priced', () => {
       { row: 'a', text: 'x' },
       { row: 'b', text: 'half' },
     ]);
-    expect(warnings(end)).toEqual([expect.stringContaining('last row')]);
+    expect(warnings(end)).toEqual([expect.stringMatching(/^manifest: .* last row/)]);
   });
 
   it('gzip: a part that is put behind waits too', async () => {

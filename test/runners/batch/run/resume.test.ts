@@ -254,9 +254,38 @@ describe('the manifest at a later start', () => {
     run.manifest([edit('a', { prompt: 'other' }), edit('b')]);
     const end = await run.start();
     const warning = end.events.find((event) => event.type === 'warning' && event.code === 'changed');
-    const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
+    const message =
+      '1 row has changed since it was bought: a. It is kept; --changed redo buys it again, --changed keep ends this warning.';
     expect(warning).toMatchObject({ message });
+    const decided = await run.start({ changed: 'keep' });
+    expect(decided.events.filter(({ type }) => type === 'warning')).toEqual([]);
     expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
+  it('a row in which default values are written out or left out has not changed, and is not bought again', async () => {
+    const run = paperRun();
+    const written = { resolution: '1k', output_format: 'png', enable_base64_output: false };
+    run.manifest([edit('a'), edit('b', written), edit('c', { resolution: '1k' })]);
+    await run.start();
+    const warned = async (rows: Parameters<typeof run.manifest>[0], options?: Partial<RunBatchOptions>) => {
+      run.manifest(rows);
+      const { events } = await run.start(options);
+      return events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+    };
+    expect(await warned([edit('a', written), edit('b'), edit('c', { output_format: 'png' })])).toEqual([]);
+    const redoes = [edit('a', { resolution: '1k', redo: 'blurred' }), edit('b'), edit('c')];
+    expect(await warned(redoes, { changed: 'redo' })).toEqual([]);
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'a']);
+    const rewritten = [
+      edit('a', { redo: 'blurred' }),
+      edit('b', written),
+      edit('c', { aspect_ratio: '1:1' }),
+    ];
+    expect(await warned(rewritten)).toEqual([
+      expect.stringContaining('1 row has changed since it was bought: c'),
+    ]);
+    expect(await warned(rewritten, { changed: 'redo' })).toEqual([]);
+    expect(run.service.posts).toEqual(['a', 'b', 'c', 'a', 'c']);
   });
 
   it.each<[string, (run: PaperRun, options: Partial<RunBatchOptions>) => Promise<unknown>]>([
@@ -276,7 +305,8 @@ describe('the manifest at a later start', () => {
     run.manifest([edit('a', { prompt: 'two' })]);
     run.service.revive('job-one-1');
     const end = await run.start(options);
-    const message = '1 row has changed since it was bought: a. It is kept; --changed redo buys it again.';
+    const message =
+      '1 row has changed since it was bought: a. It is kept; --changed redo buys it again, --changed keep ends this warning.';
     expect(end.events).toContainEqual({ type: 'warning', code: 'changed', message });
     expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', request: { input: { prompt: 'one' } } }]);
   });

@@ -32,6 +32,17 @@ describe('millrace plan', () => {
     expect((await plan('--cost-by', 'customer')).stdout).toContain('acme: 2 rows, for $0.175\n');
   });
 
+  it('says that requests in doubt which are sent again may cost more than the price', async () => {
+    await write('edits.csv', ['id,images,prompt', `a,${image},grayscale`]);
+    const again = ['--endpoint', 'image-edit', '--on-unknown', 'retry'];
+    expect((await millrace(['plan', 'edits.csv', ...again], { cwd })).stderr).toBe(
+      'note: --on-unknown retry: a request that may have been accepted is sent again, up to 4 times, and may be charged each time; the price does not include that\n',
+    );
+    expect((await millrace(['plan', 'edits.csv', '--local', ...again], { cwd })).stderr).not.toContain(
+      'on-unknown',
+    );
+  });
+
   it('needs no endpoint for edits of a rehearsal: the emulator has one', async () => {
     await write('edits.csv', ['id,images,prompt', `a,${image},grayscale`]);
     const rehearsal = await millrace(['plan', 'edits.csv', '--local'], { cwd });

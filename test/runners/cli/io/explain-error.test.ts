@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import type { CliIo } from '../../../../runners/cli/io/cli-io.js';
 import { UsageError } from '../../../../runners/cli/io/usage-error.js';
 import { explainError } from '../../../../runners/cli/io/explain-error.js';
@@ -46,6 +48,20 @@ describe('explainError', () => {
       /^error: \/runs\/out\/report\.html\.tmp: this user has no right to it \(EACCES\)\. .*\n$/,
     );
   });
+
+  it.runIf(existsSync('/dev/full'))(
+    'takes a full disk for no fault of its own, also where a write fails',
+    async () => {
+      const file = await nodeDisk.open('/dev/full', 'r+');
+      const error: unknown = await file.write(Buffer.from('x'), 0).catch((reason: unknown) => reason);
+      await file.close();
+      const { io, printed } = listener();
+      expect(await explainError(error, io, { secrets: [] })).toBe(74);
+      expect(printed()).toBe(
+        'error: /dev/full: no space is left on the disk (ENOSPC). Free some space and run the same command again.\n',
+      );
+    },
+  );
 
   it('keeps the details of a fault in the log of the run, without the key', async () => {
     const { io, printed } = listener();

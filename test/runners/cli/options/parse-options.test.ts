@@ -34,7 +34,6 @@ describe('parseOptions', () => {
       onUnknown: 'hold',
       yes: false,
       repair: false,
-      changed: 'keep',
       skipInvalid: false,
       download: true,
       quiet: false,

@@ -29,6 +29,13 @@ describe('readPrices', () => {
     );
   });
 
+  it('names the settings of a price file to a person who wrote endpoints where they stand', async () => {
+    await work.write('flat.json', ['{"grind": {"usdPerJob": 0.01}}']);
+    await expect(readPrices('flat.json', work.folder)).rejects.toThrow(
+      '--prices: flat.json: there is no setting "grind"; a price file has the settings "edit", "endpoints" (prices by id) and "route"',
+    );
+  });
+
   it('says what is wrong with the file', async () => {
     await work.write('bad.json', ['{"endpoints": {"grind": {"cents": 1}}}']);
     await expect(readPrices('none.json', work.folder)).rejects.toThrow(

@@ -37,6 +37,7 @@ describe('viewRun', () => {
     const text = seen(true, (view) => {
       view.look(started);
       view.look({ type: 'warning', code: 'price', message: 'a price has changed' });
+      view.look({ type: 'warning', code: 'grown', message: 'rows wait for the next start' });
       view.look({ type: 'stopping', exitCode: 5, reason: 'too many rows failed' });
       view.close();
     });

@@ -38,6 +38,15 @@ describe('readApiKey', () => {
     expect(warning).toBe('the key file "key" can be read by others: chmod 600 "key"');
   });
 
+  it('does not warn of a credential of a systemd service, which its user reads by an access list', async () => {
+    await writeFile(join(cwd, 'key'), 'from-file');
+    await chmod(join(cwd, 'key'), 0o440);
+    const env = (CREDENTIALS_DIRECTORY: string) => ({ cwd, env: { CREDENTIALS_DIRECTORY } });
+    expect(await readApiKey(join(cwd, 'key'), env(cwd))).toEqual({ key: 'from-file' });
+    expect(await readApiKey('key', env(join(cwd, 'other')))).toHaveProperty('warning');
+    expect(await readApiKey('key', env(''))).toHaveProperty('warning');
+  });
+
   it.each([
     ['an empty file', '\n', 'is empty'],
     ['several lines', 'one\ntwo', 'holds no key'],

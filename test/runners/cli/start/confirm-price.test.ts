@@ -81,6 +81,25 @@ describe('confirmSame', () => {
     expect(await confirmSame(same, { yes: true }, someone(terminal))).toBe('go');
   });
 
+  it('warns of them with --quiet, where no plan names them, unless they are agreed to', async () => {
+    const first = [{ id: 'copy', line: 14, sameAsLine: 5 }];
+    const printed = async (ahead: Parameters<typeof confirmSame>[0], yes = false) => {
+      const io = someone(elsewhere);
+      expect(await confirmSame(ahead, { yes, quiet: true }, io)).toBe('go');
+      return String(io.stderr.read() ?? '');
+    };
+    const one = { rows: 1, cost: { estimated: toMicroDollars(0.0875), unpriced: 0 }, first };
+    expect(await printed({ same: one })).toBe(
+      'warning: 1 row asks for exactly what another row asks for, each is bought: $0.0875\n  line 14 (id "copy") asks for the same as line 5\n',
+    );
+    expect(await printed({ same: one }, true)).toBe('');
+    expect(await printed({ same: none })).toBe('');
+    const unpriced = { rows: 1, cost: { estimated: 0, unpriced: 1 }, first, elsewhere: ['/job/out'] };
+    expect(await printed({ same: none, bought: unpriced })).toBe(
+      'warning: 1 row asks for what was bought already, in /job/out; it is bought again: 1 row of no known price. To continue the run that was begun, name its folder: --out /job/out\n',
+    );
+  });
+
   it('buys nothing again that the run has bought under other ids where it cannot ask, unless that is agreed to', async () => {
     const ahead = { same: none, bought: rows };
     await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toThrow(
