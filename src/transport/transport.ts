@@ -22,11 +22,11 @@ export interface PhaseTimeouts {
   readonly connectMs: number;
   /** Setting up TLS. @defaultValue 10_000 */
   readonly secureConnectMs: number;
-  /** @defaultValue 60_000 */
+  /** Sending the request: only a large one takes time. @defaultValue 300_000 */
   readonly sendMs: number;
   /** From the sent request to the head of the reply: the time that /runsync takes. (spec 8) */
   readonly responseMs: number;
-  /** From the head to the end of the reply. @defaultValue 60_000 */
+  /** From the head to the end of the reply: only a large one, as with a picture as base64, takes time. @defaultValue 300_000 */
   readonly readMs: number;
   /** @defaultValue the sum of all phases */
   readonly requestMs: number;
@@ -56,8 +56,8 @@ const defaults = {
   lookupMs: 10_000,
   connectMs: 10_000,
   secureConnectMs: 10_000,
-  sendMs: 60_000,
-  readMs: 60_000,
+  sendMs: 300_000,
+  readMs: 300_000,
 } as const;
 
 /**
