@@ -50,6 +50,7 @@ const rooms = {
   ],
   'runners/batch/uploads': [
     'src/contract',
+    'src/transport',
     'runners/pictures',
     'runners/batch/disk',
     'runners/batch/manifest',

@@ -61,8 +61,9 @@ export function tooLarge(request: Pick<WireRequest, 'method' | 'url'>, maxBytes:
   return new TransportError('too-large', undefined, 'maybe', false, text);
 }
 
-function phaseOf({ code = '', syscall, neverConnected, responded, message }: ClientFault): FaultPhase {
-  if (isTlsCode(code) || (neverConnected && /^(EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code))) return 'tls';
+function phaseOf(fault: ClientFault): FaultPhase {
+  const { code = '', syscall, neverConnected, responded, message } = fault;
+  if (isTlsFault(fault)) return 'tls';
   if (code === 'ENOTFOUND' || code.startsWith('EAI_') || syscall === 'getaddrinfo') return 'lookup';
   if (isConnectFault(code, syscall)) return 'connect';
   if (message.includes('before secure TLS connection')) return 'secure-connect';
@@ -101,9 +102,13 @@ const tlsCodes: ReadonlySet<string> = new Set([
   'PATH_LENGTH_EXCEEDED',
 ]);
 
-/** Whether verification of the server's certificate failed, so that no part of the request has left. */
-function isTlsCode(code: string): boolean {
-  return tlsCodes.has(code) || /^(CERT|CRL)_/.test(code);
+/** Whether TLS failed, or verification of the server's certificate, so that no part of the request has left. */
+export function isTlsFault({
+  code = '',
+  neverConnected,
+}: Pick<ClientFault, 'code' | 'neverConnected'>): boolean {
+  if (tlsCodes.has(code) || /^(CERT|CRL)_/.test(code)) return true;
+  return neverConnected && /^(EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code);
 }
 
 /** Host and path, without the query, which may contain secrets. */

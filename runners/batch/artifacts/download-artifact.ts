@@ -30,11 +30,9 @@ export interface DownloadSettings {
 
 /** How long the host may take until its reply begins, in ms. */
 const responseMs = 60_000;
-/**
- * How long a file may take on one connection, and how long no bytes may arrive, in ms. A picture has the time limits of
- * a reply.
- */
+/** How long a file, or a picture, may take on one connection, and how long no bytes may arrive, in ms. */
 const fileMs = 4 * 3_600_000;
+const pictureMs = 600_000;
 const idleMs = 60_000;
 
 /** Statuses below 500 that may be temporary. */
@@ -99,7 +97,6 @@ async function fetchOnce(
   const { validator } = version;
   const resume = validator === undefined || part.length === 0 ? undefined : { from: part.length, validator };
   if (resume === undefined) await part.restart();
-  const isFile = part.mayBeLarge;
   const came = new Subject<void>();
   const take = async (chunk: Uint8Array, head?: DownloadHead): Promise<void> => {
     came.next();
@@ -109,12 +106,11 @@ async function fetchOnce(
   const request = {
     url,
     maxBytes: part.mostBytes,
-    timeouts: phaseTimeouts(responseMs, isFile ? { readMs: fileMs } : {}),
+    timeouts: phaseTimeouts(responseMs, { readMs: part.mayBeLarge ? fileMs : pictureMs }),
     ...(resume && { resume }),
   };
   const stalled = came.pipe(switchMap(() => timer(idleMs, scheduler)));
-  const fetched = download(request, take);
-  const first = isFile ? merge(fetched, stalled) : fetched;
+  const first = merge(stalled, download(request, take));
   const downloaded = await firstValueFrom(first.pipe(takeUntil(left$)), { defaultValue: undefined });
   if (downloaded === undefined) throw new Left();
   if (downloaded === 0) throw new ArtifactError(`no byte came for ${idleMs / 1000} s`, { mayPass: true });

@@ -66,8 +66,8 @@ function* notUploaded(
   { why, message }: UploadError,
 ): Steps<never> {
   if (why !== 'picture') {
-    const cause = why === 'refused' ? stopCauses.uploadRefused(message) : stopCauses.unreachable(message);
-    context.stops.stop(cause);
+    const isRefused = why === 'refused';
+    context.stops.stop(isRefused ? stopCauses.uploadRefused(message) : stopCauses.uploadUnreachable(message));
     return;
   }
   const { facts } = row.progress;

@@ -74,6 +74,12 @@ export const stopCauses = {
     return { exitCode: 4, reason, leaves: ['open'] };
   },
 
+  /** The service can be reached: what it has accepted is awaited. */
+  uploadUnreachable(message: string): StopCause {
+    const reason = `Stopped because ${message}. Run again later: rows with pictures of this machine are left to be done, and none of them has been paid for.`;
+    return { exitCode: 69, reason, leaves: ['open'] };
+  },
+
   insecure(message: string): StopCause {
     const reason = `Stopped because the service cannot be talked to safely (${message}). Check its address and certificate and run again.`;
     return { exitCode: 4, reason, leaves: ['open', 'accepted'] };

@@ -43,7 +43,6 @@ export async function checkStore(
 
 async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {
   const target = upload ?? { bucket: '', prefix: '' };
-  const { http: httpAgent, https: httpsAgent } = createKeepAliveAgents({ env: io.env });
-  const agents = { httpAgent, httpsAgent };
+  const agents = createKeepAliveAgents({ env: io.env });
   return { target, store: await openS3Store({ bucket: target.bucket, endpoint, env: io.env, agents }) };
 }

@@ -52,7 +52,7 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
     const sockets = new Set<Socket>();
     const config = { ...configOf(address, settings, ssl), stream: () => noted(sockets) };
     try {
-      await tryOnce(new driver.Client(config));
+      await tryOnce(new driver.Client(config), sockets);
     } catch (error) {
       refused = error;
       if (isAboutTls(error)) continue;
@@ -75,21 +75,26 @@ function noted(sockets: Set<Socket>): Socket {
 }
 
 async function endPool(pool: pg.Pool, sockets: ReadonlySet<Socket>): Promise<void> {
-  const late = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
-  }, closeMs);
-  await pool.end().finally(() => clearTimeout(late));
+  await endInTime(() => pool.end(), sockets);
   // The server is asked to close them, and may never answer.
   for (const socket of sockets) socket.unref();
 }
 
+/** Ends connections, and cuts those whose server does not answer any more. */
+async function endInTime(end: () => Promise<void>, sockets: ReadonlySet<Socket>): Promise<void> {
+  const late = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, closeMs);
+  await end().finally(() => clearTimeout(late));
+}
+
 /** Connects without a pool, which would keep a connection open that failed for lack of a password. */
-async function tryOnce(client: pg.Client): Promise<void> {
+async function tryOnce(client: pg.Client, sockets: ReadonlySet<Socket>): Promise<void> {
   client.on('error', () => undefined);
   try {
     await client.connect();
   } finally {
-    await client.end();
+    await endInTime(() => client.end(), sockets);
   }
 }
 

@@ -133,7 +133,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
 const beforeGoingOn: Readonly<Record<number, string>> = {
   3: 'Put right what stopped it: a cap, or a price that was not agreed to; in this command too where it is an option. Then continue:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
-  69: 'When the service can be reached, at the right address, continue:',
+  69: 'When it can be reached, at the right address, continue:',
   74: 'Put right what stopped it, then continue:',
 };
 

@@ -20,6 +20,12 @@ const maxPaidIdleMs = 'deno' in versions ? -1 : 3_000;
 /** A connection is not used in this time, in ms, before its server closes it. */
 const marginMs = 1_000;
 
+/**
+ * How long one address of a host may take to connect before the next one is tried, in ms. Node's own 250 ms are too short for a
+ * distant host: if its last address leads nowhere, as IPv6 does in a network without it, no connection would ever be made.
+ */
+export const addressMs = 2_000;
+
 /** A connection between two requests. */
 export interface FreeConnection {
   readonly isClosed: boolean;

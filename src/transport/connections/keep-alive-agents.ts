@@ -3,7 +3,13 @@ import https from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { env as processEnv } from 'node:process';
 import type { Duplex } from 'node:stream';
-import { createConnectionWatch, hasUnreadBytes, maxIdleMsOf, takeFree } from './connection-reuse.js';
+import {
+  addressMs,
+  createConnectionWatch,
+  hasUnreadBytes,
+  maxIdleMsOf,
+  takeFree,
+} from './connection-reuse.js';
 import { destinationOf, proxyRules } from './proxy-rules.js';
 import { throughProxy } from './open-tunnel.js';
 import { ReplyBytes } from './reply-bytes.js';
@@ -71,7 +77,7 @@ export function createKeepAliveAgents(options: AgentOptions = {}): KeepAliveAgen
 }
 
 /** The connection that has been idle longest is the first to be used again. */
-const kept = { keepAlive: true, scheduling: 'fifo' } as const;
+const kept = { keepAlive: true, scheduling: 'fifo', autoSelectFamilyAttemptTimeout: addressMs } as const;
 
 function onConnection(agent: http.Agent, seen: (socket: Duplex) => void): void {
   const connect = agent.createConnection.bind(agent);

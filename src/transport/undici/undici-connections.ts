@@ -7,7 +7,7 @@ import { openTunnel, tunnelError } from '../connections/open-tunnel.js';
 import { bareHost, destinationOf, proxyRules } from '../connections/proxy-rules.js';
 import type { FaultPhase } from '../transport-error.js';
 import type { PhaseTimeouts } from '../transport.js';
-import { maxIdleMsOf, takeFree } from '../connections/connection-reuse.js';
+import { addressMs, maxIdleMsOf, takeFree } from '../connections/connection-reuse.js';
 
 export interface ConnectOptions {
   /** Certificate authorities to trust, in PEM, instead of Node's own list. */
@@ -36,6 +36,7 @@ export function createConnect(
   const rules = proxyRules(env);
   const connect = buildConnector({
     timeout: 0,
+    autoSelectFamilyAttemptTimeout: addressMs,
     rejectUnauthorized: true,
     ...(ca && { ca }),
     ...(lookup && { lookup }),

@@ -1,6 +1,8 @@
 import {
   asyncScheduler,
+  concat,
   defer,
+  ignoreElements,
   NEVER,
   of,
   Subject,
@@ -19,16 +21,19 @@ import { onePixel } from '../../../support/other-server.js';
 const url = 'https://pictures.example.test/a.png?signature=secret';
 let disk: ForgetfulDisk;
 let waits: number[];
-/** Waits pass at once, and are noted. */
+/** Waits pass at once, and are noted; the minute without a byte passes only where `isIdle`. */
 let scheduler: SchedulerLike;
+let isIdle: boolean;
 
 beforeEach(async () => {
   disk = new ForgetfulDisk();
   await openImagesFolder(disk, '/out');
   waits = [];
+  isIdle = false;
   scheduler = {
     now: () => 0,
     schedule: <S>(work: (this: SchedulerAction<S>, state?: S) => void, delay = 0, state?: S) => {
+      if (delay === 60_000) return isIdle ? asyncScheduler.schedule(work, 0, state) : NEVER.subscribe();
       waits.push(delay);
       return asyncScheduler.schedule(work, 0, state);
     },
@@ -76,6 +81,18 @@ describe('downloadArtifact', () => {
     const download = downloads({ status: 503 }, { status: 429 }, reset, short, good);
     expect(await fetchPicture(download)).toMatchObject({ path: 'images/a.png' });
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
+  });
+
+  it('has ten minutes for a picture on a slow line, and gives up a host from which nothing comes for one', async () => {
+    const limits: number[] = [];
+    const stalling: Download = ({ timeouts }, onChunk) => {
+      limits.push(timeouts.readMs);
+      return concat(defer(async () => onChunk(onePixel.subarray(0, 20))).pipe(ignoreElements()), NEVER);
+    };
+    isIdle = true;
+    await expect(fetchPicture(stalling)).rejects.toThrow('no byte came for 60 s (tries: 5)');
+    expect(limits).toEqual([600_000, 600_000, 600_000, 600_000, 600_000]);
+    expect(disk.paths()).toEqual([]);
   });
 
   it('takes no picture for whole whose end has not come, though nothing announced its length [fault 32]', async () => {

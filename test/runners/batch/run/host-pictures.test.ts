@@ -1,6 +1,6 @@
-import { defer } from 'rxjs';
+import { defer, firstValueFrom, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
+import { UploadError, type PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
 import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import { paperRun } from '../../../support/paper-run.js';
 
@@ -56,4 +56,28 @@ describe('the address of a picture of this machine', () => {
     expect(again!.until).toBeGreaterThan(again!.at + timeoutMs);
     expect(run.service.posts).toEqual(['a']);
   });
+});
+
+it('a store that is away ends the run, but not the polls of what is accepted and paid for', async () => {
+  const run = paperRun();
+  run.service.behave = () => 'hang';
+  const after = (ms: number) => firstValueFrom(timer(ms, run.scheduler));
+  const host: PictureHost = {
+    put: async () => {
+      await after(5_000);
+      void after(10_000).then(() => run.service.revive('job-a-1'));
+      throw new UploadError('unreachable', 'the store is away');
+    },
+    addressOf: () => Promise.reject(new Error('nothing is uploaded')),
+    close: () => Promise.resolve(),
+  };
+  run.manifest([
+    { id: 'a', endpoint: 'echo', input: { row: 'a' } },
+    { id: 'b', endpoint: 'image-edit', images: [localPicture('b.png')], prompt: 'b' },
+  ]);
+  const end = await run.start({ concurrency: 2, pictureHost: () => Promise.resolve(host) });
+  expect(end).toMatchObject({ exitCode: 69, reason: expect.stringContaining('the store is away') as string });
+  expect(end.reason).not.toContain('the service');
+  const { completed, toDo } = end.summary.rows;
+  expect({ completed, toDo, posts: run.service.posts }).toEqual({ completed: 1, toDo: 1, posts: ['a'] });
 });

@@ -7,6 +7,13 @@ it.each([
   [{ name: 'SlowDown', message: 'slow', $metadata: { httpStatusCode: 503 } }, 'unreachable'],
   [{ name: 'TooManyRequests', message: 'slow', $metadata: { httpStatusCode: 429 } }, 'unreachable'],
   [{ name: 'Error', message: 'connect ECONNREFUSED 127.0.0.1:9' }, 'unreachable'],
+  [{ name: 'RequestTimeout', message: 'idle', $metadata: { httpStatusCode: 400 } }, 'unreachable'],
+  [{ name: 'OperationAborted', message: 'conflict', $metadata: { httpStatusCode: 409 } }, 'unreachable'],
+  [{ name: 'PermanentRedirect', message: 'elsewhere', $metadata: { httpStatusCode: 301 } }, 'refused'],
+  [{ name: 'Error', message: 'self-signed', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'refused'],
 ])('tells a store that does not let us from one that does not answer: %j', (error, why) => {
-  expect(explainStore(error, 'b')).toMatchObject({ why, message: expect.stringContaining(error.name) });
+  expect(explainStore(error, { bucket: 'b' })).toMatchObject({
+    why,
+    message: expect.stringContaining(error.name),
+  });
 });

@@ -71,3 +71,16 @@ it('gives up a connection that stays open and answers no more, and says that the
     server.close();
   }
 });
+
+it('does not wait for a trial connection that the server never closes', async () => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(letIn));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
+  const { close } = await openPool({ url, tls: [false], shown: url, secrets: [] });
+  await close();
+  server.close();
+}, 8_000);
