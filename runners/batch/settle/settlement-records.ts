@@ -137,15 +137,10 @@ export interface HeldAttempt {
   readonly freed?: RecordOf<'freed'>;
 }
 
-/** The purchases of a row that ended as unknown before it was bought again, by attempt; takes one pass over the journal. */
-export async function heldAttempts(
-  journal: Pick<Journal, 'records'>,
-  id: string,
-): Promise<ReadonlyMap<number, HeldAttempt>> {
-  return (await heldByRow(journal, [id])).get(id) ?? new Map<number, HeldAttempt>();
-}
-
-/** Such purchases of many rows, in one pass. Each of the rows is in the map. */
+/**
+ * The purchases of rows that ended as unknown before the rows were bought again, by row and attempt, in one pass over the journal.
+ * Each of the rows is in the map.
+ */
 export async function heldByRow(
   journal: Pick<Journal, 'records'>,
   ids: Iterable<string>,
