@@ -2,6 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
+import { ChargeSearch, claimsOn, isWithin, type Suspects } from './suspect-charges.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
 /** The purchases of a run compared with a billing export. */
@@ -31,9 +32,8 @@ export interface Reconciliation {
 }
 
 /** A purchase that may have been made. */
-export interface HeldPurchase {
+export interface HeldPurchase extends Suspects {
   readonly purchase: Purchase;
-  readonly charges: readonly Charge[];
   /** Its row was bought again since: it is settled by its attempt, and its job can no longer be polled. */
   readonly isEarlier: boolean;
   /** When its request was sent, ms since the epoch; absent if the journal does not have it. */
@@ -57,9 +57,6 @@ export interface ReconcileOptions {
   /** @defaultValue the real disk */
   readonly disk?: Disk;
 }
-
-/** How far a clock or a booking may be off, before and after the run. */
-const marginMs = 3_600_000;
 
 /**
  * Compares the purchases of a run (costs.csv) with a billing export (CSV), and names those that only one of them has. Sends and
@@ -129,7 +126,7 @@ function conclude(
   const isPartial = paidJobs.some(({ jobId, at }) => !chargeOf.has(jobId) && !(at > until));
   const proof = { isForeign, isPartial };
   const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until, ...proof });
-  const suspected = new Set(held.flatMap(({ charges }) => charges));
+  const claims = claimsOn(held);
   return {
     totals: {
       booked: sumOf(sure.map(({ cost }) => cost)),
@@ -140,7 +137,7 @@ function conclude(
     byHand,
     differing,
     onlyInRun,
-    onlyInStatement: unbooked.filter((charge) => !suspected.has(charge) && !isPaired.has(charge)),
+    onlyInStatement: unbooked.filter((charge) => claims(charge) === 0 && !isPaired.has(charge)),
     held,
     elsewhere: { count: others.length, amount: sumOf(others.map(({ amount }) => amount)) },
     isEven: differing.length + onlyInRun.length + (unbooked.length - byHand.length) + unknown.length === 0,
@@ -155,19 +152,17 @@ function timeTest(purchases: readonly Purchase[], sent: readonly number[]): (cha
   return (charge) => isWithin(charge, from, to);
 }
 
-function isWithin({ at, slackMs = 0 }: Charge, from: number, to: number): boolean {
-  const margin = marginMs + slackMs;
-  return at === undefined || (at >= from - margin && at <= to + margin);
-}
-
 /** Gives each purchase a charge of its price; among equal prices the choice is arbitrary. */
 function pairByPrice(purchases: readonly Purchase[], charges: readonly Charge[]): Pair[] {
-  const free = new Set(charges);
+  const free = new Map<MicroDollars, Charge[]>();
+  for (const charge of [...charges].reverse()) {
+    const ofPrice = free.get(charge.amount);
+    if (ofPrice === undefined) free.set(charge.amount, [charge]);
+    else ofPrice.push(charge);
+  }
   return purchases.flatMap((purchase) => {
-    const charge = [...free].find(({ amount }) => amount === purchase.cost);
-    if (charge === undefined) return [];
-    free.delete(charge);
-    return [{ purchase, charge }];
+    const charge = free.get(purchase.cost)?.pop();
+    return charge === undefined ? [] : [{ purchase, charge }];
   });
 }
 
@@ -183,39 +178,27 @@ interface Suspicion
   readonly attempts: ReadonlyMap<string, number>;
 }
 
-/**
- * For each purchase in doubt, the charge of its job, or the unbooked charges that may be its own: of its price (or a
- * similar price, if there is none), and made between its request and the time when it was given up. A killed run
- * gives it up at its next start, perhaps a day later.
- */
+/** For each purchase in doubt, the charge of its job, or the unbooked charges that may be its own. */
 function suspectCharges(
   unknown: readonly Purchase[],
   { chargeOf, unbooked, attempts, sentTimes, until, isForeign, isPartial }: Suspicion,
 ): HeldPurchase[] {
+  const search = new ChargeSearch(unbooked);
   return unknown.map((purchase) => {
     const sentAt = sentTimes.get(purchase);
-    const facts = {
+    const own = chargeOf.get(purchase.jobId);
+    return {
       purchase,
       isEarlier: purchase.attempt < (attempts.get(purchase.id) ?? 0),
       isBeyond: (sentAt ?? purchase.at) > until,
       isForeign,
       isPartial,
       ...(sentAt !== undefined && { sentAt }),
+      ...(own === undefined ? search.suspectsOf(purchase, sentAt) : ownCharge(own)),
     };
-    const own = chargeOf.get(purchase.jobId);
-    if (own !== undefined) return { ...facts, charges: [own] };
-    const to = Number.isNaN(purchase.at) ? Infinity : purchase.at;
-    const ofTime = unbooked.filter((charge) => isWithin(charge, sentAt ?? -Infinity, to));
-    const same = ofTime.filter(({ amount }) => amount === purchase.cost);
-    const charges = same.length > 0 ? same : ofTime.filter((charge) => isLikePrice(charge, purchase));
-    return { ...facts, charges };
   });
 }
 
-/**
- * Whether a charge may match the price. Prices change, so a somewhat different charge may match, and any charge, but no
- * refund, if no price was known.
- */
-function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
-  return (cost === 0 && amount > 0) || (amount > cost / 2 && amount < cost * 2);
+function ownCharge(own: Charge): Suspects {
+  return { charges: [own], hasMore: false, mayBe: (charge) => charge === own };
 }
