@@ -10,6 +10,7 @@ import {
   givenUp,
   type HeldAttempt,
   heldByRow,
+  lastRecords,
   polled,
   polledAgain,
   toBeSent,
@@ -84,6 +85,7 @@ export async function settleRows(
 interface Known {
   readonly held: () => ReturnType<typeof heldByRow>;
   readonly owners: () => ReturnType<typeof rowsOfJobs>;
+  readonly last: () => ReturnType<typeof lastRecords>;
 }
 
 interface Settling extends OpenFolder {
@@ -91,17 +93,18 @@ interface Settling extends OpenFolder {
 }
 
 function knownOf({ journal: { journal } }: OpenFolder, rows: readonly RowSettlement[]): Known {
+  const ids = rows.map(({ id }) => id);
   const jobs = rows.flatMap(({ settlement }) => ('jobId' in settlement ? [settlement.jobId] : []));
-  let held: ReturnType<Known['held']> | undefined;
-  let owners: ReturnType<Known['owners']> | undefined;
   return {
-    held: () =>
-      (held ??= heldByRow(
-        journal,
-        rows.map(({ id }) => id),
-      )),
-    owners: () => (owners ??= rowsOfJobs(journal, jobs)),
+    held: once(() => heldByRow(journal, ids)),
+    owners: once(() => rowsOfJobs(journal, jobs)),
+    last: once(() => lastRecords(journal, ids)),
   };
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= read());
 }
 
 async function heldAttempts({ known }: Settling, id: string): Promise<ReadonlyMap<number, HeldAttempt>> {
@@ -122,7 +125,8 @@ async function prepare(folder: Settling, wanted: RowSettlement): Promise<Settled
   const { id, settlement } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
-  if ('undo' in settlement) return { ...wanted, ...(await undone(folder.journal.journal, row, now(folder))) };
+  if ('undo' in settlement)
+    return { ...wanted, ...undone(row, (await folder.known.last()).get(id), now(folder)) };
   const earlier = await earlierAttempt(folder, row, wanted);
   if (earlier !== undefined)
     return 'jobId' in settlement && row.status === 'open' && earlier === row.attempts

@@ -223,7 +223,7 @@ describe('settleRows', () => {
     },
   );
 
-  it('reads the journal as often for many rows that are settled by their jobs as for one', async () => {
+  it('reads the journal as often for many rows that are settled by their jobs, and taken back, as for one', async () => {
     const opened = async (rows: number): Promise<number> => {
       const run = paperRun();
       run.service.behave = () => 'lose-answer';
@@ -232,7 +232,10 @@ describe('settleRows', () => {
       await run.start({ concurrency: 1 });
       const before = run.disk.counts.open ?? 0;
       const settled = ids.map((id) => ({ id, settlement: { jobId: `job-${id}-1` } }));
-      await settleRows('/job/out', settled, { disk: run.disk, scheduler: run.scheduler, hold });
+      const options = { disk: run.disk, scheduler: run.scheduler, hold };
+      await settleRows('/job/out', settled, options);
+      const undone = ids.map((id) => ({ id, settlement: { undo: true } as const }));
+      await settleRows('/job/out', undone, options);
       return (run.disk.counts.open ?? 0) - before;
     };
     expect(await opened(12)).toBe(await opened(1));
