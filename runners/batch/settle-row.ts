@@ -7,8 +7,10 @@ import { withFolder, type FolderOptions, type OpenFolder } from './start/open-fo
 import { openSharedLedger } from './start/money/open-shared-ledger.js';
 import {
   freedRecord,
-  heldAttempts,
   givenUp,
+  type HeldAttempt,
+  heldByRow,
+  lastRecords,
   polled,
   polledAgain,
   toBeSent,
@@ -16,7 +18,7 @@ import {
   undone,
 } from './settle/settlement-records.js';
 import { isHeld } from './row/left-rows.js';
-import { rowOfJob } from './context/run-job-ids.js';
+import { rowsOfJobs } from './context/run-job-ids.js';
 import type { Summary } from './sinks/summary-file.js';
 
 /** How a held row is settled by hand. */
@@ -70,12 +72,43 @@ export async function settleRows(
   options: SettleOptions = {},
 ): Promise<Summary | undefined> {
   for (const { settlement } of rows) check(settlement);
-  const { summary } = await withFolder(out, options, async (folder) => {
+  const { summary } = await withFolder(out, options, async (opened) => {
+    const folder = { ...opened, known: knownOf(opened, rows) };
     const settled: Settled[] = [];
     for (const row of rows) settled.push(await prepare(folder, row));
     for (const one of settled) await write(folder, one);
   });
   return summary;
+}
+
+/** What the whole journal knows of the rows and jobs of a settlement: one pass for each question, when it is first asked. */
+interface Known {
+  readonly held: () => ReturnType<typeof heldByRow>;
+  readonly owners: () => ReturnType<typeof rowsOfJobs>;
+  readonly last: () => ReturnType<typeof lastRecords>;
+}
+
+interface Settling extends OpenFolder {
+  readonly known: Known;
+}
+
+function knownOf({ journal: { journal } }: OpenFolder, rows: readonly RowSettlement[]): Known {
+  const ids = rows.map(({ id }) => id);
+  const jobs = rows.flatMap(({ settlement }) => ('jobId' in settlement ? [settlement.jobId] : []));
+  return {
+    held: once(() => heldByRow(journal, ids)),
+    owners: once(() => rowsOfJobs(journal, jobs)),
+    last: once(() => lastRecords(journal, ids)),
+  };
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= read());
+}
+
+async function heldAttempts({ known }: Settling, id: string): Promise<ReadonlyMap<number, HeldAttempt>> {
+  return (await known.held()).get(id) ?? new Map<number, HeldAttempt>();
 }
 
 /** Without records: the row was settled the same way before. */
@@ -88,11 +121,12 @@ function check(settlement: Settlement): void {
     throw usage(`${settlement.paidUsd} is not an amount in USD`);
 }
 
-async function prepare(folder: OpenFolder, wanted: RowSettlement): Promise<Settled> {
+async function prepare(folder: Settling, wanted: RowSettlement): Promise<Settled> {
   const { id, settlement } = wanted;
   const row = await folder.journal.journal.find(id);
   if (row === undefined) throw usage(`the run has no row with the id ${JSON.stringify(id)}`);
-  if ('undo' in settlement) return { ...wanted, ...(await undone(folder.journal.journal, row, now(folder))) };
+  if ('undo' in settlement)
+    return { ...wanted, ...undone(row, (await folder.known.last()).get(id), now(folder)) };
   const earlier = await earlierAttempt(folder, row, wanted);
   if (earlier !== undefined)
     return 'jobId' in settlement && row.status === 'open' && earlier === row.attempts
@@ -118,7 +152,7 @@ async function write(folder: OpenFolder, { records, ...settled }: Settled): Prom
  * the settlement is about the row itself.
  */
 async function earlierAttempt(
-  { journal }: OpenFolder,
+  folder: Settling,
   row: RowRecords,
   { settlement, attempt }: RowSettlement,
 ): Promise<number | undefined> {
@@ -126,18 +160,18 @@ async function earlierAttempt(
   if (attempt !== undefined && attempt !== last) return attempt;
   const isAboutLast = attempt === last || 'notSent' in settlement || 'jobId' in settlement;
   if (row.status !== 'open' || !isAboutLast) return undefined;
-  return (await heldAttempts(journal.journal, row.id)).has(last) ? last : undefined;
+  return (await heldAttempts(folder, row.id)).has(last) ? last : undefined;
 }
 
 /** An unknown row that a start has reopened but that need not be sent, because its job is known. */
 async function foundAgain(
-  folder: OpenFolder,
+  folder: Settling,
   wanted: RowSettlement & { readonly settlement: { readonly jobId: string } },
   row: RowRecords,
 ): Promise<Settled> {
   const { jobId } = wanted.settlement;
   const { intent } = row;
-  const held = (await heldAttempts(folder.journal.journal, row.id)).get(row.attempts);
+  const held = (await heldAttempts(folder, row.id)).get(row.attempts);
   if (intent === undefined || held === undefined || held.freed !== undefined)
     throw usage(`row ${JSON.stringify(row.id)} is not in doubt`);
   await refuseOthersJob(folder, row.id, jobId);
@@ -145,14 +179,14 @@ async function foundAgain(
 }
 
 /** The row stays as it is; only the money held for an earlier purchase of it is freed. */
-async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number): Promise<Settled> {
+async function freed(folder: Settling, wanted: RowSettlement, attempt: number): Promise<Settled> {
   const { id, settlement } = wanted;
   const name = `attempt ${attempt} of row ${JSON.stringify(id)}`;
   if ('jobId' in settlement)
     throw usage(
       `${name} cannot be polled, because the row is bought again: record what it cost, or that it was not sent`,
     );
-  const held = (await heldAttempts(folder.journal.journal, id)).get(attempt);
+  const held = (await heldAttempts(folder, id)).get(attempt);
   if (held === undefined) throw usage(`${name} is not in doubt`);
   const cost = 'paidUsd' in settlement ? toMicroDollars(settlement.paidUsd) : undefined;
   const record = freedRecord(held, { at: now(folder), cost });
@@ -161,8 +195,8 @@ async function freed(folder: OpenFolder, wanted: RowSettlement, attempt: number)
   throw usage(`${name} is not in doubt: it was settled before`);
 }
 
-async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Promise<MillraceError> {
-  const attempts = [...(await heldAttempts(journal.journal, id))].flatMap(([attempt, { freed }]) =>
+async function notHeld(folder: Settling, { id, status }: RowRecords): Promise<MillraceError> {
+  const attempts = [...(await heldAttempts(folder, id))].flatMap(([attempt, { freed }]) =>
     freed === undefined ? [String(attempt)] : [],
   );
   const earlier =
@@ -173,8 +207,8 @@ async function notHeld({ journal }: OpenFolder, { id, status }: RowRecords): Pro
 }
 
 /** Refuses a job of another row: its result would belong to two rows, and its cost would be booked twice. */
-async function refuseOthersJob({ journal }: OpenFolder, id: string, jobId: string): Promise<void> {
-  const owner = await rowOfJob(journal.journal, jobId);
+async function refuseOthersJob({ known }: Settling, id: string, jobId: string): Promise<void> {
+  const owner = (await known.owners()).get(jobId);
   if (owner !== undefined && owner !== id)
     throw usage(`job ${JSON.stringify(jobId)} is that of row ${JSON.stringify(owner)}`);
 }

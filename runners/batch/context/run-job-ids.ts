@@ -48,18 +48,34 @@ export async function rowOfJob(
   journal: Pick<Journal, 'records'>,
   jobId: string,
 ): Promise<string | undefined> {
-  let owner: string | undefined;
+  return (await rowsOfJobs(journal, [jobId])).get(jobId);
+}
+
+/** The rows of many jobs, in one pass. A job of no row is not in the map. */
+export async function rowsOfJobs(
+  journal: Pick<Journal, 'records'>,
+  jobIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = new Set(jobIds);
+  const owners = new Map<string, string>();
+  /** By row, those of its jobs that a person may still take back. */
+  const recent = new Map<string, Set<string>>();
+  if (wanted.size === 0) return owners;
   for await (const record of journal.records()) {
     if (!('id' in record)) continue;
-    if (owner === undefined) {
-      if ('jobId' in record && record.jobId === jobId) owner = record.id;
-    } else if (record.id === owner) {
-      // The row was sent again: the records that follow are about another purchase.
-      if (record.k === 'intent') return owner;
-      if (isOfNoJob(record)) owner = undefined;
+    const { id } = record;
+    // The row was sent again: the records that follow are about another purchase.
+    if (record.k === 'intent') recent.delete(id);
+    if (isOfNoJob(record)) {
+      for (const jobId of recent.get(id) ?? []) owners.delete(jobId);
+      recent.delete(id);
     }
+    const jobId = 'jobId' in record ? record.jobId : undefined;
+    if (jobId === undefined || !wanted.has(jobId) || owners.has(jobId)) continue;
+    owners.set(jobId, id);
+    recent.set(id, (recent.get(id) ?? new Set<string>()).add(jobId));
   }
-  return owner;
+  return owners;
 }
 
 /** A request without an answer ends like this, and the row becomes unknown again when a settlement by hand is undone. */

@@ -15,7 +15,10 @@ const oneRowBytes = 4 << 10;
 const manyRowsBytes = 64 << 10;
 
 /** The methods of a journal that only read. */
-export type JournalReader = Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'>;
+export interface JournalReader extends Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'> {
+  /** Many rows, in the order of the ids; `undefined` for an id that the journal does not know. The file is opened once. */
+  findAll(ids: Iterable<string>): AsyncGenerator<RowRecords | undefined, void, void>;
+}
 
 export interface Found extends RecoveredFile {
   readonly pending: Recovered['pending'];
@@ -64,11 +67,27 @@ export class RecoveredJournal implements JournalReader {
     return readRecords(this.disk, this.path, { to, after, start });
   }
 
-  async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
+  rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
+    return this.readingMany((rows) => rows.rowsIn(statuses));
+  }
+
+  findAll(ids: Iterable<string>): AsyncGenerator<RowRecords | undefined, void, void> {
+    const { rows: known } = this.found.recovery;
+    return this.readingMany(async function* (rows) {
+      for (const id of ids) {
+        const row = known.indexOf(id);
+        yield row < 0 ? undefined : await rows.read(row);
+      }
+    });
+  }
+
+  private async *readingMany<T>(
+    read: (rows: RowReader) => AsyncGenerator<T, void, void>,
+  ): AsyncGenerator<T, void, void> {
     try {
       const file = await this.disk.open(this.path, 'r');
       try {
-        yield* new RowReader(file, this.found, manyRowsBytes).rowsIn(statuses);
+        yield* read(new RowReader(file, this.found, manyRowsBytes));
       } finally {
         await file.close();
       }

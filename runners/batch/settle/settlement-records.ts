@@ -90,15 +90,11 @@ function reopened(row: RowRecords, to: 'poll' | 'buy', at: number): JournalRecor
 /**
  * Undoes a settlement by `--not-sent` or `--job` that no start has used yet: the row is held again.
  *
+ * @param last The last record of the row.
  * @throws {MillraceError} `usage` if the row was not settled that way, or has continued since
  */
-export async function undone(
-  journal: Pick<Journal, 'records'>,
-  row: RowRecords,
-  at: number,
-): Promise<Written> {
+export function undone(row: RowRecords, last: JournalRecord | undefined, at: number): Written {
   const name = `row ${JSON.stringify(row.id)}`;
-  const last = await lastRecord(journal, row.id);
   if (last?.k === 'outcome' && row.status === 'expired')
     throw usage(`${name}: a recorded cost cannot be taken back`);
   if (last?.k === 'freed')
@@ -112,9 +108,15 @@ export async function undone(
   return { records: [held] };
 }
 
-async function lastRecord(journal: Pick<Journal, 'records'>, id: string): Promise<JournalRecord | undefined> {
-  let last: JournalRecord | undefined;
-  for await (const record of journal.records()) if ('id' in record && record.id === id) last = record;
+/** The last records of rows, in one pass over the journal. */
+export async function lastRecords(
+  journal: Pick<Journal, 'records'>,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, JournalRecord>> {
+  const wanted = new Set(ids);
+  const last = new Map<string, JournalRecord>();
+  for await (const record of journal.records())
+    if ('id' in record && wanted.has(record.id)) last.set(record.id, record);
   return last;
 }
 
@@ -137,15 +139,10 @@ export interface HeldAttempt {
   readonly freed?: RecordOf<'freed'>;
 }
 
-/** The purchases of a row that ended as unknown before it was bought again, by attempt; takes one pass over the journal. */
-export async function heldAttempts(
-  journal: Pick<Journal, 'records'>,
-  id: string,
-): Promise<ReadonlyMap<number, HeldAttempt>> {
-  return (await heldByRow(journal, [id])).get(id) ?? new Map<number, HeldAttempt>();
-}
-
-/** Such purchases of many rows, in one pass. Each of the rows is in the map. */
+/**
+ * The purchases of rows that ended as unknown before the rows were bought again, by row and attempt, in one pass over the journal.
+ * Each of the rows is in the map.
+ */
 export async function heldByRow(
   journal: Pick<Journal, 'records'>,
   ids: Iterable<string>,

@@ -11,13 +11,13 @@ import { NumbersByText } from '../journal/rows/hash-index.js';
 import { jobKey, purchaseKey, type HeldPurchase } from './cost-line.js';
 import { LineBatch } from './line-batch.js';
 import { resultLine, type ResultLine } from './result-line.js';
-import type { RunFiles } from './run-files.js';
+import type { RunFiles, StaleSheets } from './run-files.js';
 
 export interface CaughtUp {
   /** The number of journal records that the files now include. */
   readonly records: number;
-  /** True if lines were removed: files that follow these line by line must then be rewritten. */
-  readonly removed: boolean;
+  /** Which of the files lost lines: the spreadsheet that follows it line by line must then be rewritten. */
+  readonly removed: StaleSheets;
 }
 
 /**
@@ -40,8 +40,8 @@ export async function catchUp(
   if (removes) await files.removeFailures((id) => reopened.get(id) !== undefined);
   if (removes && voided.size > 0) await files.removeHeld((purchase) => isVoid(voided, purchase));
   if (survey.hasOutcomes) await appendTail(files, journal, after, survey);
-  const removed = await files.removeReplaced();
-  return { records: after + records, removed: removes || removed };
+  const results = await files.removeReplaced();
+  return { records: after + records, removed: { results, failures: removes } };
 }
 
 /** What the records hold that the files do not contain yet. */

@@ -68,10 +68,10 @@ export class Projections {
    * Brings the files up to date with records that were appended to the journal without `write`: removes the failures of reopened
    * rows.
    */
-  async catchUp(forceSheets = false): Promise<void> {
+  async catchUp(areNewSheets = false): Promise<void> {
     const { records, removed } = await catchUp(this.files, this.journal, this.records);
     this.records = records;
-    await this.files.settle(removed || forceSheets);
+    await this.files.settle(areNewSheets ? { results: true, failures: true } : removed);
   }
 
   /**
@@ -138,7 +138,9 @@ export class Projections {
 
   /** Completes the files: removes replaced results; spreadsheets with new columns are rewritten. */
   async finish(): Promise<void> {
-    await this.whileIdle(async () => this.files.settle(await this.files.removeReplaced()));
+    await this.whileIdle(async () =>
+      this.files.settle({ results: await this.files.removeReplaced(), failures: false }),
+    );
   }
 
   close(): Promise<void> {

@@ -15,6 +15,9 @@ export interface SheetColumns {
   readonly failures: readonly string[];
 }
 
+/** Spreadsheets whose rows are no longer the lines of their JSONL files. */
+export type StaleSheets = Readonly<Record<keyof SheetColumns, boolean>>;
+
 /** A completed row that has a picture, or files that were asked for. */
 export interface PictureLine {
   readonly id: string;
@@ -181,10 +184,10 @@ export class RunFiles {
   }
 
   /** Cuts off lines that do not follow from the journal, and rewrites stale spreadsheets. */
-  async settle(forceSheets: boolean): Promise<void> {
+  async settle(stale: StaleSheets): Promise<void> {
     for (const file of [this.results, this.failures, this.costs, this.earlier]) await file?.settle();
-    await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), forceSheets);
-    await this.sheets?.failures.refresh(() => sheetRows(this.failures, failureSheetRow), forceSheets);
+    await this.sheets?.results.refresh(() => sheetRows(this.results, resultSheetRow), stale.results);
+    await this.sheets?.failures.refresh(() => sheetRows(this.failures, failureSheetRow), stale.failures);
   }
 
   async *ids(): AsyncGenerator<string> {

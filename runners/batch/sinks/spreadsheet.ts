@@ -38,6 +38,8 @@ export class Spreadsheet {
   private constructor(
     private readonly file: LineFile,
     private readonly columns: Set<string>,
+    /** Whether there may be rows whose columns it has not seen. */
+    private isNew: boolean,
   ) {}
 
   /** @param extent How far the file has been written, if it can be continued. */
@@ -48,7 +50,7 @@ export class Spreadsheet {
     extent: SheetExtent | undefined,
   ): Promise<Spreadsheet> {
     const file = await LineFile.open(disk, path, extent);
-    const sheet = new Spreadsheet(file, new Set(extent?.columns ?? columns));
+    const sheet = new Spreadsheet(file, new Set(extent?.columns ?? columns), extent === undefined);
     if (extent === undefined) await closedOnError(file, () => file.append(csvLine([...sheet.columns])));
     sheet.learn(columns);
     return sheet;
@@ -68,7 +70,8 @@ export class Spreadsheet {
   /** Rewrites the whole file if it is stale or `force` is set. */
   async refresh(rows: () => AsyncIterable<SheetRow>, force = false): Promise<void> {
     if (!this.isStale && !force) return this.file.settle();
-    for await (const row of rows()) this.learn(Object.keys(row));
+    if (this.isNew) for await (const row of rows()) this.learn(Object.keys(row));
+    this.isNew = false;
     const head = csvLine([...this.columns]);
     const lineOf = (row: SheetRow): string => this.lineOf(row);
     const lines = async function* (): AsyncGenerator<Buffer> {

@@ -124,9 +124,7 @@ async function againText(
   if (command === undefined) return [];
   const { isRehearsal } = command;
   const journal = await peekJournal(nodeDisk, folder);
-  const rows = await Promise.all(
-    held.filter(({ isEarlier }) => !isEarlier).map(async ({ id }) => journal?.find(id)),
-  );
+  const rows = journal?.findAll(held.filter(({ isEarlier }) => !isEarlier).map(({ id }) => id)) ?? [];
   const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap(
     ({ command: one }) => {
       const again = runAgain(withoutFaults(one), '--retry', 'unknown');
@@ -172,24 +170,31 @@ interface HeldPurchase extends Purchase {
 /** The `unknown` lines of costs.csv whose rows can be settled, then unknown rows without a line, because another run sent them. */
 async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   const journal = await peekJournal(nodeDisk, folder);
+  if (journal === undefined) return [];
   const unknown: Purchase[] = [];
   await takePurchases(nodeDisk, folder, (purchase) => {
     if (purchase.source === 'unknown') unknown.push(copyOf(purchase));
   });
-  const sentTimes = await readSentTimes(nodeDisk, folder, unknown);
   const held: HeldPurchase[] = [];
-  for (const purchase of unknown) {
-    const row = await journal?.find(purchase.id);
+  const places = unknown.values();
+  for await (const row of journal.findAll(unknown.map(({ id }) => id))) {
+    const purchase = places.next().value;
+    if (row === undefined || purchase === undefined) continue;
     const isEarlier =
-      row !== undefined &&
-      (row.status === 'open' || (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt);
+      row.status === 'open' || (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt;
     const canBePolled = !isEarlier || (row.status === 'open' && row.attempts === purchase.attempt);
-    if (isEarlier || row?.status === 'unknown')
-      held.push({ ...purchase, isEarlier, sentAt: sentTimes.get(purchase), canBePolled });
+    const sentAt = row.intent?.attempt === purchase.attempt ? row.intent.at : undefined;
+    if (isEarlier || row.status === 'unknown') held.push({ ...purchase, isEarlier, sentAt, canBePolled });
   }
+  const sentTimes = await readSentTimes(
+    nodeDisk,
+    folder,
+    held.filter(({ sentAt }) => sentAt === undefined),
+  );
+  for (const [place, one] of held.entries())
+    held[place] = { ...one, sentAt: one.sentAt ?? sentTimes.get(one) };
   const listed = new Set(held.map(({ id }) => id));
-  for await (const row of journal?.rowsIn(['unknown']) ?? [])
-    if (!listed.has(row.id)) held.push(sentElsewhere(row));
+  for await (const row of journal.rowsIn(['unknown'])) if (!listed.has(row.id)) held.push(sentElsewhere(row));
   return held;
 }
 

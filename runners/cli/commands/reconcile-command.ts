@@ -77,6 +77,9 @@ async function refuseBehind(folder: string): Promise<void> {
 type Purchase = Reconciliation['onlyInRun'][number];
 type Charge = Reconciliation['onlyInStatement'][number];
 
+/** The most charges of a purchase in doubt: 100,000 such purchases may be printed. */
+const chargesInJson = 20;
+
 /** What `reconcile --json` prints: money in USD, times as ISO text. */
 export function reconciliationJson(found: Reconciliation): Record<string, unknown> {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
@@ -95,9 +98,10 @@ export function reconciliationJson(found: Reconciliation): Record<string, unknow
     })),
     onlyInRun: onlyInRun.map(purchaseJson),
     onlyInStatement: onlyInStatement.map(chargeJson),
-    held: held.map(({ purchase, charges }) => ({
+    held: held.map(({ purchase, charges, hasMore }) => ({
       purchase: purchaseJson(purchase),
-      charges: charges.map(chargeJson),
+      charges: charges.slice(0, chargesInJson).map(chargeJson),
+      ...((hasMore || charges.length > chargesInJson) && { hasMoreCharges: true }),
     })),
     elsewhere: { count: elsewhere.count, amount: toUsd(elsewhere.amount) },
   };

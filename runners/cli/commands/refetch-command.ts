@@ -6,7 +6,10 @@ import { listenForStop } from '../io/listen-for-stop.js';
 import { trackConnections } from '../io/track-connections.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import { plainText } from '../messages/plain-text.js';
+import { countOf, plainText } from '../messages/plain-text.js';
+
+/** The most warnings that are printed: where the URLs have expired, there is one for each picture. */
+const warningsShown = 20;
 
 /** Downloads paid pictures of a run that are missing. Buys nothing, and needs no key. */
 export async function refetchCommand({
@@ -22,17 +25,20 @@ export async function refetchCommand({
   const stop = listenForStop(io);
   try {
     const events$ = refetch(folder, { ...limits, stop: stop.orders$ });
-    const last = await lastValueFrom(events$.pipe(tap((event) => warn(event, io))));
+    let warnings = 0;
+    const warn = (event: RunEvent): void => {
+      if (event.type === 'warning' && ++warnings <= warningsShown)
+        io.stderr.write(`warning: ${plainText(event.message)}\n`);
+    };
+    const last = await lastValueFrom(events$.pipe(tap(warn)));
+    const left = warnings - warningsShown;
+    if (left > 0) io.stderr.write(`… and ${countOf(left, 'more warning')} like these\n`);
     if (last.type !== 'finished') throw new Error('the downloads ended without a result');
     return printEnd(last, { quiet, json }, io, stop.exitCode());
   } finally {
     stop.close();
     connections.letGo();
   }
-}
-
-function warn(event: RunEvent, io: CliIo): void {
-  if (event.type === 'warning') io.stderr.write(`warning: ${plainText(event.message)}\n`);
 }
 
 function printEnd(

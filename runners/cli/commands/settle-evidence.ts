@@ -16,6 +16,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { nameOfCharge, whyBlind } from '../../report/reconcile/describe-reconciliation.js';
 import type { Reconciliation } from '../../report/reconcile/reconcile-run.js';
+import { claimsOn } from '../../report/reconcile/suspect-charges.js';
 import { reconciled } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
@@ -132,18 +133,18 @@ export async function proposedSettlements(
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: Undecided[] }> {
   const { held, byHand } = await reconciled(folder, resolve(io.cwd, options.statement ?? ''), options);
   const journal = await peekJournal(nodeDisk, folder);
+  const claims = claimsOn(held);
+  const named = new Set(ids);
+  const asked = held.filter(({ purchase }) => named.size === 0 || named.has(purchase.id));
+  const places = asked.values();
   const rows: RowSettlement[] = [];
   const open = new Map<string, OpenPurchase[]>();
   const beyond: Undecided[] = [];
-  for (const one of held) {
-    const { id, attempt } = one.purchase;
-    if (ids.length > 0 && !ids.includes(id)) continue;
-    const row = await journal?.find(id);
-    const isLatest = isLatestPurchase(row, attempt);
-    const rivals = held.filter(
-      (other) => other !== one && other.charges.some((charge) => one.charges.includes(charge)),
-    );
-    const charges = one.charges.map(nameOfCharge).join(' ');
+  for await (const row of journal?.findAll(asked.map(({ purchase }) => purchase.id)) ?? []) {
+    const one = places.next().value;
+    if (one === undefined) break;
+    const isLatest = isLatestPurchase(row, one.purchase.attempt);
+    const charges = `${one.charges.map(nameOfCharge).join(' ')}${one.hasMore ? ' …' : ''}`;
     const blind = one.charges.length === 0 ? whyBlind(one) : undefined;
     if (isAskedFor(row, one)) {
       const text = `${nameOf(one.purchase)}: it was accepted as job ${one.purchase.jobId}, which the next start polls: not settled`;
@@ -152,15 +153,33 @@ export async function proposedSettlements(
     }
     if (blind !== undefined)
       beyond.push({ text: `${nameOf(one.purchase)}: ${blind}: not settled`, command: undefined });
-    else if (one.charges.length > 1 || rivals.length > 0)
-      open.set(charges, [...(open.get(charges) ?? []), { ...one, isLatest }]);
+    else if (one.charges.length > 1 || one.charges.some((charge) => claims(charge) > 1))
+      addTo(open, charges, { ...one, isLatest });
     else rows.push(proposal({ ...one, isLatest }));
   }
   const name = shownPath(folder, io.cwd);
   return {
     rows,
-    open: [...[...open.values()].map((alike) => ambiguous(name, alike, { held, byHand })), ...beyond],
+    open: [...described([...open.values()], (alike) => ambiguous(name, alike, { held, byHand })), ...beyond],
   };
+}
+
+function addTo<T>(groups: Map<string, T[]>, key: string, one: T): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [one]);
+  else group.push(one);
+}
+
+/** The most groups of purchases that are described: those of a long outage differ by a charge each. */
+const groupsShown = 200;
+
+function described(
+  groups: readonly OpenPurchase[][],
+  describe: (alike: readonly OpenPurchase[]) => Undecided,
+): Undecided[] {
+  const left = groups.slice(groupsShown).reduce((sum, { length }) => sum + length, 0);
+  const text = `${countOf(left, 'more row is', 'more rows are')} in doubt like these: not settled`;
+  return [...groups.slice(0, groupsShown).map(describe), ...(left > 0 ? [{ text, command: undefined }] : [])];
 }
 
 const namesShown = 5;
@@ -179,19 +198,16 @@ function ambiguous(
   alike: readonly OpenPurchase[],
   { held, byHand }: Pick<Reconciliation, 'held' | 'byHand'>,
 ): Undecided {
-  const { charges = [] } = alike[0] ?? {};
+  const { charges = [], hasMore = false } = alike[0] ?? {};
   const settled = alikeByHand(byHand, charges);
-  const rivals = held.filter(
-    (other) =>
-      !alike.some(({ purchase }) => purchase === other.purchase) &&
-      other.charges.some((charge) => charges.includes(charge)),
-  );
+  const own = new Set(alike.map(({ purchase }) => purchase));
+  const rivals = held.filter(({ purchase, mayBe }) => !own.has(purchase) && charges.some(mayBe));
   const names = listed(alike.map(({ purchase }) => nameOf(purchase)));
   const others = listed([...rivals, ...settled].map(({ purchase }) => nameOf(purchase)));
-  const what = `${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge))})`;
+  const what = `${hasMore ? 'more than ' : ''}${countOf(charges.length, 'charge')} of ${alike.length > 1 ? 'their' : 'its'} price (${listed(charges.map(nameOfCharge), hasMore)})`;
   const shared = others === '' ? '' : `, which may be of ${others} as well`;
   const look = `look whose ${charges.length > 1 ? 'they are' : 'it is'}, and ${waysOf(alike, charges)}`;
-  const isEach = rivals.length === 0 && charges.length === alike.length + settled.length;
+  const isEach = !hasMore && rivals.length === 0 && charges.length === alike.length + settled.length;
   const command = isEach ? allPaid(folder, alike, charges) : undefined;
   const instead =
     command && '. There is one for each, so all were paid; to record that and give up their results:';
@@ -226,8 +242,9 @@ function allPaid(folder: string, alike: readonly Held[], charges: Held['charges'
   return shellWords('millrace', 'settle', folder, ...ids, '--paid', String(toUsd(charge.amount)));
 }
 
-function listed(names: readonly string[]): string {
-  return `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? `, … (${names.length})` : ''}`;
+function listed(names: readonly string[], hasMore = false): string {
+  const rest = names.length > namesShown ? `, …${hasMore ? '' : ` (${names.length})`}` : '';
+  return `${names.slice(0, namesShown).join(', ')}${rest}`;
 }
 
 function nameOf({ id, attempt }: Held['purchase']): string {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
-import { peekJournal, type RowRecords, type Summary } from '../../batch/internal.js';
+import { peekJournal, type Summary } from '../../batch/internal.js';
 import { forEarlierRows, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
 import { reservedPrices, type EditPrices } from '../../report/messages/edit-prices.js';
 import { ofEarlierManifest } from '../../report/messages/what-to-do.js';
+import type { RowsToCount } from '../../report/survey/rows-to-go.js';
 import type { ManifestAt } from '../../report/survey/run-story.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
@@ -73,7 +74,7 @@ export async function goOnText(
   const command = await commandOfRun(folder, io);
   if (command === undefined) return [];
   const journal = await peekJournal(nodeDisk, folder);
-  const rows = await Promise.all(ids.map(async (id) => journal?.find(id)));
+  const rows = journal?.findAll(ids) ?? [];
   const commands = await commandsForRows(command, rows, await manifestsOf(folder));
   return commands.flatMap(({ command: one }) => {
     const again = runAgain(one);
@@ -97,7 +98,7 @@ interface CommandForRows {
 /** The manifests that rows were sent with, in the order of the rows. A manifest for rows of an unknown time is the last one. */
 export async function commandsForRows(
   command: RunCommand,
-  rows: Iterable<RowRecords | undefined> | AsyncIterable<RowRecords>,
+  rows: RowsToCount,
   manifestAt: ManifestAt,
 ): Promise<CommandForRows[]> {
   const { rowsByManifest } = await import('../../report/survey/rows-to-go.js');

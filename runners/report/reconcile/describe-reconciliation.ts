@@ -57,7 +57,7 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
 }
 
 function suspicion(one: Reconciliation['held'][number], held: Reconciliation['held']): string {
-  const { charges, isEarlier, purchase } = one;
+  const { charges, hasMore, isEarlier, purchase } = one;
   const { attempt, jobId } = purchase;
   const [first, second] = charges;
   if (jobId !== '' && !isEarlier)
@@ -70,13 +70,12 @@ function suspicion(one: Reconciliation['held'][number], held: Reconciliation['he
       whyBlind(one) ??
       `no charge looks like it; it was most likely not bought (settle it with ${which}--not-sent)`
     );
-  const rivals = held.filter((other) => other.charges.includes(first)).length - 1;
-  if (second === undefined && rivals > 0)
-    return `may be ${longNameOf(first)}, and so may ${countOf(rivals, 'other purchase')}`;
+  const rivals = second === undefined ? held.filter(({ mayBe }) => mayBe(first)).length - 1 : 0;
+  if (rivals > 0) return `may be ${longNameOf(first)}, and so may ${countOf(rivals, 'other purchase')}`;
   const how = isEarlier || first.jobId === '' ? `${which}--paid ${usdOf(first)}` : `--job ${first.jobId}`;
   if (second === undefined) return `most likely ${longNameOf(first)} (settle it with ${how})`;
   const names = charges.slice(0, 3).map(nameOfCharge);
-  return `one of ${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
+  return `one of ${hasMore ? 'more than ' : ''}${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
 }
 
 /** Why a charge that is missing proves nothing; `undefined`: it shows that the purchase was not made. */

@@ -27,7 +27,7 @@ export async function readCharges(
   path: string,
   given: StatementColumns,
 ): Promise<Map<string, Charge>> {
-  const charges = new Map<string, Charge>();
+  const charges = new Map<string, Charge & { readonly lines: number[] }>();
   const amounts = new AmountColumn();
   let columns: FoundColumns | undefined;
   const refuse = (line: number): never => {
@@ -46,9 +46,11 @@ export async function readCharges(
     if (amount === 'ambiguous') amounts.putOff(key, line, cells[columns.amount] ?? '');
     const before = charges.get(key);
     const time = before?.at === undefined ? timeOf(cells[columns.time ?? ''] ?? '') : before;
+    const lines = before?.lines ?? [];
+    lines.push(line);
     charges.set(key, {
       jobId,
-      lines: [...(before?.lines ?? []), line],
+      lines,
       amount: (before?.amount ?? 0) + (amount === 'ambiguous' ? 0 : amount),
       ...(time?.at !== undefined && { at: time.at }),
       ...((time?.slackMs ?? 0) > 0 && { slackMs: time?.slackMs ?? 0 }),

@@ -2,6 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
+import { ChargeSearch, claimsOn, isWithin, type Suspects } from './suspect-charges.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
 /** The purchases of a run compared with a billing export. */
@@ -31,9 +32,8 @@ export interface Reconciliation {
 }
 
 /** A purchase that may have been made. */
-export interface HeldPurchase {
+export interface HeldPurchase extends Suspects {
   readonly purchase: Purchase;
-  readonly charges: readonly Charge[];
   /** Its row was bought again since: it is settled by its attempt, and its job can no longer be polled. */
   readonly isEarlier: boolean;
   /** When its request was sent, ms since the epoch; absent if the journal does not have it. */
@@ -58,9 +58,6 @@ export interface ReconcileOptions {
   readonly disk?: Disk;
 }
 
-/** How far a clock or a booking may be off, before and after the run. */
-const marginMs = 3_600_000;
-
 /**
  * Compares the purchases of a run (costs.csv) with a billing export (CSV), and names those that only one of them has. Sends and
  * changes nothing.
@@ -74,148 +71,161 @@ export async function reconcileRun(
   options: ReconcileOptions = {},
 ): Promise<Reconciliation> {
   const { disk = nodeDisk, columns = {} } = options;
-  const purchases: Purchase[] = [];
-  await takePurchases(disk, folder, (purchase) => purchases.push(copyOf(purchase)));
   const charges = await readCharges(disk, statement, columns);
-  const known = purchases.filter(({ jobId }) => jobId !== '');
-  const booked = new Map(known.map((purchase) => [purchase.jobId, purchase]));
-  const pairs = [...booked.values()].flatMap((purchase) => {
-    const charge = charges.get(purchase.jobId);
-    return charge === undefined ? [] : [{ purchase, charge }];
+  const books = new Books(charges);
+  // Nearly all purchases are matched, and none of those is kept: a run may have millions.
+  await takePurchases(disk, folder, (purchase) => {
+    if (purchase.source === 'unknown') books.addUnknown(copyOf(purchase));
   });
-  const rest = [...charges.values()].filter(({ jobId, amount }) => !booked.has(jobId) && amount !== 0);
-  const unknown = purchases.filter(({ source }) => source === 'unknown');
-  const sentTimes = await readSentTimes(disk, folder, unknown);
-  const isOfRun = timeTest(purchases, [...sentTimes.values()]);
-  const until = [...charges.values()].reduce((most, { at = -Infinity }) => Math.max(most, at), -Infinity);
-  return conclude(purchases, pairs, rest.filter(isOfRun), {
-    others: rest.filter((charge) => !isOfRun(charge)),
-    sentTimes,
-    until: until > -Infinity ? until : Infinity,
-  });
+  await takePurchases(disk, folder, (purchase) => books.take(purchase));
+  const sentTimes = await readSentTimes(disk, folder, books.unknown);
+  return conclude(books, charges, sentTimes);
 }
 
-/** The parts of the export that are not the run's own charges. */
-interface Surroundings {
-  readonly others: readonly Charge[];
-  readonly sentTimes: ReadonlyMap<Purchase, number>;
-  /** The time of its latest charge. */
+/** What a comparison keeps of the purchases of a run. */
+class Books {
+  readonly unknown: Purchase[] = [];
+  /** The latest attempt of each row in doubt. */
+  readonly attempts = new Map<string, number>();
+  /** Purchases of known costs that cost something, and whose job has no charge. */
+  readonly uncharged: Purchase[] = [];
+  /** The charges that are booked, each with its last purchase, unless that is of the same amount and not in doubt. */
+  readonly booked = new Map<Charge, Purchase | undefined>();
+  readonly totals = { booked: 0, unknown: 0 };
+  readonly time = { from: Infinity, to: -Infinity };
+  /** The time of the latest charge. */
   readonly until: number;
+  isPartial = false;
+  hasPaidJobs = false;
+
+  constructor(private readonly charges: ReadonlyMap<string, Charge>) {
+    let until = -Infinity;
+    for (const { at = -Infinity } of charges.values()) until = Math.max(until, at);
+    this.until = until > -Infinity ? until : Infinity;
+  }
+
+  addUnknown(purchase: Purchase): void {
+    this.unknown.push(purchase);
+    this.attempts.set(purchase.id, 0);
+  }
+
+  /** Call it with every purchase, once those in doubt are known. */
+  take(purchase: Purchase): void {
+    const { id, attempt, jobId, cost, source, at } = purchase;
+    const latest = this.attempts.get(id);
+    if (latest !== undefined) this.attempts.set(id, Math.max(attempt, latest));
+    this.addTime(at);
+    const isUnknown = source === 'unknown';
+    this.totals[isUnknown ? 'unknown' : 'booked'] += cost;
+    const charge = jobId === '' ? undefined : this.charges.get(jobId);
+    const isMatched = !isUnknown && charge?.amount === cost;
+    if (charge !== undefined) this.booked.set(charge, isMatched ? undefined : copyOf(purchase));
+    if (isUnknown || cost <= 0) return;
+    if (jobId !== '') this.hasPaidJobs = true;
+    if (charge !== undefined) return;
+    this.uncharged.push(copyOf(purchase));
+    if (jobId !== '' && !(at > this.until)) this.isPartial = true;
+  }
+
+  /** When a request was sent, or a purchase ended. */
+  addTime(at: number): void {
+    if (Number.isNaN(at)) return;
+    this.time.from = Math.min(this.time.from, at);
+    this.time.to = Math.max(this.time.to, at);
+  }
 }
 
 type Pair = Reconciliation['differing'][number];
 
 function conclude(
-  purchases: readonly Purchase[],
-  pairs: readonly Pair[],
-  unbooked: readonly Charge[],
-  { others, sentTimes, until }: Surroundings,
+  books: Books,
+  charges: ReadonlyMap<string, Charge>,
+  sentTimes: ReadonlyMap<Purchase, number>,
 ): Reconciliation {
-  const chargeOf = new Map(pairs.map(({ purchase, charge }) => [purchase.jobId, charge]));
-  const unknown = purchases.filter(({ source }) => source === 'unknown');
-  const sure = purchases.filter(({ source }) => source !== 'unknown');
-  const surePairs = pairs.filter(({ purchase }) => purchase.source !== 'unknown');
-  const differing = surePairs.filter(({ purchase, charge }) => purchase.cost !== charge.amount);
+  const { unknown, uncharged, booked, totals, time } = books;
+  for (const at of sentTimes.values()) books.addTime(at);
+  const [unbooked, others]: [Charge[], Charge[]] = [[], []];
+  for (const charge of charges.values())
+    if (!booked.has(charge) && charge.amount !== 0)
+      (isWithin(charge, time.from, time.to) ? unbooked : others).push(charge);
+  const chargeOf = new Map<string, Charge>();
+  const differing: Pair[] = [];
+  let matched = 0;
+  for (const [charge, purchase] of booked) {
+    if (purchase === undefined) matched++;
+    else if (purchase.source === 'unknown') chargeOf.set(charge.jobId, charge);
+    else differing.push({ purchase, charge });
+  }
   const byHand = pairByPrice(
-    sure.filter(({ jobId, cost }) => jobId === '' && cost > 0),
+    uncharged.filter(({ jobId }) => jobId === ''),
     unbooked,
   );
   const isPaired = new Set<object>(byHand.flatMap(({ purchase, charge }) => [purchase, charge]));
-  const onlyInRun = sure.filter((one) => one.cost > 0 && !chargeOf.has(one.jobId) && !isPaired.has(one));
-  const attempts = new Map<string, number>();
-  for (const { id, attempt } of purchases) attempts.set(id, Math.max(attempt, attempts.get(id) ?? 0));
-  const paidJobs = sure.filter(({ jobId, cost }) => jobId !== '' && cost > 0);
-  const isForeign = surePairs.length === 0 && paidJobs.length > 0;
-  const isPartial = paidJobs.some(({ jobId, at }) => !chargeOf.has(jobId) && !(at > until));
-  const proof = { isForeign, isPartial };
-  const held = suspectCharges(unknown, { chargeOf, unbooked, attempts, sentTimes, until, ...proof });
-  const suspected = new Set(held.flatMap(({ charges }) => charges));
+  const onlyInRun = uncharged.filter((one) => !isPaired.has(one));
+  const isForeign = matched + differing.length === 0 && books.hasPaidJobs;
+  const held = suspectCharges(books, { chargeOf, unbooked, sentTimes, isForeign });
+  const claims = claimsOn(held);
   return {
-    totals: {
-      booked: sumOf(sure.map(({ cost }) => cost)),
-      unknown: sumOf(unknown.map(({ cost }) => cost)),
-      charged: sumOf([...chargeOf.values(), ...unbooked].map(({ amount }) => amount)),
-    },
-    matched: surePairs.length - differing.length,
+    totals: { ...totals, charged: sumOf(booked.keys()) + sumOf(unbooked) },
+    matched,
     byHand,
     differing,
     onlyInRun,
-    onlyInStatement: unbooked.filter((charge) => !suspected.has(charge) && !isPaired.has(charge)),
+    onlyInStatement: unbooked.filter((charge) => claims(charge) === 0 && !isPaired.has(charge)),
     held,
-    elsewhere: { count: others.length, amount: sumOf(others.map(({ amount }) => amount)) },
+    elsewhere: { count: others.length, amount: sumOf(others) },
     isEven: differing.length + onlyInRun.length + (unbooked.length - byHand.length) + unknown.length === 0,
   };
 }
 
-/** Whether a charge can be of the run by its time; a charge without a time can. */
-function timeTest(purchases: readonly Purchase[], sent: readonly number[]): (charge: Charge) => boolean {
-  const times = [...purchases.map(({ at }) => at), ...sent].filter((at) => !Number.isNaN(at));
-  const from = times.reduce((least, at) => Math.min(least, at), Infinity);
-  const to = times.reduce((most, at) => Math.max(most, at), -Infinity);
-  return (charge) => isWithin(charge, from, to);
-}
-
-function isWithin({ at, slackMs = 0 }: Charge, from: number, to: number): boolean {
-  const margin = marginMs + slackMs;
-  return at === undefined || (at >= from - margin && at <= to + margin);
-}
-
 /** Gives each purchase a charge of its price; among equal prices the choice is arbitrary. */
 function pairByPrice(purchases: readonly Purchase[], charges: readonly Charge[]): Pair[] {
-  const free = new Set(charges);
+  const free = new Map<MicroDollars, Charge[]>();
+  for (const charge of [...charges].reverse()) {
+    const ofPrice = free.get(charge.amount);
+    if (ofPrice === undefined) free.set(charge.amount, [charge]);
+    else ofPrice.push(charge);
+  }
   return purchases.flatMap((purchase) => {
-    const charge = [...free].find(({ amount }) => amount === purchase.cost);
-    if (charge === undefined) return [];
-    free.delete(charge);
-    return [{ purchase, charge }];
+    const charge = free.get(purchase.cost)?.pop();
+    return charge === undefined ? [] : [{ purchase, charge }];
   });
 }
 
-function sumOf(amounts: readonly MicroDollars[]): MicroDollars {
-  return amounts.reduce((sum, amount) => sum + amount, 0);
+function sumOf(charges: Iterable<Charge>): MicroDollars {
+  let sum = 0;
+  for (const { amount } of charges) sum += amount;
+  return sum;
 }
 
-interface Suspicion
-  extends Pick<Surroundings, 'sentTimes' | 'until'>, Pick<HeldPurchase, 'isForeign' | 'isPartial'> {
+interface Suspicion extends Pick<HeldPurchase, 'isForeign'> {
+  /** The charges of the jobs of purchases in doubt. */
   readonly chargeOf: ReadonlyMap<string, Charge>;
   readonly unbooked: readonly Charge[];
-  /** The latest attempt of each row. */
-  readonly attempts: ReadonlyMap<string, number>;
+  readonly sentTimes: ReadonlyMap<Purchase, number>;
 }
 
-/**
- * For each purchase in doubt, the charge of its job, or the unbooked charges that may be its own: of its price (or a
- * similar price, if there is none), and made between its request and the time when it was given up. A killed run
- * gives it up at its next start, perhaps a day later.
- */
+/** For each purchase in doubt, the charge of its job, or the unbooked charges that may be its own. */
 function suspectCharges(
-  unknown: readonly Purchase[],
-  { chargeOf, unbooked, attempts, sentTimes, until, isForeign, isPartial }: Suspicion,
+  { unknown, attempts, until, isPartial }: Books,
+  { chargeOf, unbooked, sentTimes, isForeign }: Suspicion,
 ): HeldPurchase[] {
+  const search = new ChargeSearch(unbooked);
   return unknown.map((purchase) => {
     const sentAt = sentTimes.get(purchase);
-    const facts = {
+    const own = chargeOf.get(purchase.jobId);
+    return {
       purchase,
       isEarlier: purchase.attempt < (attempts.get(purchase.id) ?? 0),
       isBeyond: (sentAt ?? purchase.at) > until,
       isForeign,
       isPartial,
       ...(sentAt !== undefined && { sentAt }),
+      ...(own === undefined ? search.suspectsOf(purchase, sentAt) : ownCharge(own)),
     };
-    const own = chargeOf.get(purchase.jobId);
-    if (own !== undefined) return { ...facts, charges: [own] };
-    const to = Number.isNaN(purchase.at) ? Infinity : purchase.at;
-    const ofTime = unbooked.filter((charge) => isWithin(charge, sentAt ?? -Infinity, to));
-    const same = ofTime.filter(({ amount }) => amount === purchase.cost);
-    const charges = same.length > 0 ? same : ofTime.filter((charge) => isLikePrice(charge, purchase));
-    return { ...facts, charges };
   });
 }
 
-/**
- * Whether a charge may match the price. Prices change, so a somewhat different charge may match, and any charge, but no
- * refund, if no price was known.
- */
-function isLikePrice({ amount }: Charge, { cost }: Purchase): boolean {
-  return (cost === 0 && amount > 0) || (amount > cost / 2 && amount < cost * 2);
+function ownCharge(own: Charge): Suspects {
+  return { charges: [own], hasMore: false, mayBe: (charge) => charge === own };
 }

@@ -3,11 +3,11 @@ import type { RowRecords } from '../../batch/journal/journal.js';
 import { haveOneManifest, laterManifestAt, type ManifestAt, type RowsOfManifest } from './run-story.js';
 import type { Survey } from './survey-run.js';
 
+/** Rows of a journal; `undefined` for one that it does not know. */
+export type RowsToCount = Iterable<RowRecords | undefined> | AsyncIterable<RowRecords | undefined>;
+
 /** Counts rows by the manifest that they were sent with, in the order of the rows. Rows of an unknown time are of the last one. */
-export async function rowsByManifest(
-  rows: Iterable<RowRecords | undefined> | AsyncIterable<RowRecords>,
-  manifestAt: ManifestAt,
-): Promise<RowsOfManifest[]> {
+export async function rowsByManifest(rows: RowsToCount, manifestAt: ManifestAt): Promise<RowsOfManifest[]> {
   const counts = new Map<string | undefined, number>();
   for await (const row of rows) {
     const manifest = manifestAt(row?.intent?.at ?? row?.outcome?.at ?? Infinity);

@@ -223,6 +223,24 @@ describe('settleRows', () => {
     },
   );
 
+  it('reads the journal as often for many rows that are settled by their jobs, and taken back, as for one', async () => {
+    const opened = async (rows: number): Promise<number> => {
+      const run = paperRun();
+      run.service.behave = () => 'lose-answer';
+      const ids = Array.from({ length: rows }, (_, place) => `r${place}`);
+      run.manifest(ids.map((id) => edit(id)));
+      await run.start({ concurrency: 1 });
+      const before = run.disk.counts.open ?? 0;
+      const settled = ids.map((id) => ({ id, settlement: { jobId: `job-${id}-1` } }));
+      const options = { disk: run.disk, scheduler: run.scheduler, hold };
+      await settleRows('/job/out', settled, options);
+      const undone = ids.map((id) => ({ id, settlement: { undo: true } as const }));
+      await settleRows('/job/out', undone, options);
+      return (run.disk.counts.open ?? 0) - before;
+    };
+    expect(await opened(12)).toBe(await opened(1));
+  });
+
   it('takes nothing back that was not settled, that a start has acted on, or that has a cost', async () => {
     const run = await heldRun();
     await expect(settle(run, 'a', { undo: true })).rejects.toThrow('was not settled');

@@ -54,6 +54,20 @@ describe('peekJournal', () => {
     expect(disk.counts.close).toBe(disk.counts.open);
   });
 
+  it('finds many rows in the order of their ids, and opens the file once for them', async () => {
+    const disk = new ForgetfulDisk();
+    disk.plant(path, journalFile(wholeLife()));
+    const peeked = (await peekJournal(disk, folder))!;
+    const one = await Promise.all(['b', 'nobody', 'a'].map((id) => peeked.find(id)));
+    const before = disk.counts.open ?? 0;
+    const found = [];
+    for await (const row of peeked.findAll(['b', 'nobody', 'a'])) found.push(row);
+    expect(found).toEqual(one);
+    expect(found[1]).toBeUndefined();
+    expect(disk.counts.open).toBe(before + 1);
+    expect(disk.counts.close).toBe(disk.counts.open);
+  });
+
   it('tells that there is none', async () => {
     expect(await peekJournal(new ForgetfulDisk(), folder)).toBeUndefined();
   });

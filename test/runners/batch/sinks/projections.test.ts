@@ -223,6 +223,31 @@ describe('Projections', () => {
     await projections.close();
   });
 
+  it('leave results.csv as it is where a failed row is tried again: only failures.csv loses a line', async () => {
+    const disk = new ForgetfulDisk();
+    const sheets = { results: [], failures: [] };
+    const journal = await openJournal(disk, folder);
+    await append(journal, ...life);
+    const first = await Projections.open({ disk, folder, journal, sheets });
+    const covered = await first.sync();
+    await first.close();
+    await journal.close();
+    const idOf = async (name: string) => (await disk.stat(`${folder}/${name}`))?.id;
+    const before = [await idOf('results.csv'), await idOf('failures.csv')];
+    const text = disk.peek(`${folder}/results.csv`)?.toString();
+    const again = await openJournal(disk, folder);
+    const second = await Projections.open({ disk, folder, journal: again, covered, sheets });
+    await append(again, reopen('b', 'retry'));
+    await second.catchUp();
+    await second.finish();
+    expect(disk.peek(`${folder}/results.csv`)?.toString()).toBe(text);
+    expect(disk.peek(`${folder}/failures.csv`)?.toString().trimEnd().split('\n')).toHaveLength(1);
+    expect(await idOf('results.csv')).toBe(before[0]);
+    expect(await idOf('failures.csv')).not.toBe(before[1]);
+    await second.close();
+    await again.close();
+  });
+
   it('have the line of a result whose files were fetched anew once, in its last form', async () => {
     const disk = new ForgetfulDisk();
     const journal = await openJournal(disk, folder);

@@ -33,4 +33,16 @@ describe('Spreadsheet', () => {
     expect(text(disk)).toBe('id,kind\na,edit\n');
     expect(sheet.extent?.columns).toEqual(['id', 'kind']);
   });
+
+  it('reads its rows once where it is written anew, because it has seen their columns', async () => {
+    const { disk, sheet } = await open(['id']);
+    const rows = [{ id: 'a', kind: 'edit' }];
+    let passes = 0;
+    const read = () => (passes++, rowsOf(...rows));
+    await sheet.refresh(read, true);
+    expect([passes, text(disk)]).toEqual([2, 'id,kind\na,edit\n']);
+    await sheet.append([{ id: 'b', note: 'x' }]);
+    await sheet.refresh(read);
+    expect([passes, text(disk)]).toEqual([3, 'id,kind,note\na,edit,\n']);
+  });
 });

@@ -71,6 +71,18 @@ describe('millrace refetch', () => {
     expect((await run('--no-download', '--quiet')).stderr).toContain('older than 7 days');
   });
 
+  it('names twenty of many pictures that cannot be had, and counts the others', async () => {
+    const url = work.emulator.fileUrl('mug.png') as string;
+    const rows = Array.from({ length: 23 }, (_, place) => `r${place},${url},flip`);
+    await work.write('edits.csv', ['id,images,prompt', ...rows]);
+    expect((await run('--no-download')).code).toBe(0);
+    picturesAreGone = true;
+    const { code, stdout, stderr } = await work.call('refetch', 'edits.out', '--retries', '0');
+    const lines = stderr.trimEnd().split('\n');
+    expect([code, lines.length, lines.at(-1)]).toEqual([1, 21, '… and 3 more warnings like these']);
+    expect(stdout).toContain('23 could not be downloaded');
+  });
+
   it('names what cannot be had, and exits 1', async () => {
     await run('--no-download');
     picturesAreGone = true;

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import { viewReport } from '../../../../runners/report/report-view.js';
 import { withRowsToGo } from '../../../../runners/report/survey/rows-to-go.js';
@@ -69,6 +69,26 @@ describe('millrace settle', () => {
     expect(await listed()).toContain(
       'send the rows again, which may charge them twice, and continue with the rows to go:\n',
     );
+  });
+
+  it('opens as many files for a list of many rows as for one, and so for the command that goes on', async () => {
+    const opening = vi.spyOn(nodeDisk, 'open');
+    const opened = async (...args: string[]): Promise<number> => {
+      opening.mockClear();
+      expect(await work.call('settle', 'rows.out', ...args)).toMatchObject({ code: 0 });
+      return opening.mock.calls.length;
+    };
+    try {
+      const listOfOne = await opened();
+      losesReplies = true;
+      await work.write('rows.jsonl', echoJobs(8));
+      expect(await work.call('run', 'rows.jsonl')).toMatchObject({ code: 6 });
+      losesReplies = false;
+      expect(await opened()).toBe(listOfOne);
+      expect(await opened('j1', 'j2', 'j3', 'j4', 'j5', '--not-sent')).toBe(await opened('j6', '--not-sent'));
+    } finally {
+      opening.mockRestore();
+    }
   });
 
   it('says of a settled row that it is not in doubt, whatever the amount', async () => {

@@ -105,6 +105,19 @@ describe('reconcile', () => {
     expect(text).not.toContain('settle it');
   });
 
+  it('names as many charges for each row of a long outage, however many there are', async () => {
+    const places = Array.from({ length: 120 }, (_, place) => place);
+    const found = await held(
+      ['job,cost,time', ...places.map((place) => `lost-${place},0.0875,${at}`)],
+      [head, ...places.map((place) => `r${place},${place + 1},1,,e,1k,0.0875,unknown,${at}`)],
+    );
+    expect(found.held.map(({ charges }) => charges.length)).toEqual(places.map(() => 50));
+    expect(found.onlyInStatement).toEqual([]);
+    expect(describeReconciliation(found)).toContain(
+      '  r7 (row 8): one of more than 50 charges: job lost-0, job lost-1, job lost-2, …',
+    );
+  });
+
   it('names the attempt of a row that was bought again since: its job can be polled no more', async () => {
     const found = await held(
       ['job,cost,time', `lost,0.0875,${at}`, `job-d,0.0875,${at}`],

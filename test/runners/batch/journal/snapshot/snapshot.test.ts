@@ -55,7 +55,7 @@ async function snapshotOf(records: readonly JournalRecord[]): Promise<Buffer> {
 }
 
 /** Everything that a journal tells of these rows. */
-async function reported(journal: JournalReader, ids: readonly string[] = alphabet) {
+async function reported(journal: Omit<JournalReader, 'findAll'>, ids: readonly string[] = alphabet) {
   const { rows, attemptsOf, mustHold, booksOf, ...facts } = journal.recovered;
   // What leads to the jobs is made once somebody asks for one.
   expect(facts.jobs.add('endpoint', 'a job of nobody')).toBe(true);
