@@ -72,7 +72,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: callbacks?.forPurchases,
+    callbacks,
     pictures: {
       names: { collides: () => false },
       areSaved: artifacts !== undefined,
