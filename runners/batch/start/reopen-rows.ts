@@ -1,7 +1,6 @@
-import { lastValueFrom, merge } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { RowRecords } from '../journal/journal.js';
+import { appendAll, type RowRecords } from '../journal/journal.js';
 import type { IntentRecord, RecordOf } from '../journal/record.js';
 import { rowsForFiles } from './files-asked.js';
 import { rowsUnderCaps } from './check/survey.js';
@@ -158,9 +157,8 @@ class Reopenings {
   async flush(): Promise<void> {
     const records = this.waiting;
     this.waiting = [];
-    if (records.length === 0) return;
     const { journal } = this.context;
-    await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+    await appendAll(journal, records);
     for (const { id, to } of records)
       if (to === 'buy') journal.journal.recovered.rows.set(id, { status: 'open' });
   }
