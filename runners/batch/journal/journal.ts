@@ -132,6 +132,19 @@ export async function appendAll(
   await lastValueFrom(appended, { defaultValue: undefined });
 }
 
+/** The journal with these parts in place of its own. */
+export function journalWith(journal: Journal, parts: Partial<Journal>): Journal {
+  return {
+    recovered: journal.recovered,
+    append: (record) => journal.append(record),
+    records: (after) => journal.records(after),
+    rowsIn: (statuses) => journal.rowsIn(statuses),
+    find: (id) => journal.find(id),
+    close: () => journal.close(),
+    ...parts,
+  };
+}
+
 /** The path of the journal in a run's folder. */
 export function journalPath(folder: string): string {
   return `${folder}/journal.jsonl`;
