@@ -66,10 +66,7 @@ export async function planDifference(
     ...choicesOf(options),
     ...capOf(options),
   });
-  const { ahead, pending } = await checkManifest(resolved, journal, {
-    stops: { isStopping: false },
-    peekJournal,
-  });
+  const { ahead, pending } = await checkManifest(resolved, journal, { stops: { isStopping: false } });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);
