@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import { concat, concatMap, defer, EMPTY, from, ignoreElements, tap, type Observable } from 'rxjs';
 import { createLateClient } from '../../src/endpoints/late-client.js';
 import { listenForCallbacks } from './callbacks/run-callbacks.js';
+import { openJournal } from './journal/open-journal.js';
+import { peekJournal } from './journal/recovered-journal.js';
 import { buyRows } from './purchase/buy-rows.js';
 import type { CheckAhead } from './context/resolved-options.js';
 import { namedTasks } from './end/named-rows.js';
@@ -60,6 +62,8 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
     resolve: () => resolveOptions(options),
     open: (opening) =>
       openRun(opening, {
+        openJournal,
+        peekJournal,
         openService: serviceOver(createLateClient),
         listen: listenForCallbacks,
         ...(checkAhead && { checkAhead }),

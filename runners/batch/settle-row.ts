@@ -3,7 +3,7 @@ import { isJobId } from '../../src/contract/request-parts.js';
 import { toMicroDollars, maxPurchaseUsd } from '../../src/contract/micro-dollars.js';
 import { appendAll, type RowRecords } from './journal/journal.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
-import { openSharedLedger } from './start/money/open-shared-ledger.js';
+import { openSharedLedger } from './start/money/day-money.js';
 import {
   freedRecord,
   heldAttempts,

@@ -6,14 +6,13 @@ import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
-import { openJournal } from '../journal/open-journal.js';
 import type { RunHold } from '../lock/hold-run.js';
 import type { ManifestOf } from '../lock/runs-of-manifest.js';
 import type { RunIdentity } from '../journal/record.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
-import { costByInForce, trackedColumns } from '../row/totals.js';
+import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
@@ -28,6 +27,17 @@ export interface Opening {
   readonly closers: Closers;
   readonly room: DiskRoom;
 }
+
+/** Opens a journal in a run's folder. */
+export type OpenJournal = (
+  disk: Disk,
+  folder: string,
+  settings: {
+    readonly repair: boolean;
+    readonly now: () => number;
+    readonly makeRoom: () => Promise<boolean>;
+  } & CostByChoices,
+) => Promise<Journal>;
 
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
@@ -45,10 +55,12 @@ export interface HeldJournal extends Journal {
 /**
  * Locks the run's folder and opens its journal.
  *
+ * @param openFile opens the journal in the run's folder, unless the options name another one
  * @param meanwhile called before the journal is opened, and awaited afterwards
  */
 export async function holdJournal(
   { options, events, closers, room }: Opening,
+  openFile: OpenJournal,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<HeldJournal> {
   const { out, prices } = options;
@@ -65,7 +77,7 @@ export async function holdJournal(
   const journal = await holdingPictured(
     options.disk,
     out,
-    await soundJournal({ options, closers, room }, progress),
+    await soundJournal({ options, closers, room }, progress, openFile),
   );
   await done;
   const lost = options.repair ? await lostOutputs(journal) : undefined;
@@ -117,13 +129,14 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
 async function soundJournal(
   { options, closers, room }: Pick<Opening, 'options' | 'closers' | 'room'>,
   progress: RunHold['progress'],
+  openFile: OpenJournal,
 ): Promise<Journal> {
   const { disk, out, repair, scheduler, costBy, maxCostByUsd } = options;
   const now = (): number => scheduler.now();
   const makeRoom = (): Promise<boolean> => room.giveUp();
   const openIn =
     options.journal ??
-    ((folder: string) => openJournal(disk, folder, { repair, now, makeRoom, costBy, maxCostByUsd }));
+    ((folder: string) => openFile(disk, folder, { repair, now, makeRoom, costBy, maxCostByUsd }));
   const open = async (): Promise<Journal> => {
     const journal = await openIn(out);
     closers.push(() => journal.close());

@@ -1,6 +1,6 @@
 import type { CallbackListener, ListenForCallbacks } from '../context/called-back.js';
 import { rowPlaces, type OpenService } from '../context/run-service.js';
-import { hasBegun, holdJournal, type HeldJournal, type Opening } from './hold-journal.js';
+import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
@@ -9,6 +9,7 @@ import { type Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import type { Projections } from '../sinks/projections.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
+import type { PeekJournal } from './check/bought-before.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
@@ -30,7 +31,7 @@ import { reopenRows } from './reopen-rows.js';
  * Checks the manifest against what earlier starts left, locks the run, brings its files up to date with its journal,
  * and reopens the rows that had ended and are continued. Nothing is sent.
  *
- * @param ports the implementations of the run's service and callbacks
+ * @param ports the implementations of the run's journal and service
  * @throws the reason why the run cannot start: `exitOf` gives its exit code.
  */
 export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
@@ -40,9 +41,9 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const meanwhile = isBegun ? whileOpening(opening, ports.checkAhead) : undefined;
   await refuseFolder(disk, out);
   const listener = await listening(opening, ports);
-  const early = meanwhile && (await holdJournal(opening, meanwhile));
-  const { beforeRows } = ports;
-  const checked = await checkManifest(options, early, { stops, beforeRows });
+  const early = meanwhile && (await holdJournal(opening, ports.openJournal, meanwhile));
+  const { peekJournal, beforeRows } = ports;
+  const checked = await checkManifest(options, early, { stops, peekJournal, beforeRows });
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
@@ -51,7 +52,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
-  const journal = early ?? (await holdJournal(opening));
+  const journal = early ?? (await holdJournal(opening, ports.openJournal));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
   const kept = { ...opening, options: await withKeptManifest(options) };
   // Load the transport now, so that nothing is loaded between the intent of a row and its request.
@@ -92,6 +93,8 @@ async function listening(
 ): Promise<CallbackListener | undefined> {
   const { webhooks } = options;
   if (webhooks === undefined) return undefined;
+  if (listen === undefined)
+    throw new MillraceError('usage', 'callbacks (--webhook-url) are taken by a run in one process alone');
   const listener = await listen(webhooks);
   closers.push(() => listener.close());
   return listener;
@@ -107,13 +110,16 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
 
 /** The implementations that a run uses, chosen where it is wired. */
 export interface RunPorts {
+  readonly openJournal: OpenJournal;
+  readonly peekJournal: PeekJournal;
   /** Opens the service once the manifest is checked. */
   readonly openService: OpenService;
   /** Absent if nothing is to be done while the journal is opened. */
   readonly checkAhead?: CheckAhead;
   /** Called before rows are created, to make room in memory. */
   readonly beforeRows?: (() => void) | undefined;
-  readonly listen: ListenForCallbacks;
+  /** Absent if callbacks are not supported. */
+  readonly listen?: ListenForCallbacks;
 }
 
 /** What is open when the start is confirmed. */

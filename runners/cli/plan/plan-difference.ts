@@ -66,7 +66,10 @@ export async function planDifference(
     ...choicesOf(options),
     ...capOf(options),
   });
-  const { ahead, pending } = await checkManifest(resolved, journal, { stops: { isStopping: false } });
+  const { ahead, pending } = await checkManifest(resolved, journal, {
+    stops: { isStopping: false },
+    peekJournal,
+  });
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);

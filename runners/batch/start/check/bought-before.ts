@@ -3,7 +3,6 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
-import { peekJournal } from '../../journal/recovered-journal.js';
 import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.js';
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
@@ -46,7 +45,8 @@ export async function boughtElsewhere(
     disk,
     runs,
     beside,
-  }: { readonly disk: Disk; readonly runs: readonly NotedRun[]; readonly beside: string },
+    peekJournal,
+  }: Elsewhere & { readonly runs: readonly NotedRun[]; readonly beside: string },
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
   const hashes = new Set<string>();
@@ -61,6 +61,12 @@ export async function boughtElsewhere(
   }
   const rows = await tallied(sent, hashes);
   return rows && { ...rows, elsewhere };
+}
+
+/** Access to other runs. */
+interface Elsewhere {
+  readonly disk: Disk;
+  readonly peekJournal: PeekJournal;
 }
 
 /**
@@ -95,6 +101,9 @@ export async function otherRuns(
 type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
   readonly manifest: Pick<ResolvedOptions['manifest'], 'path'>;
 };
+
+/** Reads the journal of another run. */
+export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
  * Hashes of rows to send whose requests the journal has bought, also if they were written in another way. First, 32 bits of the

@@ -6,16 +6,15 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
-import { boughtBefore, boughtElsewhere, otherRuns } from './bought-before.js';
+import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
 import { isPolledOnceMore } from '../../row/left-rows.js';
-import { KnownIds } from '../../tasks/known-ids.js';
+import { KnownIds, readRows } from '../../tasks/read-rows.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
-import { readRows } from '../../tasks/read-rows.js';
 import { NewlySent } from './newly-sent.js';
 import { CheckedRows } from './checked-rows.js';
 import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
@@ -45,6 +44,8 @@ export interface Checked {
 /** What a check needs in addition to the options. */
 interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
+  /** Reads the journals of other runs of the manifest. */
+  readonly peekJournal: PeekJournal;
   /** Called before rows of the manifest are read. */
   readonly beforeRows?: (() => void) | undefined;
 }
@@ -60,7 +61,7 @@ const nothingKnown: JournalRows = {};
 export async function checkManifest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records' | 'rowsIn'> | undefined,
-  { stops, beforeRows }: CheckParts,
+  { stops, peekJournal, beforeRows }: CheckParts,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
   const start = { stops, polledOnceMore: await polledOnceMore(options, journal) };
@@ -68,7 +69,7 @@ export async function checkManifest(
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
   const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  return checked ?? checkRows(options, journal, { newSurvey, beforeRows });
+  return checked ?? checkRows(options, journal, { newSurvey, peekJournal, beforeRows });
 }
 
 /** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
@@ -118,7 +119,11 @@ async function readRest(
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  { newSurvey, beforeRows }: Omit<CheckParts, 'stops'> & { readonly newSurvey: () => StartSurvey },
+  {
+    newSurvey,
+    peekJournal,
+    beforeRows,
+  }: Omit<CheckParts, 'stops'> & { readonly newSurvey: () => StartSurvey },
 ): Promise<Checked> {
   beforeRows?.();
   const survey = newSurvey();
@@ -156,6 +161,7 @@ async function checkRows(
     ahead,
     inManifest: survey.inManifest,
     sample: sample.hashes,
+    peekJournal,
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
   });
   return {
@@ -179,16 +185,17 @@ async function boughtAlready(
     readonly ahead: Pick<Ahead, 'toSend'>;
     readonly inManifest: RowsInManifest;
     readonly sample: readonly string[];
+    readonly peekJournal: PeekJournal;
     readonly toSend: () => AsyncIterable<Row>;
   },
 ): Promise<BoughtRows | undefined> {
-  const { ahead, inManifest, sample, toSend } = start;
+  const { ahead, inManifest, sample, peekJournal, toSend } = start;
   const { disk, prices, manifest } = options;
   const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
   if (ahead.toSend === 0) return undefined;
   const own = journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
-  return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path) }, sent);
+  return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
 }
 
 function changedAxes(
