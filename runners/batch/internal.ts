@@ -42,7 +42,7 @@ export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';
 export { peekJournal } from './journal/recovered-journal.js';
 export type { RowRecords } from './journal/journal.js';
-export { refreshSnapshot } from './journal/save-snapshot.js';
+export { refreshSnapshot } from './journal/recovered-journal.js';
 export { whoHolds } from './lock/owner.js';
 export { openLog } from './log/open-log.js';
 export { readSummary, type Summary } from './sinks/summary-file.js';

@@ -1,9 +1,9 @@
-import { lastValueFrom, merge, NEVER, Observable } from 'rxjs';
+import { NEVER, Observable } from 'rxjs';
 import { filesFolder, openFilesFolder, openImagesFolder } from './artifacts/artifact-name.js';
 import { outputPaths, type OutputPath } from './artifacts/output-path.js';
 import type { ArtifactFile } from './artifacts/save-artifact.js';
 import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
-import type { RowRecords, Journal } from './journal/journal.js';
+import { appendAll, type RowRecords, type Journal } from './journal/journal.js';
 import type { IntentRecord, OutputFile, ReplyRecord, SavedImage, SavedOutputs } from './journal/record.js';
 import { lateGotDownload } from '../../src/transport/got/late-got.js';
 import type { Download } from '../../src/transport/got/download.js';
@@ -173,8 +173,7 @@ class Fetcher {
       ...purchaseOfReply(intent, reply, { attempt: row.attempts, isBooked: isBookedPurchase(row) }),
     });
     const reopen = { k: 'reopen', at, id, why: 'refetch', to: 'download' } as const;
-    const replied = reply === row.reply ? [] : [journal.append(reply)];
-    await lastValueFrom(merge(journal.append(reopen), ...replied, journal.append(outcome)));
+    await appendAll(journal, [reopen, ...(reply === row.reply ? [] : [reply]), outcome]);
     this.report({ type: 'ended', id, row: intent.row, status: 'completed', cost: reply.cost });
   }
 }

@@ -1,10 +1,9 @@
-import { lastValueFrom, merge } from 'rxjs';
 import { MillraceError } from '../../src/contract/millrace-error.js';
 import { isJobId } from '../../src/contract/request-parts.js';
 import { toMicroDollars, maxPurchaseUsd } from '../../src/contract/micro-dollars.js';
-import type { RowRecords } from './journal/journal.js';
+import { appendAll, type RowRecords } from './journal/journal.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
-import { openSharedLedger } from './start/money/open-shared-ledger.js';
+import { openSharedLedger } from './start/money/day-money.js';
 import {
   freedRecord,
   givenUp,
@@ -142,7 +141,7 @@ async function prepare(folder: Settling, wanted: RowSettlement): Promise<Settled
 
 async function write(folder: OpenFolder, { records, ...settled }: Settled): Promise<void> {
   if (records.length === 0) return;
-  await lastValueFrom(merge(...records.map((record) => folder.journal.append(record))));
+  await appendAll(folder.journal, records);
   if (records.every(({ k }) => k !== 'freed')) await bookDay(folder, settled, records);
 }
 

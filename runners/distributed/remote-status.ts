@@ -2,7 +2,7 @@ import { databaseAddress } from './database/database-address.js';
 import { isBroken } from './database/database-error.js';
 import { openPool } from './database/open-pool.js';
 import type { DatabaseOfRun } from './collector/run-note.js';
-import { runningEmbedded } from './embedded/run-server.js';
+import { runningEmbedded } from './embedded/join-embedded.js';
 import { readState, type RunState } from './table/run-state.js';
 import { findRun } from './table/runs.js';
 import { describeSilence, readWorkers, type WorkerState } from './table/worker-record.js';

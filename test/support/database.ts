@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { joinEmbedded } from '../../runners/distributed/embedded/join-embedded.js';
+import { joinEmbedded, stopServer } from '../../runners/distributed/embedded/join-embedded.js';
 import { serverPid } from '../../runners/distributed/embedded/cluster.js';
-import { stopServer } from '../../runners/distributed/embedded/run-server.js';
 
 /** Tests lose no data that anybody misses, and sync nothing. */
 const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];

@@ -67,8 +67,7 @@ export function termsWith(terms: Partial<RunTerms> = {}): RunTerms {
 export function groupOf(number: number, parts: Partial<Group>): NextGroup {
   const nothing = { records: [], hasFailed: false, ended: [], freed: [], jobs: [], claim: undefined };
   return {
-    number,
-    known: { groups: 0, seq: 0 },
+    known: { groups: number - 1, seq: 0 },
     draw: () => ({ ...nothing, ...parts }),
     answer: () => Promise.resolve([]),
   };

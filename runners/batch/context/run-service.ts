@@ -10,7 +10,7 @@ import type { RunLog } from '../log/open-log.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import { runsyncTimeoutOf } from '../row/task.js';
 import type { Ahead } from '../start/check/ahead.js';
-import { BlockedEndpoints } from '../stop/blocked-endpoints.js';
+import { BlockedEndpoints } from '../stop/skipped-rows.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
 import { RowSlots, type Slots } from './row-slots.js';

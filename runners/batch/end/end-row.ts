@@ -12,6 +12,7 @@ import {
 import { formatMoney, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
+import type { RunEvent } from '../context/run-event.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
@@ -114,9 +115,14 @@ function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void
 }
 
 /** Reports the current money of the run. */
-function reportMoney({ money, events }: Pick<PurchaseContext, 'money' | 'events'>): void {
+function reportMoney(context: PurchaseContext): void {
+  context.events.next(moneyEvent(context));
+}
+
+/** The current money of the run. */
+export function moneyEvent({ money }: Pick<PurchaseContext, 'money'>): RunEvent {
   const { reserved, spent, unknown, cap } = money.ledger.snapshot();
-  events.next({ type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) });
+  return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
 }
 
 /** Gives a reported price to the price book, and warns once for each kind of purchase if it differs from the book's. */

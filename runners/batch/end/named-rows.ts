@@ -1,9 +1,7 @@
-import { lastValueFrom, merge, of } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../context/run.js';
 import type { NamedJob } from '../context/callback-port.js';
-import type { Journal, RowRecords } from '../journal/journal.js';
-import type { JournalRecord } from '../journal/record.js';
+import { appendAll, type Journal, type RowRecords } from '../journal/journal.js';
 import { goingOnWith, leftTask } from '../row/left-rows.js';
 import type { RowRecord } from '../row/record-head.js';
 import { afterRecord } from '../row/row-after.js';
@@ -47,7 +45,7 @@ async function goOnWithHeld(run: Run, row: RowRecords, jobId: string): Promise<T
   const { events, journal, options, toDo } = run;
   const { records } = polled(row, jobId, options.scheduler.now());
   const { ended } = journal.tally.thisStart;
-  await append(run, records);
+  await appendAll(journal, records);
   toDo.rows += 1;
   const isOfThisStart = journal.tally.thisStart.ended < ended;
   events.next({ type: 'reopened', id: row.id, row: row.intent?.row ?? 0, isOfThisStart });
@@ -59,7 +57,7 @@ async function goesOnWithSent({ journal, options }: Run, id: string, job: NamedJ
   const { jobId, again, isTaken } = job;
   if (again === undefined || isTaken === true) return again !== undefined;
   if (journal.tally.statusOf(id) !== 'open') return false;
-  await append({ journal }, goingOnWith(again, { jobId, at: options.scheduler.now() }).records);
+  await appendAll(journal, goingOnWith(again, { jobId, at: options.scheduler.now() }).records);
   return true;
 }
 
@@ -77,14 +75,10 @@ export async function freeHeld(
     const held = rowHeld.get(attempts.get(id) ?? 0);
     if (held === undefined || held.freed !== undefined) continue;
     const freed = freedRecord(held, { at: options.scheduler.now(), cost: undefined });
-    await append(run, [freed]);
+    await appendAll(journal, [freed]);
     amounts.set(id, freed.price ?? 0);
   }
   return amounts;
-}
-
-async function append({ journal }: Pick<Run, 'journal'>, records: readonly JournalRecord[]): Promise<void> {
-  await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
 }
 
 /** The records of these rows in the journal, including those of this start. */

@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { lastValueFrom, merge, type Observable } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfStart } from './elsewhere.js';
 import type { IntentRecord, JournalRecord, OutcomeRecord, ReplyRecord, RunIdentity } from './record.js';
@@ -121,6 +121,28 @@ export interface Recovered {
    * wait until no other row is left.
    */
   readonly leftUnknown?: ReadonlySet<string> | undefined;
+}
+
+/** Appends these records in their order. Resolves when all of them are durable. */
+export async function appendAll(
+  journal: Pick<Journal, 'append'>,
+  records: readonly JournalRecord[],
+): Promise<void> {
+  const appended = merge(...records.map((record) => journal.append(record)));
+  await lastValueFrom(appended, { defaultValue: undefined });
+}
+
+/** The journal with these parts in place of its own. */
+export function journalWith(journal: Journal, parts: Partial<Journal>): Journal {
+  return {
+    recovered: journal.recovered,
+    append: (record) => journal.append(record),
+    records: (after) => journal.records(after),
+    rowsIn: (statuses) => journal.rowsIn(statuses),
+    find: (id) => journal.find(id),
+    close: () => journal.close(),
+    ...parts,
+  };
 }
 
 /** The path of the journal in a run's folder. */

@@ -7,7 +7,7 @@ import { type Journal, journalPath } from './journal.js';
 import type { RecoveredFile } from './recover.js';
 import { readJournal, RecoveredJournal, type Found } from './recovered-journal.js';
 import { repairJournal } from './repair-journal.js';
-import { saveSnapshot } from './save-snapshot.js';
+import { saveSnapshot } from './journal-snapshot.js';
 
 /** Options of `openJournal`. */
 export interface OpenJournalOptions extends CostByChoices {

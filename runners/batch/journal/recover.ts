@@ -5,7 +5,6 @@ import { hasGoodChecksum, salvage, field } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError, newerFormat } from './journal-error.js';
 import { Recovery } from './recovery.js';
-import type { Snapshot } from './load-snapshot.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;
@@ -19,6 +18,15 @@ export interface RecoveredFile {
   readonly checksum: number;
   /** How many bytes were known from a snapshot. */
   readonly snapshotEnd: number;
+}
+
+/** The state after the first bytes of a journal, and the length and checksum of these bytes. */
+export interface Snapshot {
+  readonly recovery: Recovery;
+  /** How many bytes of the journal it covers; they end with a whole line. */
+  readonly end: number;
+  /** The CRC-32 of these bytes. */
+  readonly checksum: number;
 }
 
 const leastChunkBytes = 4 << 10;

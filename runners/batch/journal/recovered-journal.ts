@@ -2,8 +2,8 @@ import type { Disk, DiskFile } from '../disk/disk.js';
 import { withFile, readLines } from '../disk/read-file.js';
 import { journalFault, JournalError } from './journal-error.js';
 import { type Journal, type Recovered, type RowRecords, journalPath } from './journal.js';
-import { loadSnapshot, type Snapshot } from './load-snapshot.js';
-import { recover, type RecoveredFile } from './recover.js';
+import { bytesASnapshot, bytesBehindSnapshot, loadSnapshot, saveSnapshot } from './journal-snapshot.js';
+import { recover, type RecoveredFile, type Snapshot } from './recover.js';
 import { recordsAStart, Recovery } from './recovery.js';
 import type { CostByChoices } from '../row/totals.js';
 import { RowReader } from './row-reader.js';
@@ -152,6 +152,35 @@ export async function peekJournal(
     return new RecoveredJournal(disk, path, await readJournal(disk, path, choices));
   } catch (error) {
     throw journalFault(path, 'read', error);
+  }
+}
+
+/**
+ * If a run has added much to its journal, reads that part and saves a new snapshot, so that the next start need not
+ * read it. All errors are ignored: the next start reports them.
+ *
+ * @param options.every How many bytes since the last snapshot are worth a new one.
+ * @param options.share The same as a share of the whole journal; the larger of both counts. @defaultValue 0
+ * @param options.onBegin Called if a snapshot is to be saved, which takes some seconds for a million rows.
+ */
+export async function refreshSnapshot(
+  disk: Disk,
+  folder: string,
+  {
+    every = bytesASnapshot,
+    share = 0,
+    onBegin,
+  }: { every?: number; share?: number; onBegin?: () => void } = {},
+): Promise<void> {
+  const path = journalPath(folder);
+  try {
+    const { size = 0 } = (await disk.stat(path)) ?? {};
+    const worth = Math.max(every, share * size);
+    if ((await bytesBehindSnapshot(disk, path)) < worth) return;
+    onBegin?.();
+    await saveSnapshot(disk, path, await readJournal(disk, path), worth);
+  } catch {
+    // The next start then reads the whole journal.
   }
 }
 

@@ -1,8 +1,7 @@
 import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { ColumnTally } from './columns/column-tally.js';
+import { ColumnTally, AxisTally, type PlannedMatrix } from './plan-tallies.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
-import { AxisTally, type PlannedMatrix } from './matrix/axis-tally.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
 import { PriorityTally, type PlannedPriority } from './columns/row-priority.js';
 import { SameRequests, SameTally, type SameRows } from './duplicates/same-requests.js';

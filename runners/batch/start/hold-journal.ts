@@ -5,7 +5,7 @@ import type { DiskRoom } from '../disk/disk-room.js';
 import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
-import { type Journal, journalPath } from '../journal/journal.js';
+import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
 import type { ManifestOf } from '../lock/runs-of-manifest.js';
 import type { RunIdentity } from '../journal/record.js';
@@ -189,14 +189,7 @@ async function holdingPictured(disk: Disk, folder: string, journal: Journal): Pr
     [false, true].some((collides) => names.has(stemOf(artifactName({ id, format: '', collides }))));
   const mustHold = (id: string, row: number): boolean =>
     recovered.mustHold(id, row) || (recovered.rows.get(id) === undefined && hasPicture(id));
-  return {
-    recovered: { ...recovered, mustHold },
-    append: (record) => journal.append(record),
-    records: (after) => journal.records(after),
-    rowsIn: (statuses) => journal.rowsIn(statuses),
-    find: (id) => journal.find(id),
-    close: () => journal.close(),
-  };
+  return journalWith(journal, { recovered: { ...recovered, mustHold } });
 }
 
 /** Names of pictures that may belong to unknown rows. Most pictures are named after a known row and left out. */

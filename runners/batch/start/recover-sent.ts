@@ -1,6 +1,5 @@
 import { recordsOfSent, isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
-import { lastValueFrom, merge, of } from 'rxjs';
-import type { PendingRow, Journal } from '../journal/journal.js';
+import { appendAll, type PendingRow, type Journal } from '../journal/journal.js';
 import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
@@ -41,7 +40,7 @@ export async function recoverSent(context: Recovering, checked: Checked): Promis
       held.push({ id: row.id, row: row.intent.row, outcome: ended[0] });
     }
   }
-  await lastValueFrom(merge(of(0), ...records.map((record) => journal.append(record))));
+  await appendAll(journal, records);
   for (const [id, status] of left) rows.set(id, { status });
   return { held, doubled };
 }

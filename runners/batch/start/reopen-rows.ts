@@ -1,7 +1,6 @@
-import { lastValueFrom, merge } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { RowRecords } from '../journal/journal.js';
+import { appendAll, type RowRecords } from '../journal/journal.js';
 import type { IntentRecord, RecordOf } from '../journal/record.js';
 import { rowsForFiles } from './files-asked.js';
 import { rowsUnderCaps } from './check/survey.js';
@@ -11,9 +10,8 @@ import { rowPrice } from '../ledger/price-book.js';
 import { asSelected, isPolledOnceMore, isDoubled, isRetried } from '../row/left-rows.js';
 import { decideRow, rulesOf } from '../row/decide-row.js';
 import type { JournalWriter } from '../context/journal-writer.js';
-import { KnownIds } from '../tasks/known-ids.js';
+import { KnownIds, readRows } from '../tasks/read-rows.js';
 import type { ReopenedRows } from '../context/run.js';
-import { readRows } from '../tasks/read-rows.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
 import { reopenRecord } from '../row/records-of.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
@@ -158,9 +156,8 @@ class Reopenings {
   async flush(): Promise<void> {
     const records = this.waiting;
     this.waiting = [];
-    if (records.length === 0) return;
     const { journal } = this.context;
-    await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+    await appendAll(journal, records);
     for (const { id, to } of records)
       if (to === 'buy') journal.journal.recovered.rows.set(id, { status: 'open' });
   }

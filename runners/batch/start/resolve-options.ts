@@ -14,7 +14,7 @@ import { assumePrice, createPriceBook, type PriceBook } from '../ledger/price-bo
 import { createLedger } from '../ledger/ledger.js';
 import { holdRun } from '../lock/hold-run.js';
 import { manifestFormat } from '../manifest/manifest-settings.js';
-import { openSharedLedger } from './money/open-shared-ledger.js';
+import { openSharedLedger } from './money/day-money.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/decide-row.js';
 import { mostCostColumns } from '../row/totals.js';

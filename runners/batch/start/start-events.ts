@@ -1,10 +1,11 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
+import { moneyEvent } from '../end/end-row.js';
 import { countOf } from '../manifest/quote-value.js';
 
 /** The events that a run reports when it begins: what it continues, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
-  return [started(run), ...warnings(run), ...run.reopened.held.map(heldRow), money(run)];
+  return [started(run), ...warnings(run), ...run.reopened.held.map(heldRow), moneyEvent(run)];
 }
 
 function started({ ahead, reopened, plan, toDo }: Run): RunEvent {
@@ -98,9 +99,4 @@ function namesOf(ids: readonly string[], count: number): string {
 function heldRow({ id, row, outcome }: Run['reopened']['held'][number]): RunEvent {
   const message = outcome.status === 'failed' ? outcome.error.message : '';
   return { type: 'ended', id, row, status: 'unknown', cost: outcome.cost, message };
-}
-
-function money({ money: { ledger } }: Run): RunEvent {
-  const { reserved, spent, unknown, cap } = ledger.snapshot();
-  return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
 }

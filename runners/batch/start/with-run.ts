@@ -4,7 +4,7 @@ import { ManifestChangedError } from '../manifest/manifest-error.js';
 import { exitOf } from '../stop/exit-of.js';
 import { finishRun } from '../end/finish-run.js';
 import { keepSummary } from '../end/summary-of.js';
-import { refreshSnapshot } from '../journal/save-snapshot.js';
+import { refreshSnapshot } from '../journal/recovered-journal.js';
 import type { Closers, Opening } from './hold-journal.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';

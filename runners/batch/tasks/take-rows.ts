@@ -5,10 +5,9 @@ import { asSelected, isPolledOnceMore, isRetried, leftTask } from '../row/left-r
 import { decideRow, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
-import { KnownIds } from './known-ids.js';
+import { KnownIds, readRows } from './read-rows.js';
 import { liveTasks } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
-import { readRows } from './read-rows.js';
 import type { Run } from '../context/run.js';
 import { SelectRows } from '../manifest/rows/row-selection.js';
 import { stopCauses } from '../stop/stop-causes.js';

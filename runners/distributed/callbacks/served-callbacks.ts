@@ -1,12 +1,14 @@
 import type { Pool } from 'pg';
-import type { Observable, SchedulerLike } from 'rxjs';
+import { defer, filter, finalize, Subject, take, tap, type Observable, type SchedulerLike } from 'rxjs';
+import type { WebhookReceiver } from '../../../src/webhooks/create-webhook-receiver.js';
+import type { JobWebhook } from '../../../src/policy/job-webhook.js';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
-import type { CallbackAddress } from '../../batch/context/callback-port.js';
+import type { CallbackAddress, JobOfPost } from '../../batch/context/callback-port.js';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
+import type { RowInFlight } from '../../batch/row/row-in-flight.js';
 import type { RowTask } from '../../batch/row/row-after.js';
-import { readStored, storeJob } from './callbacks-table.js';
+import { dropStored, readBody, readStored, storeJob, type StoredCallback } from './callbacks-table.js';
 import { handOnTo, type CalledWorker } from './called-worker.js';
-import { RowsSentAgain, StoredCallbacks } from './stored-callbacks.js';
 
 /** How many ended rows are remembered, because their callbacks may still arrive. */
 const mostEnded = 1_000;
@@ -22,11 +24,22 @@ interface Parts {
   readonly insist: <T>(question: () => Promise<T>) => Promise<T>;
 }
 
-/** The callbacks about the rows that one worker has of a run: those that arrive here, and those that others have stored. */
-export class ServedCallbacks {
+/** A POST of a row. */
+type Post = Pick<JobOfPost, 'row' | 'attempt'>;
+
+/**
+ * The callbacks about the rows that one worker has of a run: those that arrive here, and those that others have stored. If a
+ * callback shows that the latest POST of a row that waits to be sent again was accepted after all, the row is not sent and leaves
+ * the worker: the collector reads the callback in the database and has the job polled.
+ */
+export class ServedCallbacks implements NonNullable<PurchaseContext['callbacks']> {
   readonly called: CalledRows;
   private readonly stored: StoredCallbacks;
-  private readonly sentAgain: RowsSentAgain;
+  /** Rows that wait to be sent again. */
+  private readonly waiting = new Map<string, RowInFlight>();
+  /** POSTs whose jobs callbacks have named. */
+  private readonly named$ = new Subject<Post>();
+  private readonly left = new Set<string>();
   private readonly ended = new Set<string>();
 
   constructor(
@@ -34,7 +47,6 @@ export class ServedCallbacks {
     private readonly parts: Parts,
   ) {
     const { pool, run, scheduler, stopping$, insist } = parts;
-    this.sentAgain = new RowsSentAgain((post) => storeJob(pool, run, post));
     this.called = new CalledRows(address, {
       scheduler,
       orphan: handOnTo(pool, run),
@@ -43,25 +55,30 @@ export class ServedCallbacks {
         if (task.what === 'poll') this.stored.look([id]);
       },
     });
-    const { sentAgain } = this;
     const { receiver } = this.called;
-    this.stored = new StoredCallbacks({
-      pool,
-      run,
-      name: address.run,
-      receiver,
-      left: (post) => sentAgain.named(post),
-    });
+    const left = (post: Post) => this.named$.next(post);
+    this.stored = new StoredCallbacks({ pool, run, name: address.run, receiver, left });
     receiver.calls$.subscribe(({ result, row, attempt, jobId }) => {
       if (result === 'double' && row !== undefined && attempt !== undefined && jobId !== undefined)
-        insist(() => sentAgain.contradicted({ row, attempt, jobId })).catch(() => undefined);
+        insist(() => this.contradicted({ row, attempt, jobId })).catch(() => undefined);
     });
   }
 
-  /** What a purchase needs of them. */
-  get forPurchases(): NonNullable<PurchaseContext['callbacks']> {
-    const { called, sentAgain } = this;
-    return { row: (row) => called.row(row), jobNamed: (row) => sentAgain.jobNamed(row) };
+  row(row: RowInFlight): JobWebhook {
+    return this.called.row(row);
+  }
+
+  jobNamed(row: RowInFlight): Observable<unknown> {
+    const { id } = row;
+    return defer(() => {
+      this.waiting.set(id, row);
+      return this.named$.pipe(
+        filter((post) => post.row === id && this.isWaitingFor(post)),
+        take(1),
+        tap(() => this.left.add(id)),
+        finalize(() => this.waiting.delete(id)),
+      );
+    });
   }
 
   /** Takes the callbacks that arrive at this worker's port, until the returned function is called. */
@@ -88,7 +105,7 @@ export class ServedCallbacks {
 
   /** Whether the row has left because a callback named its job. Returns true only once. */
   takeLeft(id: string): boolean {
-    return this.sentAgain.takeLeft(id);
+    return this.left.delete(id);
   }
 
   /**
@@ -107,5 +124,72 @@ export class ServedCallbacks {
     const isNamed = ({ row: { id }, attempts }: RowTask) =>
       stored.some(({ row, attempt }) => row === id && attempt === attempts);
     return new Set(tasks.filter(isNamed));
+  }
+
+  /** A refused request has created a job after all. Once that is durable, the row is not sent again. */
+  private async contradicted(post: JobOfPost): Promise<void> {
+    if (!this.isWaitingFor(post)) return;
+    await storeJob(this.parts.pool, this.parts.run, post);
+    this.named$.next(post);
+  }
+
+  private isWaitingFor({ row, attempt }: Post): boolean {
+    return this.waiting.get(row)?.progress.attempts === attempt;
+  }
+}
+
+interface StoredParts {
+  readonly pool: Pool;
+  /** The number of the run in the database, and its name in callback addresses. */
+  readonly run: number;
+  readonly name: string;
+  readonly receiver: Pick<WebhookReceiver, 'deliver'>;
+  /** Called with a callback that cannot be handled now: it stays in the database. */
+  readonly left: (callback: StoredCallback) => void;
+}
+
+/**
+ * Handles callbacks about this worker's rows that arrived at other processes. A callback is deleted from the database once its
+ * effect is durable.
+ */
+export class StoredCallbacks {
+  private wanted = new Set<string>();
+  private readonly taking = new Set<string>();
+  private looking: Promise<void> | undefined;
+
+  constructor(private readonly parts: StoredParts) {}
+
+  /** Looks for stored callbacks about these rows. */
+  look(rows: Iterable<string>): void {
+    for (const row of rows) this.wanted.add(row);
+    if (this.wanted.size > 0) this.looking ??= this.work();
+  }
+
+  private async work(): Promise<void> {
+    const { pool, run } = this.parts;
+    while (this.wanted.size > 0) {
+      const rows = [...this.wanted];
+      this.wanted = new Set();
+      // If the database is away, the next look finds them.
+      const found = await readStored(pool, run, rows).catch(() => []);
+      for (const stored of found) void this.take(stored).catch(() => undefined);
+    }
+    // No await is allowed before this: a request from here on starts a new look.
+    this.looking = undefined;
+  }
+
+  private async take(stored: StoredCallback): Promise<void> {
+    const { digest, row, attempt } = stored;
+    if (this.taking.has(digest)) return;
+    this.taking.add(digest);
+    try {
+      const { pool, run, name, receiver, left } = this.parts;
+      const body = await readBody(pool, run, digest);
+      if (body === undefined) return;
+      if ((await receiver.deliver({ run: name, row, attempt, body })) === undefined) left(stored);
+      else await dropStored(pool, run, [digest]);
+    } finally {
+      this.taking.delete(digest);
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lastValueFrom, merge, type SchedulerLike } from 'rxjs';
-import type { Journal } from '../../batch/journal/journal.js';
+import type { SchedulerLike } from 'rxjs';
+import { appendAll, type Journal } from '../../batch/journal/journal.js';
 import { journalWithout } from '../../batch/journal/journal-error.js';
 import { encodeRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
@@ -49,7 +49,10 @@ export async function copyBehind(
   let copied = 0;
   let { collected } = last;
   for await (const page of pagesBehind(copying, collected)) {
-    await lastValueFrom(merge(...page.map(({ record }) => journal.append(record))));
+    await appendAll(
+      journal,
+      page.map(({ record }) => record),
+    );
     copied += page.length;
     collected = page.at(-1)?.seq ?? collected;
   }
@@ -69,7 +72,7 @@ async function noteLost(
   const known = Math.max(journal.recovered.lastRow, lastRow);
   const heldUpToRow = Math.max(known + slackRows, fedUpToRow);
   const repaired = { k: 'repaired', at: scheduler.now(), missing: had - has, heldUpToRow } as const;
-  await lastValueFrom(journal.append(repaired));
+  await appendAll(journal, [repaired]);
 }
 
 /** Holds the rows that workers may have sent, because the database is lost, with their records. */
@@ -77,7 +80,7 @@ export async function holdFed(journal: Journal, { fedUpToRow }: RunNote, at: num
   const { lastRow } = journal.recovered;
   // Notes of older versions do not say how many rows were fed.
   const heldUpToRow = fedUpToRow > 0 ? Math.max(fedUpToRow, lastRow) : lastRow + slackRows;
-  await lastValueFrom(journal.append({ k: 'repaired', at, missing: 1, heldUpToRow }));
+  await appendAll(journal, [{ k: 'repaired', at, missing: 1, heldUpToRow }]);
 }
 
 interface Found extends Copied {

@@ -1,11 +1,12 @@
 import { from as promised, lastValueFrom, type Observable } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
+import { endpointOf, isOtherAnswered } from '../../batch/context/row-slots.js';
 import { endRow } from '../../batch/end/end-row.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
+import { noteAnswer } from '../../batch/purchase/note-answer.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import type { StoredRecord } from '../table/records.js';
-import { UnknownPosts } from './unknown-posts.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
 
@@ -20,6 +21,8 @@ interface Fed {
 /** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
+  /** Its request was neither answered nor provably refused. */
+  readonly isUnanswered: boolean;
   readonly reply?: ReplyRecord;
 }
 
@@ -31,16 +34,13 @@ export class RecordCopier {
   private readonly purchases = new Map<string, Purchase>();
   /** An outcome whose next record sends the row again. */
   private double: OutcomeRecord | undefined;
-  private readonly unknownPosts: UnknownPosts;
 
   constructor(
     private readonly run: Run,
     private readonly remote: Fed,
     /** Called with each row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
-  ) {
-    this.unknownPosts = new UnknownPosts(run);
-  }
+  ) {}
 
   /** Resolves when the records are durable and the lines are written. */
   async copy(page: readonly StoredRecord[]): Promise<void> {
@@ -82,10 +82,10 @@ export class RecordCopier {
         return double?.id === record.id ? this.ended(double, [record]) : journal.append(record);
       }
       case 'accepted':
-        this.unknownPosts.answered(record.id);
+        this.answered(record.id);
         return journal.append(record);
       case 'refused':
-        this.unknownPosts.refused(record.id);
+        this.decided(record.id);
         return journal.append(record);
       case 'freed':
         return journal.append(record);
@@ -98,18 +98,47 @@ export class RecordCopier {
     const { ledger, watch } = this.run.money;
     if (!this.purchases.has(id)) ledger.reserve(id, price, intent);
     watch?.look(intent);
-    this.purchases.set(id, { intent });
-    this.unknownPosts.sent(intent);
+    this.purchases.set(id, { intent, isUnanswered: true });
+  }
+
+  /** The row's request if it had no answer yet; it has one from now on. */
+  private decided(id: string): IntentRecord | undefined {
+    const purchase = this.purchases.get(id);
+    if (purchase?.isUnanswered !== true) return undefined;
+    this.purchases.set(id, { ...purchase, isUnanswered: false });
+    return purchase.intent;
+  }
+
+  /**
+   * Stops a run whose requests may all be paid for nothing. Each worker knows its own answers only, and one that stops is
+   * followed by a new one, so those of all workers are counted by their records.
+   */
+  private answered(id: string, unknown?: { readonly at: number; readonly why: string }): void {
+    const post = this.decided(id);
+    if (post === undefined) return;
+    const { service, stops } = this.run;
+    const { reach } = service;
+    const endpoint = endpointOf(post);
+    if (unknown === undefined) reach.answered(endpoint);
+    else reach.notAnswered(endpoint);
+    const areOthersAnswered = () =>
+      [...this.purchases.values()].some(
+        (other) => other.isUnanswered && isOtherAnswered(endpointOf(other.intent), endpoint, reach),
+      );
+    noteAnswer(
+      { reach, stops, areOthersAnswered },
+      { endpoint: post.endpoint, sentAt: post.at, at: unknown?.at ?? post.at, whyUnknown: unknown?.why },
+    );
   }
 
   private replied(reply: ReplyRecord, isLast: boolean): Observable<unknown> {
     const { run } = this;
     const intent = this.purchases.get(reply.id)?.intent ?? this.remote.bought.get(reply.id);
     this.remote.reserved.delete(reply.id);
-    this.unknownPosts.answered(reply.id);
+    this.answered(reply.id);
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
-    if (!isLast) this.purchases.set(reply.id, { intent, reply });
+    if (!isLast) this.purchases.set(reply.id, { intent, reply, isUnanswered: false });
     const { cost, source, disbelieved } = reply;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const ending = {
@@ -129,9 +158,10 @@ export class RecordCopier {
   private ended(outcome: OutcomeRecord, more: readonly RowRecord[]): Observable<unknown> {
     const { id, cost, source } = outcome;
     const { reply, intent = this.remote.bought.get(id) } = this.purchases.get(id) ?? {};
+    const { code, message } = outcome.status === 'failed' ? outcome.error : {};
+    this.answered(id, code === 'unknown' ? { at: outcome.at, why: message ?? code } : undefined);
     this.purchases.delete(id);
-    this.unknownPosts.ended(outcome);
-    if (outcome.status === 'completed' || outcome.error.code !== 'unknown') this.remote.reserved.delete(id);
+    if (code !== 'unknown') this.remote.reserved.delete(id);
     // A row that is sent again is not held: a callback about this request has its job polled instead.
     else if (intent !== undefined && more.length === 0)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BehaviorSubject, filter, firstValueFrom, merge, skip, timer } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Run } from '../../batch/context/run.js';
 import { higherCosts } from '../../batch/ledger/price-book.js';
 import type { PaidRow } from '../../batch/row/task.js';
+import { stopForFault } from '../../batch/stop/exit-of.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { isCountedRight } from '../table/recall-run.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
@@ -11,8 +13,8 @@ import { vacuumRows } from '../table/rows.js';
 import type { RunState } from '../table/run-state.js';
 import { notePrices } from '../table/runs.js';
 import { DatabasePutBack } from '../table/seats.js';
+import type { Copied } from './copy-behind.js';
 import { RecordCopier } from './copy-records.js';
-import { RecordSeam } from './record-seam.js';
 import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -61,9 +63,8 @@ export async function followRun(following: Following): Promise<void> {
   const prices = new HigherPrices(following);
   const reasons = new Set<string>();
   const standstill = new Standstill(following);
-  const seam = new RecordSeam({ stops: run.stops, keepNote });
+  const records = new NewRecords(following);
   let refusedSince: number | undefined;
-  let { collected, among } = note();
   let notedAt = scheduler.now();
   for (;;) {
     // This order matters: every record that the state counts must be on a page.
@@ -73,18 +74,16 @@ export async function followRun(following: Following): Promise<void> {
     noteFull(following, state);
     noteTroubles(following, state, reasons);
     refusedSince = stopIfRefused(following, state, refusedSince);
-    const page = withoutOpenEnd(await seam.behind(await readFrom(remote, collected), { collected, among }));
-    seam.copied(page);
-    if (page.length > 0) among = run.journal.records;
+    const page = await records.next();
     await copier.copy(page);
     await firstValueFrom(saving$.pipe(filter((rows) => rows <= 4 * downloads)));
-    collected = page.at(-1)?.seq ?? collected;
     await prices.note();
     await standstill.look(state);
-    const isOver = collected >= state.seq && hasEnded(state, wasFed);
-    if (collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
+    const { position } = records;
+    const isOver = position.collected >= state.seq && hasEnded(state, wasFed);
+    if (position.collected > note().collected && (isOver || scheduler.now() - notedAt >= noteMs)) {
       notedAt = scheduler.now();
-      await keepNote({ collected, among });
+      await keepNote(position);
       // If this fails, only space is wasted.
       await vacuumRows(remote.database).catch(() => undefined);
     }
@@ -99,9 +98,45 @@ export async function followRun(following: Following): Promise<void> {
   for (const row of copier.unsaved()) save(row);
 }
 
-/** The record of this number, and a page behind it. */
-function readFrom({ ask, database, run }: RemoteRun, collected: number): Promise<readonly StoredRecord[]> {
-  return ask(() => readRecordsAfter(database.pool, run, Math.max(collected - 1, 0), pageRecords + 1));
+/**
+ * The records that the folder does not have yet. If the database is put back to an earlier state meanwhile, as by a standby that
+ * lacks its last commits, it has other records from some number on: what follows would be copied behind a gap. So the last copied
+ * record is read again with each page, in one query, and compared.
+ */
+class NewRecords {
+  /** How far the folder has the records, once the latest page is copied. */
+  position: Copied;
+  private last: StoredRecord | undefined;
+
+  constructor(private readonly following: Following) {
+    const { collected, among } = following.note();
+    this.position = { collected, among };
+  }
+
+  /** @throws {DatabasePutBack} */
+  async next(): Promise<readonly StoredRecord[]> {
+    const { run, remote } = this.following;
+    const { collected } = this.position;
+    const from = Math.max(collected - 1, 0);
+    const read = await remote.ask(() =>
+      readRecordsAfter(remote.database.pool, remote.run, from, pageRecords + 1),
+    );
+    const page = withoutOpenEnd(collected === 0 ? read : await this.behindLast(read));
+    this.last = page.at(-1) ?? this.last;
+    if (page.length > 0)
+      this.position = { collected: this.last?.seq ?? collected, among: run.journal.records };
+    return page;
+  }
+
+  /** If the last record differs, the run stops. Its folder keeps the position: the next start compares the database with it. */
+  private async behindLast([last, ...behind]: readonly StoredRecord[]): Promise<readonly StoredRecord[]> {
+    const isThere = last?.seq === this.position.collected && isDeepStrictEqual(last, this.last ?? last);
+    if (isThere) return behind;
+    const error = new DatabasePutBack();
+    stopForFault(this.following.run.stops, error);
+    await this.following.keepNote(this.position);
+    throw error;
+  }
 }
 
 /** An outcome whose row is sent again is copied together with the next record, which says so. */

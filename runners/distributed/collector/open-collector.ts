@@ -1,7 +1,7 @@
 import { asyncScheduler, NEVER, type Observable } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
-import type { Journal } from '../../batch/journal/journal.js';
+import { journalWith, type Journal } from '../../batch/journal/journal.js';
 import type { DatabaseOfStart } from '../../batch/journal/elsewhere.js';
 import { openJournal } from '../../batch/journal/open-journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
@@ -131,14 +131,11 @@ function journalOf(
 ): Journal {
   const noted = (record: JournalRecord): JournalRecord =>
     record.k === 'start' ? { ...record, settings: { ...record.settings, database } } : record;
-  return {
+  return journalWith(journal, {
     recovered: { ...journal.recovered, leftUnknown },
     append: (record) => journal.append(noted(record)),
-    records: (after) => journal.records(after),
-    rowsIn: (statuses) => journal.rowsIn(statuses),
-    find: (id) => journal.find(id),
     close: () => journal.close().finally(() => connected.close()),
-  };
+  });
 }
 
 function notThere(out: string, note: RunNote, shown: string): MillraceError {

@@ -1,6 +1,6 @@
-import { firstValueFrom, lastValueFrom, merge, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, merge, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { meaningOf } from '../../batch/callbacks/run-callbacks.js';
-import type { Journal } from '../../batch/journal/journal.js';
+import { appendAll, type Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
@@ -89,7 +89,7 @@ export async function openWithAllRecords(parts: OpeningParts): Promise<Journal> 
   if (hasAppended) journal = await reopen();
   const named = await namedRecords(parts, journal, scheduler.now());
   if (named.length > 0) {
-    await lastValueFrom(merge(...named.map((record) => journal.append(record))));
+    await appendAll(journal, named);
     journal = await reopen();
   }
   await keeper.keepNote({ isOpen: false });

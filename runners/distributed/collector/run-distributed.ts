@@ -41,8 +41,12 @@ export function runDistributed(
   { connect, workerCommand }: DistributedOptions,
   stages: RunStages = runStages,
 ): RunStream {
-  const { concurrency = usualConcurrency, rate, webhooks } = obeyable(options);
-  const terms = { concurrency, ...(rate !== undefined && { rate }) };
+  const { concurrency = usualConcurrency, rate, webhooks } = options;
+  if (rate === 'runpod')
+    throw new MillraceError(
+      'usage',
+      '--rate runpod cannot be used with --db: give the requests a second for all workers',
+    );
   // Warnings that arise before the run is open.
   const warnings = new Subject<RunEvent>();
   const warn = (message: string) => warnings.next({ type: 'warning', code: 'workers', message });
@@ -63,12 +67,14 @@ export function runDistributed(
   const buyRows: RunStages['buyRows'] = (run, tasks) => {
     if (collector === undefined) return new Observable((subscriber) => subscriber.complete());
     const { database } = collector;
-    const begun = (number: number) => (handOn = handOnTo(database.pool, number));
     const over = new Subject<void>();
-    const ask = askUntilBack(run, over);
-    return workElsewhere({ ...collector, terms, ask, workerCommand, begun })(run, tasks).pipe(
-      finalize(() => over.next()),
-    );
+    return workElsewhere(run, tasks, {
+      ...collector,
+      terms: { concurrency, ...(rate !== undefined && { rate }) },
+      ask: askUntilBack(run, over),
+      workerCommand,
+      begun: (number) => (handOn = handOnTo(database.pool, number)),
+    }).pipe(finalize(() => over.next()));
   };
   const savePictures: RunStages['savePictures'] = (run) => (paid) => {
     // Workers would go on without this process.
@@ -107,13 +113,4 @@ function askUntilBack({ stops, options, events }: Run, over: Observable<unknown>
 function asFailed(error: unknown): unknown {
   const isOfDatabase = error instanceof Error && 'severity' in error;
   return isOfDatabase ? new BrokenDatabase(error, 'of the run') : error;
-}
-
-function obeyable({ concurrency, rate, webhooks }: RunBatchOptions) {
-  if (rate === 'runpod')
-    throw new MillraceError(
-      'usage',
-      '--rate runpod cannot be used with --db: give the requests a second for all workers',
-    );
-  return { concurrency, rate, webhooks };
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
+  defer,
   finalize,
   from,
   ignoreElements,
   merge,
-  Observable,
+  type Observable,
   ReplaySubject,
   Subject,
   type Subscription,
@@ -13,7 +14,6 @@ import type { Run } from '../../batch/context/run.js';
 import type { RunIdentity } from '../../batch/journal/record.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
-import type { RunStages } from '../../batch/run-batch.js';
 import { stopForFault, troubleOf } from '../../batch/stop/exit-of.js';
 import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
@@ -48,17 +48,20 @@ export interface Collection extends Collector {
  * Lets workers on other machines buy the rows: tasks go into the database, and records come out of it. Tasks that need no
  * worker are done here, as in a run without a database.
  */
-export function workElsewhere(collection: Collection): RunStages['buyRows'] {
-  return (run, tasks) =>
-    new Observable<PaidRow>((subscriber) => {
-      const settled = new Subject<PaidRow>();
-      const here = new TaskFeed();
-      const elsewhere = from(collect(run, tasks, collection, here, settled)).pipe(
-        ignoreElements(),
-        finalize(() => settled.complete()),
-      );
-      return merge(settled, buyRows(run, here), elsewhere).subscribe(subscriber);
-    });
+export function workElsewhere(
+  run: Run,
+  tasks: AsyncIterable<Task>,
+  collection: Collection,
+): Observable<PaidRow> {
+  return defer(() => {
+    const settled = new Subject<PaidRow>();
+    const here = new TaskFeed();
+    const elsewhere = from(collect(run, tasks, collection, here, settled)).pipe(
+      ignoreElements(),
+      finalize(() => settled.complete()),
+    );
+    return merge(settled, buyRows(run, here), elsewhere);
+  });
 }
 
 async function collect(

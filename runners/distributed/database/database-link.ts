@@ -1,11 +1,12 @@
 import {
+  BehaviorSubject,
   defer,
   delay,
+  filter,
   firstValueFrom,
   map,
   merge,
   race,
-  ReplaySubject,
   Subject,
   take,
   timer,
@@ -36,28 +37,24 @@ const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 /** Repeats work that fails because the database is away, with growing pauses, until the database is back. */
 export class DatabaseLink {
   private readonly back$ = new Subject<void>();
-  private readonly left = new ReplaySubject<unknown>(1);
-  private readonly cut = new ReplaySubject<unknown>(1);
+  private readonly hasLeft = new BehaviorSubject(false);
+  private readonly isCut = new BehaviorSubject(false);
   private failures = 0;
-  private hasLeft = false;
-  private isCut = false;
 
   constructor(private readonly options: DatabaseLinkOptions) {
-    (options.left ?? options.cut).subscribe(this.left);
-    options.cut.subscribe(this.cut);
-    this.left.subscribe(() => (this.hasLeft = true));
-    this.cut.subscribe(() => (this.isCut = true));
+    (options.left ?? options.cut).subscribe(() => this.hasLeft.next(true));
+    options.cut.subscribe(() => this.isCut.next(true));
   }
 
   /** Repeats `work` until it succeeds. It may run twice: a broken connection does not say whether it was committed. */
   insist<T>(work: () => Promise<T>): Promise<T> {
-    return this.repeat(work, this.cut, () => this.isCut);
+    return this.repeat(work, this.isCut);
   }
 
   /** Like `insist`, for work that a leaving worker can skip: resolves to `undefined` once the worker leaves. */
   async look<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.repeat(work, this.left, () => this.hasLeft);
+      return await this.repeat(work, this.hasLeft);
     } catch (error) {
       if (isAway(error)) return undefined;
       throw error;
@@ -68,11 +65,8 @@ export class DatabaseLink {
    * @throws {BrokenDatabase}
    * @throws what `work` rejects with, unless the database is away and `isOver` is false
    */
-  private async repeat<T>(
-    work: () => Promise<T>,
-    over: Observable<unknown>,
-    isOver: () => boolean,
-  ): Promise<T> {
+  private async repeat<T>(work: () => Promise<T>, isOver: BehaviorSubject<boolean>): Promise<T> {
+    const over = isOver.pipe(filter(Boolean));
     for (let failures = 1; ; failures++) {
       try {
         const result = await this.untilHung(work, over);
@@ -80,7 +74,7 @@ export class DatabaseLink {
         return result;
       } catch (error) {
         if (isBroken(error)) throw new BrokenDatabase(error, this.options.shown);
-        if (!isAway(error) || isOver()) throw error;
+        if (!isAway(error) || isOver.value) throw error;
         this.noteFailure(error);
         const { scheduler, random } = this.options;
         await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), this.back$, over));

@@ -91,8 +91,7 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
     },
     async clear(on, run) {
       // In one statement, also of jobs whose rows another program has deleted.
-      const names = places.map((place) => queueOf(run, place));
-      await on.query(`delete from ${queueSchema}.job where name = any($1::text[])`, [names]);
+      await on.query(`delete from ${queueSchema}.job where name = any($1::text[])`, [queuesOf(run)]);
     },
     async close() {
       await boss.stop({ graceful: false, wait: false }).catch(() => undefined);
@@ -100,10 +99,10 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
   };
 }
 
-/** SQL for how many rows wait in the queues of run `l.run`. */
-export const queuedRows = `(select count(*) from ${queueSchema}.job j where j.name in (${places
-  .map((place) => `'millrace_' || l.run || '_${place}'`)
-  .join(', ')}))`;
+/** The names of the queues of a run. */
+export function queuesOf(run: number): string[] {
+  return places.map((place) => queueOf(run, place));
+}
 
 function queueOf(run: number, place: Place): string {
   return `millrace_${run}_${place}`;

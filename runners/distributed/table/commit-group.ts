@@ -38,8 +38,6 @@ export interface Group {
 
 /** A group whose content is decided when its turn comes: it then includes records that arrived while other workers wrote. */
 export interface NextGroup {
-  /** The number of the group among those of this worker for the run, from 1. */
-  readonly number: number;
   readonly known: KnownCommits;
   /** Returns the group; every call returns the same one, because it is written again if the connection breaks. */
   readonly draw: () => Group;
@@ -75,10 +73,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
     // All other workers wait while the ledger is locked, so independent statements are sent together.
-    const [ledger, before] = await Promise.all([
-      lockLedger(on, run),
-      noteGroup(on, seat, next.number, next.known),
-    ]);
+    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.known)]);
     const group = next.draw();
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
     if (before !== undefined) return recovered(rows, seat, group, before);

@@ -1,6 +1,6 @@
 import type { RowTask } from '../../batch/row/row-after.js';
 import { inTransaction, type Transaction } from '../database/transaction.js';
-import { queuedRows } from '../queue/row-queue.js';
+import { queueSchema, queuesOf } from '../queue/row-queue.js';
 import type { RunDatabase } from './run-ledger.js';
 import { lockLedger, refuseTaken, RunTaken, saveLedger, type RunLedger } from './run-ledger.js';
 import { stopRun } from './runs.js';
@@ -81,9 +81,10 @@ async function countRows(on: Transaction, run: number): Promise<Counts> {
 /** Whether the counts of a run match its rows and queues. They differ if another program has deleted or changed some. */
 export async function isCountedRight({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
   const { rows } = await pool.query<{ right: boolean }>(
-    `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run) and waiting = ${queuedRows} as right
+    `select waiting + in_flight = (select count(*) from millrace.rows r where r.run = l.run)
+       and waiting = (select count(*) from ${queueSchema}.job where name = any($2::text[])) as right
      from millrace.ledgers l where run = $1`,
-    [run],
+    [run, queuesOf(run)],
   );
   return rows[0]?.right ?? true;
 }

@@ -1,6 +1,6 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { StopCause } from '../../batch/stop/stops.js';
-import { pausedMs } from './gates.js';
+import { pausedMs } from './runs.js';
 import type { RunDatabase } from './run-ledger.js';
 import { RunGone } from './run-ledger.js';
 import { deadAfterMs } from './worker-record.js';

@@ -32,7 +32,7 @@ export class DatabasePutBack extends JournalError {
 
 /** What a worker knows to be committed from its seat. */
 export interface KnownCommits {
-  /** The number of its last group. */
+  /** The number of its last group; 0 before the first one. */
   readonly groups: number;
   /** The number of the run's last record. */
   readonly seq: number;
@@ -83,8 +83,8 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
 }
 
 /**
- * Notes that this transaction, which has locked the ledger, writes the group of this number. If the group was already
- * committed, because a connection broke before its answer, returns the number before its first record.
+ * Notes that this transaction, which has locked the ledger, writes the group that follows the known ones. If that group was
+ * already committed, because a connection broke before its answer, returns the number before its first record.
  *
  * @throws {SeatLost}
  * @throws {DatabasePutBack} if the database lacks what the worker knows to be committed
@@ -92,14 +92,13 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
 export async function noteGroup(
   on: Transaction,
   seat: Seat,
-  number: number,
   known: KnownCommits,
 ): Promise<number | undefined> {
   const { run, worker } = seat;
   const { rowCount } = await on.query(
-    `update millrace.seats set groups = $3, first = seq from millrace.ledgers
-     where seats.run = $1 and worker = $2 and groups < $3 and groups >= $4 and ledgers.run = $1`,
-    [run, worker, number, known.groups],
+    `update millrace.seats set groups = groups + 1, first = seq from millrace.ledgers
+     where seats.run = $1 and worker = $2 and groups = $3 and ledgers.run = $1`,
+    [run, worker, known.groups],
   );
   if (rowCount === 1) return undefined;
   const { rows } = await on.query<{ seq: number; groups: number | null; first: number | null }>(

@@ -165,7 +165,6 @@ class Worker {
       const woken = firstValueFrom(merge(this.looks, timer(lookMs, this.settings.scheduler)));
       const found = await this.link.look(() => readOrders(this.settings.database, [...this.serving.keys()]));
       if (found !== undefined) this.look(found);
-      if (this.settings.once && this.serving.size === 0) return;
       await woken;
     }
   }

@@ -105,10 +105,6 @@ export class ServedRun {
     this.note(orders);
   }
 
-  get start(): number {
-    return this.orders.start;
-  }
-
   get isIdle(): boolean {
     return this.journal.rows === 0 && this.orders.waiting === 0;
   }

@@ -53,7 +53,6 @@ export interface TableJournalOptions {
 export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private readonly waiting: GroupInWaiting;
   private readonly timing: GroupTiming;
-  private groups = 0;
   private known: KnownCommits = { groups: 0, seq: 0 };
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
@@ -188,7 +187,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const draw = () => (drawn ??= this.draw(batch)).group;
     try {
       const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
-      const committed = await options.commit({ number: ++this.groups, known: this.known, draw, answer });
+      const committed = await options.commit({ known: this.known, draw, answer });
       this.timing.committed(options.scheduler.now() - begunAt, committed.isAlone);
       if (drawn !== undefined) this.committed(drawn, committed);
     } catch (error) {
@@ -225,7 +224,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
 
   private committed({ batch, accepted, leaving, freed, group }: Drawn, committed: Committed): void {
     for (const row of freed) row.reserved = undefined;
-    this.known = { groups: this.groups, seq: committed.after + batch.length + accepted.length };
+    const groups = this.known.groups + 1;
+    this.known = { groups, seq: committed.after + batch.length + accepted.length };
     for (const [index, { done }] of [...batch, ...accepted].entries()) {
       done.next(committed.after + index + 1);
       done.complete();

@@ -16,7 +16,7 @@ import { assumePrice, createPriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import { nothingNoted } from '../../batch/pictures/note-picture.js';
-import { FullValues } from '../../batch/stop/full-values.js';
+import { FullValues } from '../../batch/stop/skipped-rows.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { Stops, type StopCause } from '../../batch/stop/stops.js';
 import type { ServedCallbacks } from '../callbacks/served-callbacks.js';
@@ -72,7 +72,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     projections: { write: () => Promise.resolve() },
     money: moneyOf(terms, journal),
     service: serviceOf(parts, log),
-    callbacks: callbacks?.forPurchases,
+    callbacks,
     pictures: {
       names: { collides: () => false },
       areSaved: artifacts !== undefined,

@@ -13,7 +13,7 @@ import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-lim
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
 import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { pauseRun, takeTurns, type Turns } from '../table/gates.js';
+import { pauseRun, takeTurns, type Turns } from '../table/runs.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 
 /** The part of a run's gate that its workers share. */

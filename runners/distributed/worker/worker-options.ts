@@ -34,8 +34,6 @@ export interface WorkerOptions {
   readonly slots?: number;
   /** The first value ends the worker after the requests on the wire are done, the second one at once. */
   readonly stop?: Observable<unknown>;
-  /** End when no run has work left. @defaultValue false */
-  readonly once?: boolean;
   readonly notify?: (event: WorkerEvent) => void;
   /** @defaultValue one over got */
   readonly transport?: Transport;
@@ -78,7 +76,6 @@ export function resolveWorkerOptions(options: WorkerOptions) {
     artifacts,
     webhooks,
     slots: options.slots ?? mostSlots,
-    once: options.once ?? false,
     notify: notify ?? (() => undefined),
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { StoredCallbacks } from '../../../runners/distributed/callbacks/stored-callbacks.js';
+import { StoredCallbacks } from '../../../runners/distributed/callbacks/served-callbacks.js';
 
 it('looks for callbacks about a row that is named while a look ends, however few steps lie between', async () => {
   for (let steps = 0; steps < 30; steps++) {

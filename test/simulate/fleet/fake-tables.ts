@@ -196,12 +196,13 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.seats set groups',
-    ({ seats, ledgers }, [run, worker, groups, known]) => {
-      const seat = of(seats, { run, worker });
-      const found = (seat?.['groups'] ?? Infinity) as number;
-      return found >= groups || found < known
-        ? nothing
-        : change(seats, { run, worker }, { groups, first: of(ledgers, { run })?.['seq'] });
+    ({ seats, ledgers }, [run, worker, known]) => {
+      if (of(seats, { run, worker })?.['groups'] !== known) return nothing;
+      return change(
+        seats,
+        { run, worker },
+        { groups: (known as number) + 1, first: of(ledgers, { run })?.['seq'] },
+      );
     },
   ],
   [

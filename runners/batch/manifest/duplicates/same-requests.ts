@@ -1,7 +1,7 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { isBought, type Row } from '../manifest-row.js';
 import { hashWord, requestHash } from '../request-hash.js';
-import { FingerprintList } from './fingerprint-list.js';
+import { FingerprintList } from './hash-table.js';
 import { mixed } from './id-hash.js';
 import { quoteValue, stripControls } from '../quote-value.js';
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import { nodeDisk } from '../../disk/node-disk.js';
 import { journalPath } from '../../journal/journal.js';
-import { bytesBehindSnapshot } from '../../journal/load-snapshot.js';
+import { bytesBehindSnapshot } from '../../journal/journal-snapshot.js';
 import { readSummary } from '../../sinks/summary-file.js';
 import type { KeptManifest } from './keep-manifest.js';
 import { canBeKept, isKept } from './kept-check.js';

@@ -1,7 +1,7 @@
 import { pricedOf, type Priced } from '../../ledger/price-book.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import type { IdBook } from '../../manifest/duplicates/id-book.js';
-import type { EachHash } from '../../manifest/duplicates/fingerprint-list.js';
+import type { EachHash } from '../../manifest/duplicates/hash-table.js';
 import { isBought, type Row } from '../../manifest/manifest-row.js';
 import type { LeftOut, SectionStart } from '../../manifest/records/manifest-sections.js';
 import { contentBits } from '../../journal/rows/row-states.js';

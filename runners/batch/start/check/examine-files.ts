@@ -1,8 +1,7 @@
-import { lastValueFrom, merge } from 'rxjs';
 import type { Disk } from '../../disk/disk.js';
 import { replaceFile } from '../../disk/replace-file.js';
 import { journalWithout } from '../../journal/journal-error.js';
-import { journalPath, type Journal } from '../../journal/journal.js';
+import { appendAll, journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
 import { imagesFolder } from '../../artifacts/artifact-name.js';
 import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js';
@@ -73,7 +72,7 @@ export async function repairLostJournal(
   const missing = Math.max((summary?.covers?.records ?? 0) - recovered.records, evidence.size, 1);
   const records: JournalRecord[] = [{ k: 'repaired', at: now(), missing, heldUpToRow }];
   records.push(...evidence.records((id) => recovered.rows.get(id)));
-  await lastValueFrom(merge(...records.map((record) => journal.append(record))));
+  await appendAll(journal, records);
   return async () => {
     if (lost.size > 0) await replaceFile(disk, journalPath(folder), withLost(journal.records(), lost));
   };

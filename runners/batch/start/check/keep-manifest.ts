@@ -2,7 +2,7 @@ import type { ResolvedManifest } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import { createPriceBook } from '../../ledger/price-book.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
-import { FingerprintList, isAnyRepeated } from '../../manifest/duplicates/fingerprint-list.js';
+import { FingerprintList, isAnyRepeated } from '../../manifest/duplicates/hash-table.js';
 import { IdBook, type IdKeeper } from '../../manifest/duplicates/id-book.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';

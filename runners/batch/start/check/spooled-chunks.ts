@@ -1,6 +1,6 @@
 import { writeAll, type Disk, type DiskFile } from '../../disk/disk.js';
 import { readAll } from '../../disk/read-file.js';
-import type { EachHash } from '../../manifest/duplicates/fingerprint-list.js';
+import type { EachHash } from '../../manifest/duplicates/hash-table.js';
 
 /**
  * Chunks of words that are stored in a file instead of memory; the file is created with the first chunk. `read` throws

@@ -5,7 +5,7 @@ import { CapWatch } from '../../ledger/cap-watch.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { costByInForce } from '../../row/totals.js';
 import { takenByValue } from '../../row/value-costs.js';
-import { FullValues } from '../../stop/full-values.js';
+import { FullValues } from '../../stop/skipped-rows.js';
 import type { Ahead } from '../check/ahead.js';
 import type { Checked } from '../check/check-manifest.js';
 import type { Opening } from '../hold-journal.js';

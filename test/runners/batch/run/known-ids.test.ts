@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowStates } from '../../../../runners/batch/journal/rows/row-states.js';
 import { IdBook } from '../../../../runners/batch/manifest/duplicates/id-book.js';
-import { KnownIds } from '../../../../runners/batch/tasks/known-ids.js';
+import { KnownIds } from '../../../../runners/batch/tasks/read-rows.js';
 
 describe('KnownIds', () => {
   it('says the same as a book of its own, whichever ids the journal knows', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readHeader } from '../../../../runners/batch/disk/sealed-file.js';
-import { bytesASnapshot } from '../../../../runners/batch/journal/load-snapshot.js';
+import { bytesASnapshot } from '../../../../runners/batch/journal/journal-snapshot.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
 import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { job } from '../../../support/manifest-rows.js';

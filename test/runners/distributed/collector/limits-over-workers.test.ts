@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import type { Ahead } from '../../../../runners/batch/start/check/ahead.js';
-import { openSharedLedger } from '../../../../runners/batch/start/money/open-shared-ledger.js';
+import { openSharedLedger } from '../../../../runners/batch/start/money/day-money.js';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { toUsd } from '../../../../src/contract/micro-dollars.js';
 import type { PictureHost } from '../../../../runners/batch/uploads/picture-host.js';

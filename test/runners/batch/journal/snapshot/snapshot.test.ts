@@ -12,8 +12,8 @@ import type { JournalRecord } from '../../../../../runners/batch/journal/record.
 import { Recovery } from '../../../../../runners/batch/journal/recovery.js';
 import { statuses } from '../../../../../runners/batch/row/row-status.js';
 import type { Disk } from '../../../../../runners/batch/disk/disk.js';
-import { refreshSnapshot } from '../../../../../runners/batch/journal/save-snapshot.js';
-import { madeBy } from '../../../../../runners/batch/journal/load-snapshot.js';
+import { refreshSnapshot } from '../../../../../runners/batch/journal/recovered-journal.js';
+import { madeBy } from '../../../../../runners/batch/journal/journal-snapshot.js';
 import { ForgetfulDisk, type DiskCall } from '../../../../support/forgetful-disk.js';
 import {
   accepted,

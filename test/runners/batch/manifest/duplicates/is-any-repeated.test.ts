@@ -1,9 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import {
-  isAnyRepeated,
-  type EachHash,
-} from '../../../../../runners/batch/manifest/duplicates/fingerprint-list.js';
+import { isAnyRepeated, type EachHash } from '../../../../../runners/batch/manifest/duplicates/hash-table.js';
 
 const half = fc.oneof(
   fc.nat({ max: 3 }),

@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { planManifest, type Plan } from '../../../../../runners/batch/manifest/plan-manifest.js';
-import { FingerprintList } from '../../../../../runners/batch/manifest/duplicates/fingerprint-list.js';
+import { FingerprintList } from '../../../../../runners/batch/manifest/duplicates/hash-table.js';
 import { RequestFingerprint } from '../../../../../runners/batch/manifest/duplicates/same-requests.js';
 import { SameRequests } from '../../../../../runners/batch/manifest/duplicates/same-requests.js';
 import { requestHash } from '../../../../../runners/batch/manifest/request-hash.js';

@@ -2,9 +2,11 @@ import { endianness } from 'node:os';
 import { version } from '../../../src/contract/version.js';
 import { folderOf, type Disk, type DiskFile } from '../disk/disk.js';
 import { withFile } from '../disk/read-file.js';
-import { checksumOf, openSealed, readHeader, type SealedFile } from '../disk/sealed-file.js';
+import { checksumOf, openSealed, readHeader, type SealedFile, sealed } from '../disk/sealed-file.js';
+import type { Snapshot, RecoveredFile } from './recover.js';
 import { Recovery, type KeptRecovery } from './recovery.js';
 import { statuses } from '../row/row-status.js';
+import { replaceFile } from '../disk/replace-file.js';
 
 /**
  * Loads the snapshot of a journal's first records, if it is valid: the file is whole, this version wrote it, and the
@@ -47,15 +49,6 @@ async function readRecovery({ header: { kept }, fill }: SealedFile<SnapshotHeade
   return recovery;
 }
 
-/** The state after the first bytes of a journal, and the length and checksum of these bytes. */
-export interface Snapshot {
-  readonly recovery: Recovery;
-  /** How many bytes of the journal it covers; they end with a whole line. */
-  readonly end: number;
-  /** The CRC-32 of these bytes. */
-  readonly checksum: number;
-}
-
 /** The JSON before the table's columns in the file. */
 export interface SnapshotHeader {
   readonly made: string;
@@ -85,4 +78,32 @@ export async function bytesBehindSnapshot(disk: Disk, journal: string): Promise<
 /** The file beside the journal. It may be removed at any time: the next start then reads the whole journal. */
 export function snapshotPath(journal: string): string {
   return `${folderOf(journal)}/.journal.snapshot`;
+}
+
+/**
+ * Saves the state that a journal leads to beside it, so that the next start reads only the newer records. It replaces
+ * the last snapshot atomically. If the disk fails, there is no new snapshot, and nothing is lost.
+ *
+ * @param every By how many bytes the journal must have grown since the last snapshot.
+ */
+export async function saveSnapshot(
+  disk: Disk,
+  journal: string,
+  { recovery, goodEnd: end, checksum, newlineMissing, snapshotEnd }: RecoveredFile,
+  every: number = bytesASnapshot,
+): Promise<void> {
+  if (newlineMissing || !recovery.isPlain || end - snapshotEnd < every) return;
+  const header: SnapshotHeader = { made: madeBy, end, checksum, kept: recovery.kept };
+  const bytes = sealed(header, columnBytes(recovery));
+  await replaceFile(disk, snapshotPath(journal), bytes).catch(() => undefined);
+}
+
+/** The columns; before each chunk, a byte says whether it is stored. */
+function* columnBytes(recovery: Recovery): Generator<Uint8Array, void, void> {
+  for (const [column, length] of recovery.columns()) {
+    for (const chunk of column.chunksOf(length)) {
+      yield Uint8Array.of(chunk ? 1 : 0);
+      if (chunk) yield chunk;
+    }
+  }
 }
