@@ -118,7 +118,6 @@ export interface PageRow {
   readonly delayTime?: number;
   readonly executionTime?: number;
   readonly attempts?: number;
-  readonly submittedAt?: string;
   readonly settledAt?: string;
   readonly error?: PageError;
 }
@@ -153,7 +152,6 @@ export interface EarlierPicture extends PagePicture {
   readonly prompt?: string;
   readonly resolution?: string;
   readonly cost?: number | null;
-  readonly settledAt?: string;
 }
 
 export interface PageError {
@@ -161,6 +159,23 @@ export interface PageError {
   readonly detail?: string;
   readonly httpStatus?: number;
   readonly paid: Paid;
+}
+
+/** The row with each address of a thumbnail changed. */
+export function withThumbs(row: PageRow, change: (thumb: string) => string | undefined): PageRow {
+  const changed = <T extends Pick<PagePicture, 'thumb'>>(picture: T): T =>
+    picture.thumb === undefined ? picture : { ...picture, thumb: change(picture.thumb) };
+  return {
+    ...row,
+    references: row.references.map(changed),
+    ...(row.picture && { picture: changed(row.picture) }),
+    ...(row.earlier && { earlier: row.earlier.map(changed) }),
+  };
+}
+
+/** The name of a script file with rows, from 0. */
+export function pageName(file: number): string {
+  return `page-${String(file + 1).padStart(4, '0')}.js`;
 }
 
 /** Row numbers in order, as runs of consecutive ones: first number, count. A repeated number begins a new run. */

@@ -93,15 +93,12 @@ function policyOf(nonce: string, pictures: string): string {
 export async function readPageParts(): Promise<PageParts> {
   const read = (name: string): Promise<string> =>
     readFile(new URL(`../report/page/${name}`, import.meta.url), 'utf8');
-  const [page, summary, figures, flight, style, script] = await Promise.all(
-    ['page.eta', 'summary.eta', 'figures.eta', 'flight.eta', 'bundle.css', 'bundle.js'].map(read),
-  );
   return {
-    page: page ?? '',
-    summary: summary ?? '',
-    figures: figures ?? '',
-    flight: flight ?? '',
-    style: style ?? '',
-    script: script ?? '',
+    page: await read('page.eta'),
+    summary: await read('summary.eta'),
+    figures: await read('figures.eta'),
+    flight: await read('flight.eta'),
+    style: await read('bundle.css'),
+    script: await read('bundle.js'),
   };
 }

@@ -4,7 +4,7 @@ import type { Disk } from '../batch/disk/disk.js';
 import { nodeDisk } from '../batch/disk/node-disk.js';
 import { replaceFile } from '../batch/disk/replace-file.js';
 import { pageDataOf } from './page-data-of.js';
-import type { PageRow, RowSource } from './page-data.js';
+import { pageName, type PageRow, type RowSource } from './page-data.js';
 import { manifestFoldersOf, RunPictures } from './rows/run-pictures.js';
 import { type PageParts, readPageParts, renderPage } from './render-page.js';
 import { unreadOf, viewReport } from './report-view.js';
@@ -14,7 +14,7 @@ import { type Survey, surveyRun } from './survey/survey-run.js';
 import { withRowsToGo } from './survey/rows-to-go.js';
 import { countOf } from './messages/format-amounts.js';
 import { embedJson } from './messages/escape-html.js';
-import { openIfThere } from './read/read-jsonl.js';
+import { readIfThere } from './read/read-jsonl.js';
 import { version } from '../../src/contract/version.js';
 import { readSummary } from '../batch/sinks/summary-file.js';
 
@@ -129,17 +129,10 @@ export async function refreshReport(folder: string, options: WriteReportOptions 
 
 /** The state that the report in the folder shows; `undefined` if it is small, or its rows are missing. */
 async function writtenState(disk: Disk, folder: string): Promise<string | undefined> {
-  const rows = await disk.stat(join(folder, folderName, 'page-0001.js'));
-  const file = await openIfThere(disk, join(folder, 'report.html'));
-  if (file === undefined) return undefined;
-  try {
-    const head = Buffer.alloc(headBytes);
-    const count = await file.read(head, 0);
-    const state = /<meta name="run-state" content="(\w+)">/.exec(head.toString('utf8', 0, count))?.[1];
-    return rows === undefined ? undefined : state;
-  } finally {
-    await file.close();
-  }
+  const rows = await disk.stat(join(folder, folderName, pageName(0)));
+  if (rows === undefined) return undefined;
+  const head = await readIfThere(disk, join(folder, 'report.html'), headBytes);
+  return /<meta name="run-state" content="(\w+)">/.exec(head?.toString() ?? '')?.[1];
 }
 
 /**

@@ -147,7 +147,7 @@ export function valueAxis(
 }
 
 /** A figure below the base line; at an edge it is shifted inward, so that nothing of it is cut off. */
-function labelUnder(x: number, text: string, area: Area = narrow): string {
+function labelUnder(x: number, text: string, area: Area): string {
   const half = halfOf(text);
   const [at, anchor] =
     x + half > area.width ? [area.width, 'end'] : x - half < 0 ? [x, 'start'] : [x, 'middle'];
@@ -155,18 +155,15 @@ function labelUnder(x: number, text: string, area: Area = narrow): string {
 }
 
 /** Figures below the base line from left to right, without those for which there is no room beside the one before. */
-export function labelsUnder(
-  labels: readonly { readonly x: number; readonly text: string }[],
-  area: Area = narrow,
-): string {
+export function labelsUnder(labels: readonly { readonly x: number; readonly text: string }[]): string {
   let free = -Infinity;
   return labels
     .map(({ x, text }) => {
       const half = halfOf(text);
-      const middle = Math.min(x, area.width - half);
+      const middle = Math.min(x, narrow.width - half);
       if (middle - half < free) return '';
       free = middle + half + spaceBetween;
-      return labelUnder(x, text, area);
+      return labelUnder(x, text, narrow);
     })
     .join('');
 }

@@ -1,3 +1,5 @@
+import { escapeFormula, unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
+
 /** A kept picture, as in chosen.csv. */
 export interface ChosenRow {
   readonly id: string;
@@ -23,7 +25,7 @@ export function chosenList(rows: readonly ChosenRow[]): string {
     ...axes.map((name) => row.axes?.[name] ?? ''),
   ]);
   const head = [...chosenColumns, ...axes.map(axisColumn)];
-  return csvText([head, ...lines].map((cells) => cells.map(spreadsheetText)));
+  return csvText([head, ...lines].map((cells) => cells.map(escapeFormula)));
 }
 
 const taken: ReadonlySet<string> = new Set(chosenColumns);
@@ -38,9 +40,9 @@ export function chosenAxes(cells: Readonly<Record<string, string>>): Record<stri
   const others = Object.entries(cells).filter(([name]) => !taken.has(name));
   return Object.fromEntries(
     others.map(([name, value]) => {
-      const plain = plainCell(name);
+      const plain = unescapeFormula(name);
       const own = plain.replace(/^columns\./, '');
-      return [taken.has(own) ? own : plain, plainCell(value)];
+      return [taken.has(own) ? own : plain, unescapeFormula(value)];
     }),
   );
 }
@@ -56,14 +58,4 @@ export function csvText(lines: readonly (readonly string[])[]): string {
 
 function csvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** Escapes text that looks like a formula to a spreadsheet, as in results.csv. */
-function spreadsheetText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-/** Undoes `spreadsheetText`. */
-export function plainCell(text: string): string {
-  return /^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text;
 }

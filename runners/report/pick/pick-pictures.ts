@@ -1,8 +1,9 @@
 import { basename, join, parse } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
+import { unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
 import { readWhole } from '../rows/run-pictures.js';
-import { chosenAxes, chosenColumns, chosenList, type ChosenRow, plainCell } from './chosen-list.js';
+import { chosenAxes, chosenColumns, chosenList, type ChosenRow } from './chosen-list.js';
 import { readCsv } from '../read/read-csv.js';
 import { isObject } from '../read/json-object.js';
 import { readJsonl } from '../read/read-jsonl.js';
@@ -54,7 +55,10 @@ export async function pickPictures(
 }
 
 function textsOf(cells: Readonly<Record<string, string>>): Partial<ChosenRow> {
-  const texts = ['stars', 'note', 'prompt', 'jobId'].map((name) => [name, plainCell(cells[name] ?? '')]);
+  const texts = ['stars', 'note', 'prompt', 'jobId'].map((name) => [
+    name,
+    unescapeFormula(cells[name] ?? ''),
+  ]);
   return Object.fromEntries(texts) as Partial<ChosenRow>;
 }
 
@@ -114,9 +118,9 @@ export async function readChosen(disk: Disk, folder: string, list: string): Prom
   const wanted: Wanted[] = [];
   const byId = new Map<string, Wanted[]>();
   for await (const { cells } of readCsv(disk, list)) {
-    const id = plainCell(cells['id'] ?? '');
+    const id = unescapeFormula(cells['id'] ?? '');
     if (id === '') continue;
-    const one: Wanted = { id, jobId: plainCell(cells['jobId'] ?? ''), cells };
+    const one: Wanted = { id, jobId: unescapeFormula(cells['jobId'] ?? ''), cells };
     wanted.push(one);
     byId.set(id, [...(byId.get(id) ?? []), one]);
   }

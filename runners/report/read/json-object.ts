@@ -19,6 +19,11 @@ export function numberOr<T>(value: unknown, other: T): number | T {
   return typeof value === 'number' && Number.isFinite(value) ? value : other;
 }
 
+/** A text; any other value is an empty one. */
+export function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** The object under a name; an empty object if there is none. */
 export function objectIn(line: JsonObject, name: string): JsonObject {
   const value = line[name];

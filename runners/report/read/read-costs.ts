@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { unescapeFormula } from '../../batch/manifest/rows/prior-failure.js';
+import { unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
 import { IsoTimes } from './iso-time.js';
 import type { CsvRecord } from './csv-record.js';
 import { scanCsv } from './read-csv.js';

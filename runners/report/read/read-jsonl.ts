@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
-import { readLineBlocks, readLines } from '../../batch/disk/read-file.js';
+import { readFile, readLineBlocks, readLines } from '../../batch/disk/read-file.js';
 import { parseObject, type JsonObject } from './json-object.js';
 import type { ObjectScanner } from './object-scanner.js';
 
@@ -129,6 +129,12 @@ const newline = 0x0a;
 export async function openIfThere(disk: Disk, path: string): Promise<DiskFile | undefined> {
   const found = await disk.stat(path);
   return found?.kind === 'file' ? disk.open(path, 'r') : undefined;
+}
+
+/** The bytes of a file, or its first `most`; `undefined` if the file is missing. */
+export async function readIfThere(disk: Disk, path: string, most = Infinity): Promise<Buffer | undefined> {
+  const found = await disk.stat(path);
+  return found?.kind === 'file' ? readFile(disk, path, Math.min(found.size, most)) : undefined;
 }
 
 const headBytes = 64;

@@ -1,7 +1,7 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
 import type { RunPictures } from './run-pictures.js';
-import { isObject, parseObject, type JsonObject } from '../read/json-object.js';
+import { objectIn, parseObject, textOr, type JsonObject } from '../read/json-object.js';
 import { openPlaces, type PlaceReader, type Room } from '../read/read-places.js';
 import type { RowPlace } from '../survey/row-places.js';
 import { earlierFile, type Survey } from '../survey/survey-run.js';
@@ -57,7 +57,7 @@ export class PageRowReader {
   async #pageRows(lines: readonly ParsedLine[]): Promise<PageRow[]> {
     if (lines.length === 0) return [];
     const { earlier, isRehearsal: isLocal } = this.#survey;
-    const places = lines.map(({ line }) => earlier.get(idOf(line)) ?? []);
+    const places = lines.map(({ line }) => earlier.get(textOr(line['id'])) ?? []);
     const found = await this.#reader.read(places.flat());
     let next = 0;
     const before = places.map(({ length }) => found.slice(next, (next += length)));
@@ -70,10 +70,6 @@ export class PageRowReader {
 interface ParsedLine {
   readonly place: RowPlace;
   readonly line: JsonObject;
-}
-
-function idOf({ id }: JsonObject): string {
-  return typeof id === 'string' ? id : '';
 }
 
 /** A line of a row, and its position. */
@@ -135,13 +131,11 @@ async function earlierPictures(
 async function earlierPicture(result: JsonObject, shelf: RunPictures): Promise<EarlierPicture | undefined> {
   const picture = await shelf.result(result['image']);
   if (picture === undefined) return undefined;
-  const request = isObject(result['request']) ? result['request'] : {};
-  const input = isObject(request['input']) ? request['input'] : {};
+  const input = objectIn(objectIn(result, 'request'), 'input');
   return {
     ...picture,
     ...(typeof input['prompt'] === 'string' ? { prompt: input['prompt'] } : {}),
     ...(typeof input['resolution'] === 'string' ? { resolution: input['resolution'] } : {}),
     ...(typeof result['cost'] === 'number' ? { cost: toMicroDollars(result['cost']) } : {}),
-    ...(typeof result['settledAt'] === 'string' ? { settledAt: result['settledAt'] } : {}),
   };
 }

@@ -65,7 +65,7 @@ function canParse(url: string): boolean {
   }
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceUnsynced } from '../../batch/disk/replace-file.js';
-import type { PageRow, RowSource } from '../page-data.js';
+import { pageName, withThumbs, type PageRow, type RowSource } from '../page-data.js';
 import { embedJson } from '../messages/escape-html.js';
 import type { Survey } from '../survey/survey-run.js';
 import { Room } from '../read/read-places.js';
@@ -103,10 +103,6 @@ export function scriptOf(version: string, file: number, rows: readonly PageRow[]
   return `millraceRows(${JSON.stringify(version)},${file},${embedJson(JSON.stringify(rows))})\n`;
 }
 
-function pageName(file: number): string {
-  return `page-${String(file + 1).padStart(4, '0')}.js`;
-}
-
 /**
  * The rows and their thumbnails as blocks of one page; `undefined` if the thumbnails are too large. A thumbnail is included
  * once, however many rows show it: rows refer to it as `#place`.
@@ -132,30 +128,13 @@ export async function inlineRows(
     placeOf.set(text, same);
     places.set(path, same);
   }
-  return [
-    block(
-      'row-data',
-      rows.map((row) => withPlaces(row, places)),
-    ),
-    block('thumb-data', thumbs),
-  ];
+  const placed = (thumb: string): string => (places.has(thumb) ? `#${places.get(thumb)}` : thumb);
+  const placedRows = rows.map((row) => withThumbs(row, placed));
+  return [block('row-data', placedRows), block('thumb-data', thumbs)];
 }
 
 function thumbsOf(row: PageRow): string[] {
   return [row.picture, ...row.references, ...(row.earlier ?? [])].flatMap((picture) => picture?.thumb ?? []);
-}
-
-function withPlaces(row: PageRow, places: ReadonlyMap<string, number>): PageRow {
-  const placed = <T extends { readonly thumb?: string }>(picture: T): T => {
-    const place = picture.thumb === undefined ? undefined : places.get(picture.thumb);
-    return place === undefined ? picture : { ...picture, thumb: `#${place}` };
-  };
-  return {
-    ...row,
-    references: row.references.map(placed),
-    ...(row.picture === undefined ? {} : { picture: placed(row.picture) }),
-    ...(row.earlier === undefined ? {} : { earlier: row.earlier.map(placed) }),
-  };
 }
 
 function block(id: string, value: unknown): string {

@@ -4,8 +4,8 @@ import { CellProblem, imageList, requestCells } from '../../batch/manifest/colum
 import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import type { PageError, PageFile, PageRow } from '../page-data.js';
 import { kindOfPath } from '../../batch/artifacts/artifact-format.js';
-import { pathAddress, savedPath } from './picture-facts.js';
-import { isObject, objectIn, type JsonObject } from '../read/json-object.js';
+import { defined, pathAddress, savedPath, textOf } from './picture-facts.js';
+import { isObject, numberOr, objectIn, textOr, type JsonObject } from '../read/json-object.js';
 
 /** A row for the gallery without its pictures, which are added by code that knows where they are. */
 type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
@@ -28,8 +28,8 @@ export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
     files: savedFilesOf(result['files']),
     output,
     cost: typeof result['cost'] === 'number' ? toMicroDollars(result['cost']) : null,
-    delayTime: numeric(result['delayTime']),
-    executionTime: numeric(result['executionTime']),
+    delayTime: numberOr(result['delayTime'], undefined),
+    executionTime: numberOr(result['executionTime'], undefined),
   });
 }
 
@@ -38,10 +38,10 @@ function savedFilesOf(files: unknown): PageFile[] | undefined {
   const found = (Array.isArray(files) ? files : []).filter(isObject).map((file): PageFile => {
     const path = savedPath(file);
     return defined({
-      field: text(file['field']) ?? '',
+      field: textOr(file['field']),
       path: path === undefined ? undefined : pathAddress(path),
       kind: path === undefined ? undefined : kindOfPath(path),
-      bytes: numeric(file['bytes']),
+      bytes: numberOr(file['bytes'], undefined),
     });
   });
   return found.length === 0 ? undefined : found;
@@ -87,25 +87,23 @@ export function imagesOf(cells: JsonObject | undefined): string[] {
 
 function commonFacts(line: JsonObject, facts: JsonObject) {
   return {
-    id: text(line['id']) ?? '',
-    row: numeric(facts['row']) ?? 0,
-    kind: text(facts['kind']) ?? 'edit',
-    endpoint: text(facts['endpoint']),
-    jobId: text(facts['jobId']),
-    attempts: numeric(facts['attempts']),
-    submittedAt: text(facts['submittedAt']),
-    settledAt: text(facts['settledAt']),
+    id: textOr(line['id']),
+    row: numberOr(facts['row'], undefined) ?? 0,
+    kind: textOf(facts['kind']) ?? 'edit',
+    endpoint: textOf(facts['endpoint']),
+    jobId: textOf(facts['jobId']),
+    attempts: numberOr(facts['attempts'], undefined),
+    settledAt: textOf(facts['settledAt']),
   };
 }
 
 /** Turns the request of a result back into columns of a manifest. */
 function cellsOfResult(result: JsonObject, isLocal: boolean): JsonObject {
   const kind = kindOf(result['kind']);
-  const columns = isObject(result['columns']) ? result['columns'] : {};
-  const cells = requestCells(kind, isObject(result['request']) ? result['request'] : {});
+  const cells = requestCells(kind, objectIn(result, 'request'));
   const images = imagesOf(cells).map((image) => manifestImage(image, isLocal));
   return {
-    ...columns,
+    ...objectIn(result, 'columns'),
     id: result['id'],
     kind: result['kind'],
     ...endpointCell(result),
@@ -119,7 +117,7 @@ function kindOf(kind: unknown): RowKind {
 }
 
 function endpointCell(facts: JsonObject): JsonObject {
-  return text(facts['endpoint']) === undefined || facts['endpoint'] === ''
+  return textOf(facts['endpoint']) === undefined || facts['endpoint'] === ''
     ? {}
     : { endpoint: facts['endpoint'] };
 }
@@ -150,9 +148,9 @@ function isLong(value: unknown): boolean {
 function pageError(error: JsonObject): PageError {
   const paid: Paid = error['paid'] === 'yes' || error['paid'] === 'maybe' ? error['paid'] : 'no';
   return defined({
-    message: (text(error['message']) ?? '').slice(0, 2000),
-    detail: text(error['detail'])?.slice(0, 4000),
-    httpStatus: numeric(error['httpStatus']),
+    message: textOr(error['message']).slice(0, 2000),
+    detail: textOf(error['detail'])?.slice(0, 4000),
+    httpStatus: numberOr(error['httpStatus'], undefined),
     paid,
   });
 }
@@ -163,21 +161,9 @@ function textOutput(output: unknown): string | undefined {
   return written.length > longestOutput ? `${written.slice(0, longestOutput)}…` : written;
 }
 
-function codeOf(code: unknown): FailureCode {
+/** The code of a failure; `unknown` if it is none of this version. */
+export function codeOf(code: unknown): FailureCode {
   return typeof code === 'string' && Object.hasOwn(failureCodes, code) ? (code as FailureCode) : 'unknown';
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function numeric(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-/** A copy without undefined values, as in JSON. */
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return value as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 /** Addresses at which the embedded emulator serves the pictures beside the manifest. */

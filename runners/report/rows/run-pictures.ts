@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
+import { readFile } from '../../batch/disk/read-file.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';
 import { isObject } from '../read/json-object.js';
@@ -161,7 +162,7 @@ function thumbnailOf(path: string, sha256: unknown): string {
 }
 
 /** A path below or beside the output folder as a relative URL; `undefined` if no relative path leads there. */
-function relativeUrl(folder: string, path: string): string | undefined {
+export function relativeUrl(folder: string, path: string): string | undefined {
   // A fast path: nearly all are below the folder, and `relative` is slow to find that.
   const way = path.startsWith(`${folder}${sep}`) ? path.slice(folder.length + 1) : relative(folder, path);
   if (way === '' || isAbsolute(way)) return undefined;
@@ -174,18 +175,7 @@ const maxBytes = 256 * 2 ** 20;
 /** `undefined` if the file is missing, not a plain file, or too large. */
 export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | undefined> {
   const found = await disk.stat(path).catch(() => undefined);
-  if (found?.kind !== 'file' || found.size > maxBytes) return undefined;
-  const file = await disk.open(path, 'r');
-  try {
-    const bytes = Buffer.allocUnsafe(found.size);
-    let filled = 0;
-    for (let count = -1; count !== 0 && filled < bytes.length; filled += count) {
-      count = await file.read(bytes.subarray(filled), filled);
-    }
-    return bytes.subarray(0, filled);
-  } finally {
-    await file.close();
-  }
+  return found?.kind === 'file' && found.size <= maxBytes ? readFile(disk, path, found.size) : undefined;
 }
 
 /**

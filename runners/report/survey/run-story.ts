@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, type JsonObject, numberOr } from '../read/json-object.js';
+import { isObject, type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
 import { objectsWith, readJsonl, recordKind } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
 
@@ -120,14 +120,14 @@ function startWith({ repeat, ...start }: NotedStart, sentWith: readonly string[]
 }
 
 function startOf(record: JsonObject): NotedStart {
-  const settings = isObject(record['settings']) ? record['settings'] : {};
-  const identity = isObject(record['identity']) ? record['identity'] : {};
+  const settings = objectIn(record, 'settings');
+  const identity = objectIn(record, 'identity');
   const maxCost = settings['maxCostUsd'] ?? settings['maxCost'];
   return {
     at: numberOr(record['at'], 0),
-    manifest: typeof record['manifest'] === 'string' ? record['manifest'] : '',
-    baseUrl: typeof identity['baseUrl'] === 'string' ? identity['baseUrl'] : '',
-    lbBaseUrl: typeof identity['lbBaseUrl'] === 'string' ? identity['lbBaseUrl'] : '',
+    manifest: textOr(record['manifest']),
+    baseUrl: textOr(identity['baseUrl']),
+    lbBaseUrl: textOr(identity['lbBaseUrl']),
     local: identity['local'] === true,
     repeat: repeatOf(settings['repeat']),
     axes: axisNames(settings['axes']),
@@ -156,9 +156,8 @@ function isWords(value: unknown): value is string[] {
 /** Options for the endpoint, unless the row names it, and for the mode, unless it is the default of the row's kind. */
 function optionsOfIntent(intent: JsonObject): string[] {
   const { kind, mode, endpoint } = intent;
-  const cells = isObject(intent['cells']) ? intent['cells'] : {};
   const isDefault = typeof mode !== 'string' || mode === (kind === 'edit' ? 'sync' : 'async');
-  const isNamed = typeof cells['endpoint'] === 'string' && cells['endpoint'] !== '';
+  const isNamed = textOr(objectIn(intent, 'cells')['endpoint']) !== '';
   return [
     ...(typeof endpoint === 'string' && endpoint !== '' && !isNamed ? ['--endpoint', endpoint] : []),
     ...(isDefault || kind === 'route' ? [] : ['--mode', mode]),
@@ -176,7 +175,7 @@ export async function originalRows(
 ): Promise<ReadonlyMap<string, number>> {
   const [first] = story.starts;
   const rows = new Map<string, number>();
-  if (first === undefined || story.starts.every(({ manifest }) => manifest === first.manifest)) return rows;
+  if (first === undefined || haveOneManifest(story.starts)) return rows;
   const moved = new Set<string>();
   let manifest = first.manifest;
   for await (const { value } of sends(disk, folder)) {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { failureCodes, type FailureCode, type Paid } from '../../../src/contract/failure-code.js';
+import type { Paid } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { IsoTimes } from '../read/iso-time.js';
 import { ObjectScanner } from '../read/object-scanner.js';
-import { type JsonObject, numberOr, objectIn } from '../read/json-object.js';
+import { type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
 import { parseJsonl, scanJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
 import { safeImagePath } from '../rows/picture-facts.js';
-import { imagesOf } from '../rows/row-of-line.js';
+import { codeOf, imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
 import type { ManifestAt, RunStory } from './run-story.js';
@@ -247,10 +247,6 @@ function fedId(id: string): string {
   return id.replace(/~[\da-f]{12}$/, '');
 }
 
-function codeOf(code: unknown): FailureCode {
-  return typeof code === 'string' && Object.hasOwn(failureCodes, code) ? (code as FailureCode) : 'unknown';
-}
-
 /** 0 if it is unknown. */
 function timeOf(settledAt: unknown): number {
   const at = Date.parse(textOr(settledAt));
@@ -259,8 +255,4 @@ function timeOf(settledAt: unknown): number {
 
 function pushNumber(list: NumberList, value: number | undefined): void {
   if (value !== undefined) list.push(value);
-}
-
-export function textOr(value: unknown, other = ''): string {
-  return typeof value === 'string' ? value : other;
 }

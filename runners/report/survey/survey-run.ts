@@ -5,9 +5,9 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
-import { isObject, type JsonObject, numberOr, parseObject } from '../read/json-object.js';
+import { isObject, type JsonObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
 import { ObjectScanner } from '../read/object-scanner.js';
-import { openIfThere, scanJsonl } from '../read/read-jsonl.js';
+import { readIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { reservedPrices } from '../messages/edit-prices.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
@@ -21,7 +21,7 @@ import {
   spansOf,
 } from './run-story.js';
 import { type Money, sumMoney, type ColumnSums, sumsByValue } from './sum-money.js';
-import { type RowSurvey, surveyRows, textOr } from './survey-rows.js';
+import { type RowSurvey, surveyRows } from './survey-rows.js';
 
 /** The report's data about a run as a whole. */
 export interface Survey {
@@ -128,15 +128,7 @@ function firstEnd({ places }: RowSurvey): number {
 }
 
 async function readSummary(disk: Disk, path: string): Promise<JsonObject> {
-  const file = await openIfThere(disk, path);
-  if (file === undefined) return {};
-  try {
-    const bytes = Buffer.alloc(await file.size());
-    const count = await file.read(bytes, 0);
-    return parseObject(bytes.toString('utf8', 0, count)) ?? {};
-  } finally {
-    await file.close();
-  }
+  return parseObject((await readIfThere(disk, path))?.toString() ?? '') ?? {};
 }
 
 /** Counts rows to do. During a run summary.json lags behind the ended rows, and a start that was killed at once has not written it. */
@@ -157,7 +149,7 @@ function endedRows({ rows }: JsonObject): number | undefined {
 }
 
 function lastStartOf(summary: JsonObject): JsonObject {
-  return isObject(summary['thisStart']) ? summary['thisStart'] : {};
+  return objectIn(summary, 'thisStart');
 }
 
 /** Folders of older versions have no reached caps. */
@@ -172,7 +164,7 @@ function reachedCaps(summary: JsonObject): ReachedCap[] {
 
 /** The prices that the next start reserves: from the run's table, or else the service's list, or the highest reported one. */
 function pricesOf(summary: JsonObject, rows: RowSurvey): Readonly<Record<string, MicroDollars>> {
-  const table = isObject(summary['priceTable']) ? summary['priceTable'] : {};
+  const table = objectIn(summary, 'priceTable');
   const inMicros = (prices: Iterable<readonly [string, number]>) =>
     Object.fromEntries([...prices].map(([label, usd]) => [label, toMicroDollars(usd)]));
   const listed = { ...imageEditPrices, ...inMicros(numbersIn(summary['prices'])) };

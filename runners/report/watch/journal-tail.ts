@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-file.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
-import { isObject, numberOr, parseObject } from '../read/json-object.js';
+import { isObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
 import { openIfThere, recordKind } from '../read/read-jsonl.js';
 
 /** A row that has begun and has not ended. */
@@ -116,14 +116,9 @@ function atOf(line: Buffer): number {
 
 /** The row's request in one line. */
 export function requestOf({ intent }: TailRow): string {
-  const record = intent === undefined ? undefined : parseObject(intent.toString());
-  const request = isObject(record?.['request']) ? record['request'] : {};
+  const request = objectIn(parseObject(intent?.toString() ?? '') ?? {}, 'request');
   const input = isObject(request['input']) ? request['input'] : undefined;
   if (typeof input?.['prompt'] === 'string') return input['prompt'].slice(0, 200);
   if (typeof request['route'] === 'string') return `${textOr(request['method'])} ${request['route']}`.trim();
   return input === undefined ? '' : JSON.stringify(input).slice(0, 200);
-}
-
-function textOr(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

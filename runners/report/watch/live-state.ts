@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { parseObject } from '../read/json-object.js';
-import { openIfThere } from '../read/read-jsonl.js';
+import { readIfThere } from '../read/read-jsonl.js';
 
 /** The name of the state file in the run's folder. The file is removed when the run has ended. */
 export const liveStateFile = '.live.json';
@@ -43,15 +43,9 @@ export async function readLiveState(disk: Disk, folder: string, now: number): Pr
 
 /** The same, however old: if a start was killed before its first summary, its number of rows is only here. */
 export async function lastLiveState(disk: Disk, folder: string): Promise<LiveState | undefined> {
-  const file = await openIfThere(disk, join(folder, liveStateFile));
-  if (file === undefined) return undefined;
-  try {
-    const bytes = Buffer.alloc(Math.min(await file.size(), 10_000));
-    const state = parseObject(bytes.toString('utf8', 0, await file.read(bytes, 0)));
-    return isLiveState(state) ? state : undefined;
-  } finally {
-    await file.close();
-  }
+  const bytes = await readIfThere(disk, join(folder, liveStateFile), 10_000);
+  const state = parseObject(bytes?.toString() ?? '');
+  return isLiveState(state) ? state : undefined;
 }
 
 function isLiveState(value: unknown): value is LiveState {

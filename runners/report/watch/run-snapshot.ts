@@ -1,10 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { relative, isAbsolute, sep } from 'node:path';
 import type { Disk } from '../../batch/disk/disk.js';
 import { pageDataOf } from '../page-data-of.js';
 import type { PageData } from '../page-data.js';
-import { pathAddress } from '../rows/picture-facts.js';
-import { manifestFoldersOf, RunPictures } from '../rows/run-pictures.js';
+import { manifestFoldersOf, relativeUrl, RunPictures } from '../rows/run-pictures.js';
 import { viewReport, type ReportView } from '../report-view.js';
 import { PageRowReader } from '../rows/page-rows.js';
 import { rowsPerFileOf, scriptOf } from '../rows/row-files.js';
@@ -71,8 +69,8 @@ export class RunSnapshot {
   }
 
   #addressOf(path: string, folder: string): string {
-    const way = relative(folder, path);
-    if (!way.startsWith('..') && !isAbsolute(way)) return pathAddress(way.split(sep).join('/'));
+    const way = relativeUrl(folder, path);
+    if (way?.startsWith('..') === false) return way;
     const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
     this.references.set(name, path);
     return `references/${name}`;

@@ -1,4 +1,5 @@
 import { factParents, isBelow, isFactName, ownColumnOf } from '../columns/failure-columns.js';
+import { unescapeFormula } from '../columns/formula-text.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
 import { checkHttpUrl, isJobId } from '../../../../src/contract/request-parts.js';
 import type { Row, RowKind } from '../manifest-row.js';
@@ -146,17 +147,10 @@ function together(part: Folding['parts'][number], values: readonly unknown[]): s
   return filled.length === 0 ? '' : JSON.stringify(Object.fromEntries(filled));
 }
 
-const escaped = /^'[-=+@\t\r\uff1d\uff0b\uff0d\uff20]/;
-
 /**
  * Removes the apostrophe that failures.csv puts before texts that look like formulas to a spreadsheet, so that its rows are
  * sent unchanged.
  */
 export function unescapeFormulas(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' ? unescapeFormula(value) : value));
-}
-
-/** The same for one text. */
-export function unescapeFormula(text: string): string {
-  return escaped.test(text) ? text.slice(1) : text;
 }

@@ -2,7 +2,7 @@ import type { Disk } from '../../disk/disk.js';
 import { onDisk } from '../../disk/disk-fault.js';
 import type { Journal } from '../../journal/journal.js';
 import { isEnd } from '../../row/row-status.js';
-import { unescapeFormula } from '../../manifest/rows/prior-failure.js';
+import { unescapeFormula } from '../../manifest/columns/formula-text.js';
 import { holdsExtent } from '../line-file.js';
 import type { FilesCovered } from '../spreadsheet.js';
 import { filePurchases, type FilePurchase } from './file-purchases.js';

@@ -1,5 +1,6 @@
 import { shellWords } from '../../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../../page-data.js';
+import { isFormula } from '../../../batch/manifest/columns/formula-text.js';
 import { redoColumns } from '../../../batch/manifest/matrix/redo-columns.js';
 import { csvText } from '../../pick/chosen-list.js';
 
@@ -52,8 +53,7 @@ export function redoManifest(
  */
 export function fitsCsv(rejected: readonly RejectedRow[]): boolean {
   return rejected.every(
-    ({ row, review }) =>
-      !Object.values(cellsOf(row, review)).some((value) => /^[=+\-@\t\r]/.test(cellText(value))),
+    ({ row, review }) => !Object.values(cellsOf(row, review)).some((value) => isFormula(cellText(value))),
   );
 }
 

@@ -33,7 +33,8 @@ type Step = { readonly name: string; readonly before: readonly (readonly [string
 
 const stepsKept = 500;
 
-export function openReviews(data: PageData, kept = openKeeper(`millrace review ${data.run.key}`)): Reviews {
+export function openReviews(data: PageData): Reviews {
+  const kept = openKeeper(`millrace review ${data.run.key}`);
   const all = new Map<string, Review>(kept.read() ?? readRejections(`millrace ${data.run.key}`));
   const listeners: (() => void)[] = [];
   const steps: Step[] = [];

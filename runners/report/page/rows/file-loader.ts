@@ -1,5 +1,5 @@
 import { type FacetBlock, FacetCollector } from '../../facets.js';
-import type { LineFacts, PageRow, RowSource } from '../../page-data.js';
+import { pageName, type LineFacts, type PageRow, type RowSource } from '../../page-data.js';
 import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
 
@@ -85,7 +85,7 @@ const waiting = new Map<string, (json: string, lines?: string) => void>();
 
 function loadRows({ folder, version }: FileSource, file: number, isLocal: boolean): Promise<RowsOfFile> {
   window.millraceRows ??= (from, number, ...content) => waiting.get(`${from} ${number}`)?.(...content);
-  const path = `${folder}/page-${String(file + 1).padStart(4, '0')}.js`;
+  const path = `${folder}/${pageName(file)}`;
   // With the version in the URL, the browser does not use a cached file of an earlier report.
   return new Promise((resolve, reject) => {
     const key = `${version} ${file}`;

@@ -1,5 +1,8 @@
 import { type FacetBlock, type NumberFacet, originalColumn } from '../../facets.js';
 
+/** A column with more values than this distinguishes single rows. */
+const mostValues = 60;
+
 /** The columns of all rows, by index in manifest order. */
 export class RowFacets {
   readonly #numbers: Record<NumberFacet, (number | null)[]> = { price: [], time: [], ended: [] };
@@ -33,10 +36,10 @@ export class RowFacets {
   }
 
   /** Columns that distinguish rows, each with its values, the most frequent first. */
-  columns(most = 60): { name: string; values: { value: string; count: number }[] }[] {
+  columns(): { name: string; values: { value: string; count: number }[] }[] {
     return [...this.#columns.keys()].flatMap((name) => {
       const values = [...this.#count(name)].map(([value, count]) => ({ value, count }));
-      return name !== originalColumn && values.length > 1 && values.length <= most
+      return name !== originalColumn && values.length > 1 && values.length <= mostValues
         ? [{ name, values: values.sort((one, other) => other.count - one.count) }]
         : [];
     });
@@ -47,7 +50,7 @@ export class RowFacets {
    *
    * @param first columns to list first, however many values they have
    */
-  axes(first: readonly string[] = []): string[] {
+  axes(first: readonly string[]): string[] {
     const originals = this.#columns.get(originalColumn) ?? [];
     const others = this.columns().map(({ name }) => name);
     return [...new Set([...first, ...others])].flatMap((name) => {

@@ -1,4 +1,4 @@
-import { numberInRuns, type PageData, type PageRow, placeInRuns } from '../../page-data.js';
+import { numberInRuns, type PageData, type PageRow, placeInRuns, withThumbs } from '../../page-data.js';
 import { facetsOf } from '../../facets.js';
 import { RowFacets } from './row-facets.js';
 import { fileLoader, type RowSupply, searchText } from './file-loader.js';
@@ -35,26 +35,14 @@ function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
   const thumbs = readBlock<string[]>('thumb-data') ?? [];
   let facets: RowFacets | undefined;
   let texts: string[] | undefined;
-  const whole = rows.map((row) => withThumbs(row, thumbs));
+  // The page holds each thumbnail once, however many rows show it: a row refers to it as `#index`.
+  const resolve = (thumb: string) => (thumb.startsWith('#') ? thumbs[Number(thumb.slice(1))] : thumb);
+  const whole = rows.map((row) => withThumbs(row, resolve));
   return {
     loadNow: (indexes) => indexes.flatMap((index) => whole[index] ?? []),
     load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
     texts: () => Promise.resolve((texts ??= whole.map(searchText))),
     facets: () => Promise.resolve((facets ??= new RowFacets([facetsOf(whole)]))),
-  };
-}
-
-/** The page holds each thumbnail once, however many rows show it: a row refers to it as `#index`. */
-function withThumbs(row: PageRow, thumbs: readonly string[]): PageRow {
-  const resolve = <T extends { readonly thumb?: string }>(picture: T): T =>
-    picture.thumb?.startsWith('#') === true
-      ? { ...picture, thumb: thumbs[Number(picture.thumb.slice(1))] }
-      : picture;
-  return {
-    ...row,
-    references: row.references.map(resolve),
-    ...(row.picture === undefined ? {} : { picture: resolve(row.picture) }),
-    ...(row.earlier === undefined ? {} : { earlier: row.earlier.map(resolve) }),
   };
 }
 

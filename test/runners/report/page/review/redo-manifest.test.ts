@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PageRow, RunFacts } from '../../../../../runners/report/page-data.js';
+import { chosenAxes, chosenList } from '../../../../../runners/report/pick/chosen-list.js';
 import type { Review } from '../../../../../runners/report/page/review/redo-manifest.js';
 import {
   fitsCsv,
@@ -182,14 +183,17 @@ describe('redoManifest', () => {
     const rejected = (prompt: string) => [
       { row: pageRow('e', { input: { images: ['https://a.test/1.png'], prompt } }), review: review() },
     ];
-    expect(['=cmd()', '+1', '-1', '@x', '\tx'].map((prompt) => fitsCsv(rejected(prompt)))).toEqual([
-      false,
-      false,
-      false,
-      false,
-      false,
-    ]);
+    // Excel takes a full-width sign for a formula, too.
+    for (const prompt of ['=cmd()', '+1', '-1', '@x', '\tx', '\uff1dcmd()', '\uff201'])
+      expect(fitsCsv(rejected(prompt)), prompt).toBe(false);
     expect(fitsCsv(rejected('a mug = red'))).toBe(true);
+  });
+
+  it('lists a kept text that begins like a formula as text, and reads it back', () => {
+    const prompt = '\uff1dcmd()';
+    const [, line = ''] = chosenList([{ id: 'e', row: 1, file: '', prompt }]).split('\r\n');
+    expect(line.split(',')[5]).toBe(`'${prompt}`);
+    expect(chosenAxes({ tone: `'${prompt}` })).toEqual({ tone: prompt });
   });
 
   it('sends a failed row again as it stands in failures.jsonl, without what became of it', () => {
