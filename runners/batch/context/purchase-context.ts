@@ -67,7 +67,6 @@ export type PurchaseOptions = Pick<
   | 'downloads'
   | 'executionTimeoutsMs'
   | 'makeThumbnail'
-  | 'maxPriceDriftPercent'
   | 'onUnknown'
   | 'out'
   | 'random'
@@ -95,6 +94,8 @@ export interface RunMoney {
   /** Values whose caps had no room for a row. */
   readonly full: FullValues;
   readonly prices: PriceBook;
+  /** The run stops at a reported price that is this many percent above the price book's; absent if there is no limit. */
+  readonly maxDriftPercent?: number | undefined;
   /** The number of rows without a known price, and the limit of their total cost in US dollars; absent if there is no limit. */
   readonly unagreed?: { readonly rows: number; readonly mostUsd: number } | undefined;
   /** Warns when a cap is nearly used up; absent if no warning was asked for. */

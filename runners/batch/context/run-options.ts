@@ -208,6 +208,11 @@ export interface RunBatchOptions {
    */
   readonly maxUnpricedUsd?: number;
   /**
+   * The same two limits for a start that has no cap of the run: none that is given, remembered or the default. A limit that is set
+   * itself holds in its place. @defaultValue no limit
+   */
+  readonly unlessCapped?: Pick<RunBatchOptions, 'maxPriceDriftPercent' | 'maxUnpricedUsd'>;
+  /**
    * Stops the run when this many rows of this start have failed: a number, or a percentage of the rows to do (of those
    * that ended, once there are 20).
    */

@@ -127,7 +127,7 @@ export function moneyEvent({ money }: Pick<PurchaseContext, 'money'>): RunEvent 
 
 /** Gives a reported price to the price book, and warns once for each kind of purchase if it differs from the book's. */
 export function notePrice(
-  { money, events, stops, options }: NotingPrices,
+  { money, events, stops }: NotingPrices,
   row: RowFacts,
   reported: MicroDollars,
 ): void {
@@ -136,7 +136,7 @@ export function notePrice(
   const above = unagreed && whyUnagreed(row, reported, unagreed);
   if (above !== undefined) stops.stop(above);
   if (seen === 'as-expected') return;
-  const { maxPriceDriftPercent: limit } = options;
+  const { maxDriftPercent: limit } = money;
   const cause = limit === undefined ? undefined : whyDrifted(row, seen.drift, limit);
   if (cause !== undefined) stops.stop(cause);
   if (!seen.first) return;
@@ -145,8 +145,7 @@ export function notePrice(
 }
 
 interface NotingPrices extends Pick<PurchaseContext, 'events' | 'stops'> {
-  readonly money: Pick<PurchaseContext['money'], 'prices' | 'unagreed'>;
-  readonly options: Pick<PurchaseContext['options'], 'maxPriceDriftPercent'>;
+  readonly money: Pick<PurchaseContext['money'], 'prices' | 'unagreed' | 'maxDriftPercent'>;
 }
 
 /** Passes the line of an ended row to `deliver` and waits for its promise, at most until the run stops. Emits once. */

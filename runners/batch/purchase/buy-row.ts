@@ -151,14 +151,14 @@ export function withinLedger<T>(context: PurchaseContext, row: RowInFlight): Mon
  * and leaves this row and all later ones. If only the cap of a value is full, only this row is left.
  */
 function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, boolean> {
-  const { stops, money, options, room } = context;
+  const { stops, money, room } = context;
   const { facts } = row.progress;
   if (isRead(facts)) return true;
   const look = room?.look();
   if (look !== undefined) yield* lastOf(look);
   if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage, 'ENOSPC'));
   // The drift includes prices that were reported to earlier starts.
-  const { maxPriceDriftPercent: limit } = options;
+  const { maxDriftPercent: limit } = money;
   const drifted = limit === undefined ? undefined : whyDrifted(facts, money.prices.driftOf(facts), limit);
   if (drifted !== undefined) return stopped(stops, drifted);
   const price = money.prices.priceOf(facts);

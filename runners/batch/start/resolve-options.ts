@@ -44,6 +44,11 @@ const outputPath = z.string().superRefine((text, context) => {
 type OtherOption = 'manifest' | 'identity' | 'baseUrl' | 'lbBaseUrl' | 'apiKey' | 'rate' | keyof Parts;
 type Parts = ReturnType<typeof parts>;
 
+const priceLimits = {
+  maxPriceDriftPercent: z.number().min(0).optional(),
+  maxUnpricedUsd: z.number().min(0).optional(),
+};
+
 /** The plain values. An option without an entry here is a compile error, because it would be dropped. */
 const plainFields = {
   out: z.string().min(1),
@@ -87,8 +92,8 @@ const plainFields = {
     .optional(),
   ledgerFile: z.string().min(1).optional(),
   assumePriceUsd: z.number().min(0).max(maxPurchaseUsd).optional(),
-  maxPriceDriftPercent: z.number().min(0).optional(),
-  maxUnpricedUsd: z.number().min(0).optional(),
+  ...priceLimits,
+  unlessCapped: z.strictObject(priceLimits).optional(),
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
   repeat: z.object({ manifest: z.array(z.string()), others: z.array(z.string()) }).optional(),

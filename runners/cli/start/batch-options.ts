@@ -120,14 +120,17 @@ const agreedDriftPercent = 100;
 
 function agreedPrice({
   maxPriceDrift: limit,
-  maxCost,
   maxCostPerDay,
   yes,
   local,
 }: RunOptions): Partial<RunBatchOptions> {
-  const isBounded = typeof maxCost === 'number' || maxCostPerDay !== undefined || yes || local;
-  if (isBounded) return limit === undefined ? {} : { maxPriceDriftPercent: limit };
-  return { maxPriceDriftPercent: limit ?? agreedDriftPercent, maxUnpricedUsd: askAboveUsd };
+  const isBounded = maxCostPerDay !== undefined || yes || local;
+  return {
+    ...(limit !== undefined && { maxPriceDriftPercent: limit }),
+    ...(!isBounded && {
+      unlessCapped: { maxPriceDriftPercent: agreedDriftPercent, maxUnpricedUsd: askAboveUsd },
+    }),
+  };
 }
 
 /** The ledger that this run shares with others, if any. A rehearsal has a ledger of its own. */

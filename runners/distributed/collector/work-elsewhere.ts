@@ -169,10 +169,10 @@ function goOn(error: unknown, { state: { open } }: RemoteRun): string {
 function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
   const { paths } = run.pictures;
-  const { unagreed } = run.money;
+  const { unagreed, maxDriftPercent: maxPriceDriftPercent } = run.money;
   const { timeoutMs, runsyncTimeoutMs, executionTimeoutsMs, retries, onUnknown, pollCostMs, download } =
     options;
-  const { maxPriceDriftPercent, lowPriority = false } = options;
+  const { lowPriority = false } = options;
   const webhookUrl = run.callbacks?.address.url;
   const { cap } = ahead;
   const capsByUsd = capsOf(run);

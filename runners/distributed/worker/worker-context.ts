@@ -124,7 +124,7 @@ function serviceOf(parts: Parts, log: RunLog) {
 }
 
 /** The database decides what fits under the caps: the reservation of a row is stored with the row. */
-function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): RunMoney {
+function moneyOf({ prices, cap, unagreed, maxPriceDriftPercent }: RunTerms, journal: TableJournal): RunMoney {
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
   const ledger = createLedger({
@@ -134,6 +134,7 @@ function moneyOf({ prices, cap, unagreed }: RunTerms, journal: TableJournal): Ru
   const full = new Map<string, CappedValue>();
   return {
     unagreed,
+    maxDriftPercent: maxPriceDriftPercent,
     ledger,
     full: new FullValues(),
     prices: assumed === undefined ? book : assumePrice(book, assumed),

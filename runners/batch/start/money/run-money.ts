@@ -1,4 +1,3 @@
-import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Run } from '../../context/run.js';
 import type { Journal } from '../../journal/journal.js';
 import { CapWatch } from '../../ledger/cap-watch.js';
@@ -18,21 +17,20 @@ export function runMoney(
   { journal, ledger, day }: { journal: Journal; ledger: Ledger; day: DayMoney | undefined },
 ): Run['money'] {
   const { options } = opening;
+  const otherwise = ahead.cap === undefined ? options.unlessCapped : undefined;
   return {
     ledger: day?.behind(ledger) ?? ledger,
     shared: day,
     full: new FullValues(),
     prices: options.prices,
-    unagreed: unagreedOf(options, ahead),
+    maxDriftPercent: options.maxPriceDriftPercent ?? otherwise?.maxPriceDriftPercent,
+    unagreed: unagreedOf(options.maxUnpricedUsd ?? otherwise?.maxUnpricedUsd, ahead),
     watch: watchOf(opening, journal, ledger, day),
   };
 }
 
 /** The number of rows without a known price, if there is a limit for their total cost. */
-function unagreedOf(
-  { maxUnpricedUsd: mostUsd }: ResolvedOptions,
-  { price }: Pick<Ahead, 'price'>,
-): Run['money']['unagreed'] {
+function unagreedOf(mostUsd: number | undefined, { price }: Pick<Ahead, 'price'>): Run['money']['unagreed'] {
   return mostUsd === undefined ? undefined : { rows: price.unpriced, mostUsd };
 }
 

@@ -8,15 +8,14 @@ import { factsWith } from '../../../support/whole-values.js';
 
 const row = factsWith({ kind: 'edit', endpoint: 'image-edit', resolution: '2k' });
 
-function reported(maxPriceDriftPercent: number | undefined, ...reported: number[]) {
+function reported(maxDriftPercent: number | undefined, ...reported: number[]) {
   const events = new Subject<RunEvent>();
   const messages: string[] = [];
   events.subscribe((event) => {
     if (event.type === 'warning') messages.push(event.message);
   });
   const stops = new Stops();
-  const options = { maxPriceDriftPercent };
-  const run = { money: { prices: createPriceBook() }, events, stops, options };
+  const run = { money: { prices: createPriceBook(), maxDriftPercent }, events, stops };
   for (const price of reported) notePrice(run, row, price);
   return { messages, cause: stops.end };
 }

@@ -247,6 +247,25 @@ describe('the money of millrace run', () => {
     });
   });
 
+  describe('a price that is many times that of the plan, to which nobody agreed', () => {
+    it('stops a run whose cap was lifted, also where the configuration has a cap', async () => {
+      await serve({ faults: 'price=1:3' });
+      await jobs('grind', 12);
+      await work.write('millrace.config.json', ['{"max_cost": "5"}']);
+      expect((await run('grind.jsonl', '--max-cost', 'none', '--limit', '1')).code).toBe(3);
+      expect((await run('grind.jsonl')).code).toBe(3);
+      expect(emulator.bill()).toHaveLength(1);
+    });
+
+    it('does not stop a run that remembers its cap, below that', async () => {
+      await serve({ faults: 'price=1:3' });
+      await jobs('grind', 12);
+      expect((await run('grind.jsonl', '--max-cost', '5', '--limit', '1')).code).toBe(0);
+      expect((await run('grind.jsonl')).code).toBe(0);
+      expect(emulator.bill()).toHaveLength(12);
+    });
+  });
+
   describe('a cap for a day', () => {
     it('holds over two runs that race for it, and the next day is another one', async () => {
       await serve();

@@ -149,6 +149,7 @@ interface OfWorkers {
   maxCostByUsd: 'capsByUsd';
   maxPriceDriftPercent: 'maxPriceDriftPercent';
   maxUnpricedUsd: 'unagreed';
+  unlessCapped: 'unagreed';
   webhooks: 'webhookUrl';
   prices: 'prices';
   assumePriceUsd: 'prices';
