@@ -99,7 +99,7 @@ async function readKeyFile(name: string, path: string, credentials = ''): Promis
     const open = process.platform !== 'win32' && !isOfService && (mode & 0o077) !== 0;
     return {
       key: checked(key, `--api-key-file: "${name}"`),
-      ...(open && { warning: `the key file "${name}" can be read by others: chmod 600 "${name}"` }),
+      ...(open && { warning: `warning: the key file "${name}" can be read by others: chmod 600 "${name}"` }),
     };
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -35,7 +35,7 @@ describe('readApiKey', () => {
     await writeFile(join(cwd, 'key'), 'from-file');
     await chmod(join(cwd, 'key'), mode);
     const { warning } = await readApiKey('key', { cwd, env: {} });
-    expect(warning).toBe('the key file "key" can be read by others: chmod 600 "key"');
+    expect(warning).toBe('warning: the key file "key" can be read by others: chmod 600 "key"');
   });
 
   it('does not warn of a credential of a systemd service, which its user reads by an access list', async () => {
