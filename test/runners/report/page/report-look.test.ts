@@ -302,7 +302,9 @@ describe('print', () => {
     await expect.poll(() => page.locator('.frame').count()).toBe(200);
     expect(await page.evaluate('window.drawnBefore')).toBeLessThan(96);
     // The second step would have been drawn by then.
-    await page.evaluate('new Promise((next) => setTimeout(() => requestIdleCallback(next), 300))');
+    await page.evaluate(
+      'new Promise((next) => setTimeout(() => requestIdleCallback(next, { timeout: 1000 }), 300))',
+    );
     expect(await page.locator('.frame').count()).toBe(200);
     await context.close();
   });
