@@ -1,10 +1,10 @@
-import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs';
+import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
 import { clampTimer } from '../policy/client-clock.js';
 
 /** Notices a reply of which no more bytes come. Its timer is not set anew with each part: it looks how long ago the last one came. */
 export class ReplyWatch {
   private cameAt: number;
-  private readonly timer: Subscription;
+  private timer: Subscription;
 
   /**
    * @param idleMs how long no byte may come, in ms
@@ -16,7 +16,7 @@ export class ReplyWatch {
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
     this.cameAt = scheduler.now();
-    this.timer = scheduler.schedule<ReplyWatch>(look, clampTimer(idleMs), this);
+    this.timer = this.lookIn(idleMs);
   }
 
   /** Call it with each part of the reply. */
@@ -28,19 +28,14 @@ export class ReplyWatch {
     this.timer.unsubscribe();
   }
 
-  /** How long no byte may come from now on, in ms; never more than the limit, even if the clock was set back. */
-  get leftMs(): number {
-    return Math.min(this.idleMs, this.cameAt + this.idleMs - this.scheduler.now());
+  private lookIn(ms: number): Subscription {
+    return this.scheduler.schedule(() => this.look(), clampTimer(ms));
   }
 
-  over(): void {
-    this.stalled();
+  private look(): void {
+    // Never more than the limit, even if the clock was set back.
+    const leftMs = Math.min(this.idleMs, this.cameAt + this.idleMs - this.scheduler.now());
+    if (leftMs > 0) this.timer = this.lookIn(leftMs);
+    else this.stalled();
   }
-}
-
-function look(this: SchedulerAction<ReplyWatch>, watch?: ReplyWatch): void {
-  if (watch === undefined) return;
-  const { leftMs } = watch;
-  if (leftMs > 0) this.schedule(watch, clampTimer(leftMs));
-  else watch.over();
 }

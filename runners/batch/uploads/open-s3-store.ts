@@ -1,4 +1,5 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import { firstValueFrom, from, throwError, timeout } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { KeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
 import { isTlsFault, readClientError } from '../../../src/transport/transport-error.js';
@@ -79,20 +80,13 @@ interface CallLimits {
 }
 
 /** Rejects when the time has passed, also if the call does not end then, as a program that gets the credentials may not. */
-async function inTime<T>(call: (abortSignal: AbortSignal) => Promise<T>, limitMs: number): Promise<T> {
+function inTime<T>(call: (abortSignal: AbortSignal) => Promise<T>, limitMs: number): Promise<T> {
   const controller = new AbortController();
-  let limit: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    limit = setTimeout(() => {
-      reject(new Error(`timed out after ${Math.round(limitMs / 1000)} s`));
-      controller.abort();
-    }, limitMs);
-  });
-  try {
-    return await Promise.race([call(controller.signal), late]);
-  } finally {
-    clearTimeout(limit);
-  }
+  const late = () => {
+    controller.abort();
+    return throwError(() => new Error(`timed out after ${Math.round(limitMs / 1000)} s`));
+  };
+  return firstValueFrom(from(call(controller.signal)).pipe(timeout({ first: limitMs, with: late })));
 }
 
 /** How often a request is sent at most: a store that is busy for some seconds does not end a run. */
