@@ -34,24 +34,17 @@ export class RunJobIds implements JobIds {
 
   /** Two ids may have the same hash, so the journal is searched for the real owner. */
   private async find(answered: AnsweredId): Promise<string | undefined> {
-    const owner = await rowOfJob(this.journal, answered.jobId);
+    const { jobId } = answered;
+    const owner = (await rowsOfJobs(this.journal, [jobId])).get(jobId);
     this.recent.keep({ ...answered, key: owner ?? answered.key });
     return owner;
   }
 }
 
 /**
- * The row of this run that a job belongs to according to the journal, in one pass over it. A job that a person assigned
- * to a row and took back belongs to no row.
+ * The rows of this run that jobs belong to according to the journal, in one pass over it. A job that a person assigned to a row
+ * and took back belongs to no row, and is not in the map.
  */
-export async function rowOfJob(
-  journal: Pick<Journal, 'records'>,
-  jobId: string,
-): Promise<string | undefined> {
-  return (await rowsOfJobs(journal, [jobId])).get(jobId);
-}
-
-/** The rows of many jobs, in one pass. A job of no row is not in the map. */
 export async function rowsOfJobs(
   journal: Pick<Journal, 'records'>,
   jobIds: Iterable<string>,

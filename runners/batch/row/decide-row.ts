@@ -87,9 +87,9 @@ export function asksForOther(row: Row, state: RowState | undefined): boolean {
 }
 
 /** The hash with which the row's request was sent: its own, or that of the same edit with default values written out or left out. */
-export function sentAs(row: Pick<Row, 'hash' | 'alike'>, state: RowState): string | undefined {
-  if (state.sameContent(row.hash)) return row.hash;
-  return row.alike?.find((hash) => state.sameContent(hash));
+export function sentAs(row: Pick<Row, 'hash' | 'alike'>, state: RowState | undefined): string | undefined {
+  if (state?.sameContent(row.hash) === true) return row.hash;
+  return state && row.alike?.find((hash) => state.sameContent(hash));
 }
 
 /** Whether a row of a redo manifest rejects a purchase that is not the latest one, because the row was redone since. */

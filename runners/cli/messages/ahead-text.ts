@@ -70,7 +70,7 @@ function boughtText({ bought }: Ahead): string[] {
 }
 
 /** The same about rows that a start buys although another row asks for it, or had bought it: a start that prints no plan warns of them. */
-export function againWarning({ same, bought }: Pick<Ahead, 'same' | 'bought'>): string[] {
+export function duplicateWarning({ same, bought }: Pick<Ahead, 'same' | 'bought'>): string[] {
   const found = [...(same.rows > 0 ? [sameFacts(same)] : []), ...(bought ? [boughtFacts(bought)] : [])];
   return found.flatMap(([what, rows = []]) => [`warning: ${what}`, ...rows.map((row) => `  ${row}`)]);
 }

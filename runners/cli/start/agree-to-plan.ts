@@ -11,7 +11,7 @@ import {
 } from '../../batch/internal.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { againWarning, aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
+import { duplicateWarning, aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
 import { planText, priceText, reservedText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -161,7 +161,7 @@ export async function confirmSame(
   if (rows === 0 || yes) return 'go';
   if (!canAsk(io)) {
     if (ahead.bought !== undefined && ahead.bought.cost.estimated > 0) throw boughtAlready(ahead.bought, io);
-    if (quiet) io.stderr.write(`${againWarning(ahead).join('\n')}\n`);
+    if (quiet) io.stderr.write(`${duplicateWarning(ahead).join('\n')}\n`);
     return 'go';
   }
   const what =

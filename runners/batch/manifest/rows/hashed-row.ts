@@ -30,6 +30,7 @@ export class HashedRow implements Row {
   readonly prior: Row['prior'];
   readonly #written: unknown;
   #hash: string | undefined;
+  #alike: readonly string[] | undefined;
 
   constructor(facts: RowParts) {
     this.id = facts.id;
@@ -61,6 +62,10 @@ export class HashedRow implements Row {
   }
 
   get alike(): readonly string[] {
+    return (this.#alike ??= this.#hashesAlike());
+  }
+
+  #hashesAlike(): readonly string[] {
     const { kind } = this;
     if (kind !== 'edit') return [];
     const { input } = this.#written as { readonly input: EditInput };

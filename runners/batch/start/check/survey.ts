@@ -167,7 +167,7 @@ export class StartSurvey {
     if (this.options.only !== undefined) this.select.see(row);
     const state = this.known.rows?.get(row.id);
     if (state !== undefined) this.count.known++;
-    const hash = state && sentAs(row, state);
+    const hash = sentAs(row, state);
     if (hash !== undefined) this.inManifest.add(row.id, hash);
     if (state?.status === 'invalid-row') this.invalid.set(row.id, state);
     const task = decideRow(row, state, this.rules);

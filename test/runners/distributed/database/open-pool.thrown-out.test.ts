@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type ServerOpts, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import type { DatabaseAddress } from '../../../../runners/distributed/database/database-address.js';
 import { isAway } from '../../../../runners/distributed/database/database-error.js';
 import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { openPool } from '../../../../runners/distributed/database/open-pool.js';
@@ -16,24 +17,32 @@ function message(type: string, content: Buffer): Buffer {
 const letIn = Buffer.concat([message('R', Buffer.from([0, 0, 0, 0])), message('Z', Buffer.from('I'))]);
 const thrownOut = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
 
+/** A server at which each connection is handled like this, and the address of a database there. */
+async function serve(handle: (socket: Socket) => void, options: ServerOpts = {}) {
+  const server = createServer(options, (socket) => {
+    socket.on('error', () => undefined);
+    handle(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `postgres://millrace@127.0.0.1:${(server.address() as AddressInfo).port}/millrace`;
+  const address: DatabaseAddress = { url, tls: [false], shown: url, secrets: [] };
+  return { server, address };
+}
+
 it('survives a connection that is let in and thrown out in one packet, and says that the database is away', async () => {
   let guests = 0;
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const { server, address } = await serve((socket) => {
     const isFirst = guests++ === 0;
     socket.once('data', () => {
       if (isFirst) socket.write(letIn);
       else socket.end(Buffer.concat([letIn, thrownOut]));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
   const uncaught: unknown[] = [];
   const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => uncaught.push(error));
   try {
-    const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
-    const { pool } = await openPool({ url, tls: [false], shown: url, secrets: [] });
+    const { pool } = await openPool(address);
     const refused: unknown = await pool
       .connect()
       .then(
@@ -52,14 +61,8 @@ it('survives a connection that is let in and thrown out in one packet, and says 
 });
 
 it('gives up a connection that stays open and answers no more, and says that the database is away', async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => socket.write(letIn));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
-  const { pool } = await openPool({ url, tls: [false], shown: url, secrets: [] }, { answerMs: 50 });
+  const { server, address } = await serve((socket) => socket.once('data', () => socket.write(letIn)));
+  const { pool } = await openPool(address, { answerMs: 50 });
   try {
     const given: unknown = await inTransaction(pool, (on) => on.query('select 1')).catch(
       (error: unknown) => error,
@@ -73,14 +76,9 @@ it('gives up a connection that stays open and answers no more, and says that the
 });
 
 it('does not wait for a trial connection that the server never closes', async () => {
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => socket.write(letIn));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const url = `postgres://millrace@127.0.0.1:${port}/millrace`;
-  const { close } = await openPool({ url, tls: [false], shown: url, secrets: [] });
+  const letsIn = (socket: Socket) => socket.once('data', () => socket.write(letIn));
+  const { server, address } = await serve(letsIn, { allowHalfOpen: true });
+  const { close } = await openPool(address);
   await close();
   server.close();
 }, 8_000);
