@@ -5,6 +5,7 @@ import { hasGoodChecksum, salvage, field } from './line/record-line.js';
 import { HeadScanner } from './line/head-scanner.js';
 import { JournalError, newerFormat } from './journal-error.js';
 import { Recovery } from './recovery.js';
+import { journalFormat } from './record.js';
 
 export interface RecoveredFile {
   readonly recovery: Recovery;
@@ -157,5 +158,5 @@ class Pass {
 /** The format of a first line with a wrong checksum, which may be a line of a later format. */
 function formatOf(line: Buffer): number | undefined {
   const { format } = (valueOfJson(line.toString()) ?? {}) as { format?: unknown };
-  return typeof format === 'number' && format > 1 ? format : undefined;
+  return typeof format === 'number' && format > journalFormat ? format : undefined;
 }

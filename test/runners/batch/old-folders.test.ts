@@ -98,6 +98,17 @@ describe('a folder that 0.1.0 wrote', () => {
     },
   );
 
+  it('is refused by 0.1.0 from then on, which would judge by its own rules what has changed', async () => {
+    await using run = await openOldRun('killed', accepted);
+    const formats = (): unknown[] =>
+      run.lines('journal.jsonl').flatMap(({ k, format }) => (k === 'start' ? [format] : []));
+    const before = formats();
+    expect(new Set(before)).toEqual(new Set([1]));
+    await run.run();
+    // 0.1.0 reads up to 1.
+    expect(formats()).toEqual([...before, 3]);
+  });
+
   it('sends and polls what a person settled, and no other row', async () => {
     await using run = await openOldRun('settled', accepted);
     const end = await run.run();

@@ -135,12 +135,12 @@ describe('recover, a file that is damaged', () => {
 
 describe('recover, a file of a newer version', () => {
   it.each([
-    ['with our checksum', journalFile([start({ format: 2 } as object)])],
-    ['with another', Buffer.from('{"n":1,"k":"start","format":2,"sum":"x"}\n')],
+    ['with our checksum', journalFile([start({ format: 4 } as object)])],
+    ['with another', Buffer.from('{"n":1,"k":"start","format":4,"sum":"x"}\n')],
   ])('is refused by name, %s', async (_, content) => {
-    const error = await refusal(Buffer.from(content.toString().replace('"format":1', '"format":2')));
+    const error = await refusal(Buffer.from(content.toString().replace('"format":3', '"format":4')));
     expect(error?.code).toBe('journal-newer');
-    expect(error?.message).toContain('format 2');
+    expect(error?.message).toContain('format 4');
   });
 });
 

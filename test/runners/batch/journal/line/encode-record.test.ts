@@ -24,7 +24,7 @@ describe('encodeRecord', () => {
     expect(encodeRecord(1, failed('a', 'rejected')).toString()).toContain(
       '"error":{"code":"rejected","message"',
     );
-    expect(JSON.parse(encodeRecord(1, start()).toString())).toMatchObject({ format: 1 });
+    expect(JSON.parse(encodeRecord(1, start()).toString())).toMatchObject({ format: 3 });
   });
 
   it('leaves the record that it was given alone', () => {
