@@ -5,6 +5,7 @@ import { checkMembers, checkObject } from '../contract/check-option.js';
 import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';
 import { imageEditOutputSchema, type ImageEditOutput } from '../contract/image-edit-output.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
+import type { AsyncScope } from '../operators/flow.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
 import type { QueueOptions } from '../policy/queue-options.js';
@@ -81,6 +82,8 @@ export interface Platform {
    * @defaultValue false: as JSON.parse reads them
    */
   readonly hasExactNumbers?: boolean;
+  /** Creates the present context of asynchronous calls: a job emits and calls its functions in that of its own call. */
+  readonly createScope?: () => AsyncScope;
 }
 
 /** A channel of `node:diagnostics_channel`. */
@@ -97,8 +100,8 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
     job: channelOf<Activity>(platform, 'job'),
   };
   const open = new OpenJobs();
-  const { hasExactNumbers } = platform;
-  const client = clientState(options, { transport, channels, open, hasExactNumbers });
+  const { hasExactNumbers, createScope } = platform;
+  const client = clientState(options, { transport, channels, open, hasExactNumbers, createScope });
   const close = async () => {
     await open.close();
     if (options.transport === undefined) transport.close?.();

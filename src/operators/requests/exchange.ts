@@ -10,6 +10,7 @@ import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 import { callHook } from '../../policy/guard-hooks.js';
+import type { AsyncScope } from '../flow.js';
 import type { OpenJobs } from './open-jobs.js';
 import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
@@ -42,6 +43,8 @@ export interface ClientContext {
   readonly secrets: readonly string[];
   /** Numbers of outputs that a JavaScript number cannot hold arrive as their texts. @defaultValue false */
   readonly hasExactNumbers?: boolean | undefined;
+  /** The present context of asynchronous calls; absent where the platform has none. */
+  readonly createScope?: (() => AsyncScope) | undefined;
 }
 
 /** The slot of one request at a time, if the number of requests on the wire is limited. */
