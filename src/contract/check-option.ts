@@ -55,7 +55,7 @@ export function isObject(value: unknown): value is object {
 
 /** The error for a value that is not what it should be. */
 export function notA(option: string, kind: string, value: unknown): InvalidOptionError {
-  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
   return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown(value)})`);
 }
 

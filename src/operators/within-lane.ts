@@ -20,7 +20,7 @@ import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator 
  * ```
  */
 export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
-  checkMembers('lanes', lanes, 'lanes', ['take']);
+  checkMembers('lanes', lanes, 'result of createLanes', ['take']);
   checkText('lane', lane);
   const operator = <P>(events: Observable<JobEvent<P>>): Observable<JobEvent<P>> => {
     const waiting = new Set<() => void>();
