@@ -8,6 +8,7 @@ import {
   type Subscriber,
   type Unsubscribable,
 } from 'rxjs';
+import type { AsyncScope } from '../policy/async-scope.js';
 import { callHook } from '../policy/guard-hooks.js';
 import { OneTeardown } from '../policy/one-teardown.js';
 
@@ -16,11 +17,6 @@ export type Step<T> = Observable<T> | Received<T> | T;
 
 /** A part of a flow: `yield* part()` runs it and returns its result. */
 export type Steps<T, R = void> = Generator<Step<T>, R, void>;
-
-/** A context of asynchronous calls, as that of `AsyncLocalStorage`: an `AsyncResource` of Node.js. */
-export interface AsyncScope {
-  runInAsyncScope(work: () => void): void;
-}
 
 /**
  * A generator as a stream: `yield stream` emits the values of the stream and continues when it has completed and was torn down;
