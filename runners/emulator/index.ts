@@ -21,7 +21,7 @@ export type {
 } from './settings/user-functions.js';
 export { findLocalPicture, type LocalPicture } from '../pictures/find-local-picture.js';
 export { missingSharp } from './edit/missing-sharp.js';
-export { localImageUrl } from './http/add-picture-calls.js';
+export { localImageUrl } from './http/local-image-url.js';
 export type { BillLine } from './bill.js';
 export type { QueueHealth } from './queue/endpoint-queue.js';
 export type { Clock } from './clock.js';

@@ -5,7 +5,8 @@ import type { BillLine } from './bill.js';
 import { billTexts, addBillCall } from './http/add-bill-call.js';
 import { createService } from './create-service.js';
 import type { EmulatorOptions } from './settings/emulator-options.js';
-import { localImageUrl, addPictureCalls } from './http/add-picture-calls.js';
+import { addPictureCalls } from './http/add-picture-calls.js';
+import { localImageUrl } from './http/local-image-url.js';
 import { findLocalPicture } from '../pictures/find-local-picture.js';
 import { createTempFolder } from './temp-folder.js';
 import { type QueueHealth, addHealth } from './queue/endpoint-queue.js';
@@ -86,8 +87,11 @@ function listen(server: Server, port: number, host: string): Promise<string> {
   });
 }
 
-/** The server's routing: first the calls that need no key, then all others. */
-export function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
+/**
+ * The server's routing: first the calls that need no key, then all others. Not exported: its type would bring the declarations
+ * of hono, which need those of a browser, to everybody who imports `startEmulator`.
+ */
+function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   addPictureCalls(app, service);
   app.use('*', (call: Call, next) =>

@@ -53,9 +53,13 @@ export function isObject(value: unknown): value is object {
   return Object(value) === value;
 }
 
-function notA(option: string, kind: string, value: unknown): InvalidOptionError {
-  const shown =
-    typeof value === 'string' ? JSON.stringify(value) : isObject(value) ? typeof value : String(value);
-  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
-  return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown})`);
+/** The error for a value that is not what it should be. */
+export function notA(option: string, kind: string, value: unknown): InvalidOptionError {
+  const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
+  return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown(value)})`);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return isObject(value) ? typeof value : String(value);
 }

@@ -7,6 +7,7 @@ import { imageEditOutputSchema, type ImageEditOutput } from '../contract/image-e
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
+import type { AsyncScope } from '../policy/async-scope.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import type { Transport } from '../transport/transport.js';
 import {
@@ -81,6 +82,8 @@ export interface Platform {
    * @defaultValue false: as JSON.parse reads them
    */
   readonly hasExactNumbers?: boolean;
+  /** Creates the present context of asynchronous calls: a job emits and calls its functions in that of its own call. */
+  readonly createScope?: () => AsyncScope;
 }
 
 /** A channel of `node:diagnostics_channel`. */
@@ -97,8 +100,8 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
     job: channelOf<Activity>(platform, 'job'),
   };
   const open = new OpenJobs();
-  const { hasExactNumbers } = platform;
-  const client = clientState(options, { transport, channels, open, hasExactNumbers });
+  const { hasExactNumbers, createScope } = platform;
+  const client = clientState(options, { transport, channels, open, hasExactNumbers, createScope });
   const close = async () => {
     await open.close();
     if (options.transport === undefined) transport.close?.();

@@ -87,11 +87,12 @@ interface Parts {
   readonly channels: { readonly request: RequestProbe['requests']; readonly job: ClientState['activity'] };
   readonly open: OpenJobs;
   readonly hasExactNumbers: boolean | undefined;
+  readonly createScope: ClientContext['createScope'];
 }
 
 /** @throws InvalidOptionError for an invalid key or base URL */
 export function clientState(options: ClientOptions, parts: Parts): ClientState {
-  const { transport, channels, open, hasExactNumbers } = parts;
+  const { transport, channels, open, hasExactNumbers, createScope } = parts;
   const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
@@ -117,6 +118,7 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
     random,
     secrets: apiKey === undefined ? [] : [apiKey],
     hasExactNumbers,
+    createScope,
   };
   return {
     ...shared,

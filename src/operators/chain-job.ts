@@ -1,7 +1,15 @@
 import { concatMap, of, type Observable } from 'rxjs';
 import { checkFunction } from '../contract/check-option.js';
 import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
-import { asJob, factsOf, type Job, type JobFacts, type JobOperator, type ReplaceJob } from './job.js';
+import {
+  asJob,
+  checkJob,
+  factsOf,
+  type Job,
+  type JobFacts,
+  type JobOperator,
+  type ReplaceJob,
+} from './job.js';
 
 /**
  * Continues with another job when the first one has completed: a pipeline of endpoints. Emits all events of the first job
@@ -58,6 +66,7 @@ class Chain<A, B> {
     const known = this.made.get(key);
     if (known !== undefined || this.isCancelled) return known;
     const second = this.project(outcome.output, outcome);
+    checkJob('project', second);
     this.made.set(key, second);
     this.second = factsOf(second);
     return second;

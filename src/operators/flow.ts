@@ -8,6 +8,7 @@ import {
   type Subscriber,
   type Unsubscribable,
 } from 'rxjs';
+import type { AsyncScope } from '../policy/async-scope.js';
 import { callHook } from '../policy/guard-hooks.js';
 import { OneTeardown } from '../policy/one-teardown.js';
 
@@ -23,10 +24,13 @@ export type Steps<T, R = void> = Generator<Step<T>, R, void>;
  *
  * It replaces `concat` over a `defer` for each step. A job made of these, and of operators for each request and poll,
  * subscribes to 87 streams instead of 14 and takes 2.0 times the CPU.
+ *
+ * @param scope in which it emits and continues, whoever ends its waits. Otherwise that is the context of the timer or the slot that
+ *   many flows share
  */
-export function flow<T>(steps: () => Iterable<Step<T>>): Observable<T> {
+export function flow<T>(steps: () => Iterable<Step<T>>, scope?: AsyncScope): Observable<T> {
   return new Observable((subscriber) => {
-    const going = new Flow(steps()[Symbol.iterator](), subscriber);
+    const going = new Flow(steps()[Symbol.iterator](), subscriber, scope);
     subscriber.add(going);
     going.go();
   });
@@ -70,11 +74,17 @@ class Flow<T> implements Unsubscribable {
   constructor(
     private readonly steps: Iterator<Step<T>, unknown>,
     readonly subscriber: Subscriber<T>,
+    readonly scope: AsyncScope | undefined,
   ) {}
 
-  /** A loop, not a recursion, so that steps that end synchronously do not nest, however many there are. */
   go(): void {
     if (this.isGoing) return;
+    if (this.scope === undefined) this.takeSteps();
+    else this.scope.runInAsyncScope(() => this.takeSteps());
+  }
+
+  /** A loop, not a recursion, so that steps that end synchronously do not nest, however many there are. */
+  private takeSteps(): void {
     this.isGoing = true;
     while (!this.subscriber.closed && this.takeStep());
     this.isGoing = false;
@@ -144,6 +154,12 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
 
   next(value: unknown): void {
     if (this.hasEnded || this.closed) return;
+    const { scope } = this.flow;
+    if (scope === undefined) this.take(value);
+    else scope.runInAsyncScope(() => this.take(value));
+  }
+
+  private take(value: unknown): void {
     const { onValue, flow } = this;
     if (onValue === undefined) return callHook(() => flow.subscriber.next(value as T), undefined);
     try {

@@ -9,10 +9,11 @@ import {
   type UnaryFunction,
 } from 'rxjs';
 import type { FailureCode } from '../contract/failure-code.js';
-import { MillraceError } from '../contract/millrace-error.js';
+import { checkMembers, isObject } from '../contract/check-option.js';
+import { InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { iterate } from './iterate.js';
-import { toOutcome, toOutput } from './to-outcome.js';
+import { isNoEvent, toOutcome, toOutput } from './to-outcome.js';
 
 /**
  * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join the
@@ -123,6 +124,38 @@ type Subscribe<O> = (subscriber: Subscriber<JobEvent<O>>) => TeardownLogic;
 /** The facts about a job that this library made; `undefined` for any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {
   return events instanceof StreamedJob ? (StreamedJob.factsOf(events) as JobFacts<O>) : undefined;
+}
+
+/**
+ * Checks what a function of the user returned. A promise is named, because `async` and `outcome()` are easily written out of
+ * habit; its own error is not reported a second time.
+ *
+ * @param name of the function
+ * @throws InvalidOptionError
+ */
+export function checkJob(name: string, job: unknown): void {
+  if (isObject(job) && 'then' in job && !('subscribe' in job)) {
+    Promise.resolve(job).catch(() => undefined);
+    throw new InvalidOptionError(
+      name,
+      'returned a promise: return the job itself, without async, outcome() and output()',
+    );
+  }
+  checkMembers(name, job, 'function that returns a job', ['subscribe']);
+}
+
+/**
+ * Refuses a value that is no event of a job, such as an outcome, where no type shows it: an operator that waits for `settled`
+ * would lose it.
+ *
+ * @param name of the function that returned its stream
+ * @throws InvalidOptionError
+ */
+export function checkEvent(name: string, event: unknown): void {
+  if (!isNoEvent(event)) return;
+  const problem =
+    'returned a stream of something other than the events of a job: leave out toOutcome() and toOutput() there';
+  throw new InvalidOptionError(name, problem);
 }
 
 /** Cancels if there is a job, and emits how it ended, as `JobFacts.cancel` does. */

@@ -3,7 +3,7 @@ import { failureCodes, type FailureCode } from '../contract/failure-code.js';
 import { checkFunction, checkMembers, checkNames, checkNumber } from '../contract/check-option.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
-import { asJob, cancelJob, factsOf, type Job, type ReplaceJob } from './job.js';
+import { asJob, cancelJob, checkJob, factsOf, type Job, type ReplaceJob } from './job.js';
 
 /** Options of `retryPurchase`. */
 export interface RetryPurchaseOptions {
@@ -82,9 +82,15 @@ class Attempts<O> {
   }
 
   private job(attempt: number, replace?: ReplaceJob): Job<O> {
-    const job = (this.jobs[attempt] ??= this.make());
+    const job = (this.jobs[attempt] ??= this.made());
     if (this.isCancelled) cancelJob(job);
     return replace === undefined ? job : replace(job);
+  }
+
+  private made(): Job<O> {
+    const job = this.make();
+    checkJob('make', job);
+    return job;
   }
 
   /**

@@ -12,8 +12,10 @@ import {
 } from 'rxjs';
 import { checkFunction } from '../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
-import type { JobEvent, Outcome } from '../contract/outcome.js';
+import type { Outcome } from '../contract/outcome.js';
+import { awaitable } from '../policy/guard-hooks.js';
 import { jobOperator, type JobOperator } from './job.js';
+import { isNoEvent } from './to-outcome.js';
 
 /**
  * Saves the outcome of a job before the job ends: `settled` is emitted, and the job completes, when `save` has completed. In a
@@ -53,19 +55,11 @@ export function saveWith<O>(save: (outcome: Outcome<O>) => ObservableInput<unkno
 const notBehindJob =
   'is used after a stream that is not a job, and would save nothing: pipe the job itself through it, within `project` of a fan-out';
 
-/**
- * Detects a fan-out, which emits rows with their outcomes: without an error, none of them would be saved, and no type
- * shows it.
- */
-function isNoEvent(event: unknown): boolean {
-  return (Object(event) as Partial<JobEvent<unknown>>).type === undefined;
-}
-
 function savedOnce<O>(
   outcome: Outcome<O>,
   save: (outcome: Outcome<O>) => ObservableInput<unknown>,
 ): Observable<never> {
-  return defer(() => save(outcome)).pipe(
+  return defer(() => awaitable('save', save(outcome))).pipe(
     ignoreElements(),
     catchError((error: unknown) => {
       throw notSaved(outcome, error);

@@ -27,6 +27,11 @@ export function toOutcome<O>(): OperatorFunction<JobEvent<O>, Outcome<O>> {
     );
 }
 
+/** Detects a value that is no event of a job, such as a row of a fan-out or an outcome, where no type shows it. */
+export function isNoEvent(event: unknown): boolean {
+  return (Object(event) as Partial<JobEvent<unknown>>).type === undefined;
+}
+
 /** The outcome for an invalid input; `undefined` for any other error. */
 export function asInvalidRow(error: unknown): Failed | undefined {
   if (!isMillraceError(error) || error.code !== 'invalid-input') return undefined;

@@ -6,7 +6,9 @@ import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator 
 
 /**
  * Subscribes to the job when its lane has a slot; nothing is sent before. The slot is free again when the job completes, and
- * soon after it errors or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly.
+ * soon after it errors or is unsubscribed. A job stays a job. Several fan-outs with the same `Lanes` share its slots fairly. Use it
+ * once on the way of a job: one that holds a slot and waits for another of the same `Lanes`, as the second job of a chain that is
+ * in a lane as a whole, may wait for ever.
  *
  * @param lane the name of the lane: an endpoint, a customer
  *
@@ -20,7 +22,7 @@ import { asJob, factsBehind, factsOf, type Job, type JobFacts, type JobOperator 
  * ```
  */
 export function withinLane<O>(lanes: Lanes, lane: string): JobOperator<O, O> {
-  checkMembers('lanes', lanes, 'lanes', ['take']);
+  checkMembers('lanes', lanes, 'result of createLanes', ['take']);
   checkText('lane', lane);
   const operator = <P>(events: Observable<JobEvent<P>>): Observable<JobEvent<P>> => {
     const waiting = new Set<() => void>();

@@ -6,10 +6,12 @@ import {
   interval,
   Observable,
   throwError,
+  type ObservableInput,
   type Observer,
   type SchedulerLike,
   type Subscriber,
 } from 'rxjs';
+import { notA } from '../contract/check-option.js';
 import type { PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
 import { OneTeardown } from './one-teardown.js';
@@ -29,6 +31,21 @@ export function callHook<R>(hook: () => R, otherwise: R): R {
   } catch (error) {
     reportUnhandled(error);
     return otherwise;
+  }
+}
+
+/**
+ * What a function of the user returned, as a stream. A function that returns nothing is refused: if it is only a forgotten
+ * `return`, its work would count as done before it is.
+ *
+ * @param name of the function, for the error
+ * @throws InvalidOptionError
+ */
+export function awaitable<T>(name: string, returned: ObservableInput<T>): Observable<T> {
+  try {
+    return from(returned);
+  } catch {
+    throw notA(name, 'function that returns a promise or a stream, as an async one does', returned);
   }
 }
 

@@ -1,14 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { filesPath } from './local-image-url.js';
 import { type Answer, Refusal } from './http-answer.js';
 import { answering, answeringPlainly } from './answering.js';
 import type { StoredPicture } from '../picture-store.js';
 import type { Service } from '../service.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 
-/** The paths of edited pictures and of local ones below the emulator's address. */
+/** The path of edited pictures below the emulator's address. */
 export const picturesPath = '/pictures';
-const filesPath = '/files';
 
 /** Downloads, which need no key: edited pictures, and local references. */
 export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {
@@ -66,10 +66,4 @@ function localPicture(folder: string | undefined, path: string): Answer {
   const found = folder === undefined ? { problem: 'no folder is served' } : findLocalPicture(folder, path);
   if ('problem' in found) throw new Refusal(404, 'file not found', found.problem);
   return { status: 200, headers: { 'Content-Type': found.contentType }, body: found };
-}
-
-/** The address of a picture below the emulator's folder `files`, by its relative path. */
-export function localImageUrl(baseUrl: string, path: string): string {
-  const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.');
-  return `${baseUrl}${filesPath}/${segments.map(encodeURIComponent).join('/')}`;
 }

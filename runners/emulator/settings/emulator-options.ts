@@ -20,8 +20,8 @@ export interface EmulatorOptions {
   functions?: UserFunctions | undefined;
   /** Jobs that run at once on each queue endpoint, from 1. @defaultValue 4 */
   workers?: number | undefined;
-  /** How long a job runs, in the form of `parseLatency`. @defaultValue 0: as long as the function takes */
-  latency?: string | Latency | undefined;
+  /** How long a job runs, in ms or in the form of `parseLatency`. @defaultValue 0: as long as the function takes */
+  latency?: number | string | Latency | undefined;
   /** Faults by probability, in the form of `parseFaults`. @defaultValue none */
   faults?: string | readonly FaultRule[] | undefined;
   /** Chooses the faults of a request, before `faults` are drawn: `'cut'`, `'429:2'`, `''` for none. */
@@ -46,7 +46,33 @@ export interface EmulatorOptions {
   random?: (() => number) | undefined;
 }
 
-/** Parses the options that `serve` and `--local` take as text. @throws EmulatorOptionError */
+/** All options. The type makes sure that none is left out. */
+const names: Readonly<Record<keyof EmulatorOptions, true>> = {
+  port: true,
+  host: true,
+  key: true,
+  functionsFile: true,
+  functions: true,
+  workers: true,
+  latency: true,
+  faults: true,
+  faultOf: true,
+  seed: true,
+  rateLimit: true,
+  coldStartMs: true,
+  files: true,
+  maxJobs: true,
+  maxQueued: true,
+  maxPictureBytes: true,
+  clock: true,
+  random: true,
+};
+
+/**
+ * Parses the options that `serve` and `--local` take as text. A misspelt name is refused, because a rehearsal without its faults
+ * would succeed.
+ * @throws EmulatorOptionError
+ */
 export function readSettings(options: EmulatorOptions): {
   workers: number;
   latency: Latency;
@@ -54,12 +80,17 @@ export function readSettings(options: EmulatorOptions): {
   rateLimit: RateLimit | undefined;
 } {
   const { workers = 4, latency = '0', faults = [], rateLimit } = options;
+  for (const name of Object.keys(options))
+    if (!Object.hasOwn(names, name))
+      throw new EmulatorOptionError(
+        `${name} is not an option of the emulator: ${Object.keys(names).join(', ')}`,
+      );
   if (!Number.isInteger(workers) || workers < 1 || workers > 1_000)
     throw new EmulatorOptionError(`workers takes a whole number from 1 to 1000, not ${workers}`);
   return {
     workers,
-    latency: typeof latency === 'string' ? parseLatency(latency) : latency,
-    rules: typeof faults === 'string' ? parseFaults(faults) : faults,
+    latency: readLatency(latency),
+    rules: typeof faults === 'string' ? parseFaults(faults) : checkRules(faults),
     rateLimit:
       typeof rateLimit === 'object'
         ? rateLimit
@@ -67,4 +98,18 @@ export function readSettings(options: EmulatorOptions): {
           ? undefined
           : parseRateLimit(String(rateLimit)),
   };
+}
+
+/** A number is a time in ms. A wrong value would otherwise show itself only when the first job runs, outside any call. */
+function readLatency(latency: number | string | Latency): Latency {
+  if (typeof latency !== 'object') return parseLatency(String(latency));
+  if (typeof (latency as Partial<Latency> | null)?.sample === 'function') return latency;
+  throw new EmulatorOptionError('latency takes ms, text, or an object with a function `sample`');
+}
+
+function checkRules(rules: readonly FaultRule[]): readonly FaultRule[] {
+  if (Symbol.iterator in Object(rules)) return rules;
+  throw new EmulatorOptionError(
+    'faults takes text, such as "429=0.1:2", or the list that parseFaults returns',
+  );
 }

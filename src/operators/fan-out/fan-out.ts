@@ -1,8 +1,8 @@
 import { distinctUntilChanged, isObservable, Subscription, type Observable, type Observer } from 'rxjs';
-import { checkFunction, checkMembers, checkNumber } from '../../contract/check-option.js';
+import { checkFunction, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
-import { factsOf } from '../job.js';
+import { checkJob, factsOf } from '../job.js';
 import { subscribeWithin } from '../subscribe-within.js';
 import type { Feed } from './row-feed.js';
 import { Slot, type RowOutcome } from './row-slot.js';
@@ -180,7 +180,7 @@ export class FanOut<T, O> {
   private startJob(row: T): void {
     const index = this.taken++;
     const job = this.options.project(row, index);
-    checkMembers('project', job, 'function that gives a job', ['subscribe']);
+    checkJob('project', job);
     const slot = new Slot<T, O>(this, row, index, job);
     if (this.mayTake()) this.subscribe(slot);
     else if (this.takesRows) this.parked.push(slot);

@@ -2,7 +2,7 @@ import { defer, EMPTY, finalize, share, switchMap, tap, type Observable, type Op
 import { checkFunction } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
-import { cancelJob, factsOf } from '../job.js';
+import { cancelJob, checkEvent, checkJob, factsOf } from '../job.js';
 
 /**
  * Runs a job for the latest row: the older job is unsubscribed and cancelled at the service, even if its id has not arrived
@@ -42,6 +42,7 @@ export function switchJobs<T, O>(
     );
     return defer(() => (hasAll ? latest : switched)).pipe(
       tap((event) => {
+        checkEvent('project', event);
         if (event.type === 'settled') isUnderWay = false;
       }),
       finalize(cancelLatest),
@@ -52,6 +53,7 @@ export function switchJobs<T, O>(
 
 /** @throws InvalidOptionError for a job that cannot be cancelled: each value of the source would leave a paid job behind */
 function cancellable<O>(events: Observable<JobEvent<O>>): Observable<JobEvent<O>> {
+  checkJob('project', events);
   if (factsOf(events)?.cannotBeCancelled !== true) return events;
   const problem =
     'gives a job of runSync or of a route, which cannot be cancelled while its POST is on the wire; give one of run, or use mergeJobs';

@@ -11,6 +11,7 @@ import {
 } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
+import type { AsyncScope } from '../../policy/async-scope.js';
 import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
@@ -34,6 +35,8 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   private readonly callbacks: JobCallbacks<O> | undefined;
   /** Set until the job is accepted. */
   private submission: Submission<O> | undefined;
+  /** That of the call that created the job. */
+  private readonly scope: AsyncScope | undefined;
   private settled: Outcome<O> | undefined;
   private dueAt: number | undefined;
   private cancelReply: AsyncSubject<Outcome<O>> | undefined;
@@ -48,6 +51,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
     this.callbacks = webhook && new JobCallbacks(webhook, this);
     if (this.isOpen) this.submission = new Submission(this, this.callbacks);
     this.run = new PurchaseRun<JobEvent<O>>(this, context.open);
+    this.scope = context.createScope?.();
   }
 
   join(subscriber: Subscriber<JobEvent<O>>): void {
@@ -58,7 +62,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   }
 
   play(run: Observer<JobEvent<O>> & Subscription): void {
-    const steps = flow(() => this.life());
+    const steps = flow(() => this.life(), this.scope);
     (this.callbacks?.during(steps) ?? steps).subscribe(run);
   }
 

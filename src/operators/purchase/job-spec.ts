@@ -9,6 +9,7 @@ import {
   type Observable,
 } from 'rxjs';
 import type { Checkpoint, CheckpointEvent, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import { awaitable } from '../../policy/guard-hooks.js';
 import type { JobWebhook } from '../../policy/job-webhook.js';
 import type { ResolvedQueueOptions } from '../../policy/queue-options.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -50,7 +51,8 @@ export function awaitCheckpoint<O>(
   checkpoint: Checkpoint<O> | undefined,
   event: CheckpointEvent<O>,
 ): Observable<never> {
-  return checkpoint === undefined ? EMPTY : defer(() => checkpoint(event)).pipe(ignoreElements());
+  if (checkpoint === undefined) return EMPTY;
+  return defer(() => awaitable('checkpoint', checkpoint(event))).pipe(ignoreElements());
 }
 
 /** The checkpoint event that gives a reservation back. */

@@ -1,6 +1,7 @@
 import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
+import type { AsyncScope } from '../../policy/async-scope.js';
 import type { DueQueue } from '../../policy/due-queue.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
@@ -42,6 +43,8 @@ export interface ClientContext {
   readonly secrets: readonly string[];
   /** Numbers of outputs that a JavaScript number cannot hold arrive as their texts. @defaultValue false */
   readonly hasExactNumbers?: boolean | undefined;
+  /** The present context of asynchronous calls; absent where the platform has none. */
+  readonly createScope?: (() => AsyncScope) | undefined;
 }
 
 /** The slot of one request at a time, if the number of requests on the wire is limited. */

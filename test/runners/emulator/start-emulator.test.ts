@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { EmulatorOptionError, startEmulator } from '../../../runners/emulator/index.js';
+import { EmulatorOptionError, startEmulator, type EmulatorOptions } from '../../../runners/emulator/index.js';
 import { asking } from '../../support/ask-emulator.js';
 import { manualClock } from '../../support/manual-clock.js';
 
@@ -38,10 +38,21 @@ describe('startEmulator', () => {
     [{ rateLimit: 'x' }, /rate limit "x"/],
     [{ rateLimit: 0 }, /rate limit "0"/],
     [{ functions: {} }, /options\.functions exports neither/],
+    [{ latency: { mean: 5 } }, /latency takes ms, text, or/],
+    [{ latency: -1 }, /latency "-1"/],
+    [{ faults: { cut: 1 } }, /faults takes text/],
+    [{ fault: 'cut=1' }, /^fault is not an option of the emulator: port, host/],
   ])('refuses %o before it listens', async (options, message) => {
-    const failed = startEmulator(options);
+    const failed = startEmulator(options as EmulatorOptions);
     await expect(failed).rejects.toThrow(message);
     await expect(failed).rejects.toBeInstanceOf(EmulatorOptionError);
+  });
+
+  it('takes a number as the ms of its latency', async () => {
+    const emulator = await startEmulator({ latency: 1 });
+    const reply = await asking(emulator).post('/v2/echo/runsync', { input: { text: 'a' } });
+    expect(reply.json).toMatchObject({ status: 'COMPLETED', output: { echo: { text: 'a' } } });
+    await emulator.close();
   });
 
   it('closes at once: work stops, connections end, no timer and no file stays', async () => {

@@ -1,4 +1,6 @@
+import { EMPTY, map, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { cancelOnTeardown } from '../../../src/operators/cancel-on-teardown.js';
 import { jobEvents as events, jobOver } from '../../../src/testing/in-virtual-time.js';
@@ -26,6 +28,15 @@ describe('cancelOnTeardown', () => {
       flush();
       expect(job.cancels).toBe(1);
     });
+  });
+
+  it.each([
+    ['an operator of rxjs', () => jobOver(EMPTY).pipe(map((event) => event))],
+    ['a stream', () => of(events.d)],
+    ['something else', () => 5],
+  ])('refuses %s: it would be left, and go on at the service', (_, make) => {
+    expect(() => cancelOnTeardown(make() as never)).toThrow(InvalidOptionError);
+    expect(() => cancelOnTeardown(make() as never)).toThrow('job: is not a job, and could not be cancelled');
   });
 
   it('does not cancel a job whose outcome is known', () => {

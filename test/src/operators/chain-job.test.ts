@@ -1,4 +1,4 @@
-import { identity, map, type MonoTypeOperatorFunction } from 'rxjs';
+import { identity, map, of, type MonoTypeOperatorFunction } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
@@ -72,6 +72,18 @@ describe('chainJob', () => {
       expect(made).toBe(1);
     });
   });
+
+  it.each([
+    ['undefined', undefined, 'is not a function that returns a job (got undefined)'],
+    ['a promise', Promise.resolve({}), 'returned a promise: return the job itself'],
+  ])(
+    'errors when project returns %s: it did not end as if it was cancelled',
+    async (_, returned, problem) => {
+      const job = jobOver(of<JobEvent<string>>(values.d)).pipe(chainJob((() => returned) as never));
+      await expect(job.outcome()).rejects.toMatchObject({ code: 'invalid-option', option: 'project' });
+      await expect(job.outcome()).rejects.toThrow(problem);
+    },
+  );
 
   it('errors when project throws', () => {
     inVirtualTime(({ cold, expectObservable }) => {

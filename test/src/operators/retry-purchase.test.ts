@@ -63,6 +63,15 @@ describe('retryPurchase', () => {
     });
   });
 
+  it.each([
+    ['nothing', () => undefined, 'is not a function that returns a job (got undefined)'],
+    ['a promise', () => Promise.reject(new Error('no job')), 'returned a promise: return the job itself'],
+  ])('errors when make returns %s', async (_, make, problem) => {
+    const outcome = retryPurchase(make as never, twice).outcome();
+    await expect(outcome).rejects.toMatchObject({ code: 'invalid-option', option: 'make' });
+    await expect(outcome).rejects.toThrow(problem);
+  });
+
   it('errors when make throws', () => {
     inVirtualTime(({ expectObservable }) => {
       const broken = (): never => {

@@ -59,6 +59,16 @@ describe('saveWith', () => {
     expect(saves).toBe(0);
   });
 
+  it('says what a save should return that returns nothing', async () => {
+    const { buy } = echoShop();
+    const saved = buy(1).pipe(saveWith((() => undefined) as never));
+    await expect(saved.outcome()).rejects.toMatchObject({
+      code: 'not-saved',
+      message:
+        'saveWith: the outcome of job job-1 is not saved: save: is not a function that returns a promise or a stream, as an async one does (got undefined)',
+    });
+  });
+
   it('saves an outcome once, whoever subscribes to the job and when', async () => {
     const { buy, sent } = echoShop();
     let saves = 0;

@@ -1,9 +1,11 @@
-import { from, mergeWith, type Observable, retry, Subject, take, takeUntil, tap } from 'rxjs';
+import { from, lastValueFrom, mergeWith, type Observable, retry, Subject, take, takeUntil, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
 import { mergeJobs } from '../../../../src/operators/fan-out/merge-jobs.js';
 import { pullJobs } from '../../../../src/operators/fan-out/pull-jobs.js';
 import { switchJobs } from '../../../../src/operators/fan-out/switch-jobs.js';
+import type { Job } from '../../../../src/operators/job.js';
+import { toOutcome, toOutput } from '../../../../src/operators/to-outcome.js';
 import { echoShop, turn } from '../../../support/echo-shop.js';
 
 type Buy = (row: number) => Observable<JobEvent<unknown>>;
@@ -163,3 +165,35 @@ describe.each(Object.entries(fanOuts))('%s with real jobs', (name, fanOut) => {
 function isSettled(event: unknown): boolean {
   return (event as { type?: string }).type === 'settled';
 }
+
+describe.each(Object.entries(fanOuts))('%s with a project that is written wrongly', (name, fanOut) => {
+  it.each([
+    ['emits outcomes', toOutcome<unknown>()],
+    ['emits outputs', toOutput<unknown>()],
+  ])('errors where project %s: the rows would be paid and missing', async (_what, operator) => {
+    const { buy, sent } = echoShop();
+    const project = (row: number) => buy(row).pipe(operator) as Observable<never>;
+    const rows = Array(name === 'switchJobs' ? 1 : 20).keys();
+    const bought = lastValueFrom(fanOut(rows, project));
+    await expect(bought).rejects.toMatchObject({ code: 'invalid-option', option: 'project' });
+    await expect(bought).rejects.toThrow('leave out toOutcome() and toOutput() there');
+    expect(sent.length).toBeLessThanOrEqual(4);
+  });
+
+  it.each([
+    ['is async', (buy: Buy) => (row: number) => Promise.resolve().then(() => buy(row))],
+    ['awaits the outcome', (buy: Buy) => (row: number) => (buy(row) as Job<unknown>).outcome()],
+  ])('names the mistake where project %s, and reports no other rejection', async (_what, projectOf) => {
+    const { buy } = echoShop();
+    const rejections: unknown[] = [];
+    const note = (error: unknown) => void rejections.push(error);
+    process.on('unhandledRejection', note);
+    const project = projectOf(buy) as unknown as Buy;
+    await expect(lastValueFrom(fanOut([1, 2, 3], project))).rejects.toThrow(
+      'project: returned a promise: return the job itself',
+    );
+    await settle();
+    process.off('unhandledRejection', note);
+    expect(rejections).toStrictEqual([]);
+  });
+});

@@ -1,4 +1,4 @@
-import { EMPTY, NEVER } from 'rxjs';
+import { EMPTY, lastValueFrom, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { awaitCheckpoint } from '../../../../src/operators/purchase/job-spec.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
@@ -26,6 +26,17 @@ describe('awaitCheckpoint', () => {
       expectObservable(awaitCheckpoint(broken, event)).toBe('#', undefined, new Error('broken'));
     });
   });
+
+  it.each([undefined, 5])(
+    'refuses a checkpoint that returns %s, and says what it should return',
+    async (nothing) => {
+      const awaited = awaitCheckpoint((() => nothing) as never, event);
+      await expect(lastValueFrom(awaited)).rejects.toMatchObject({
+        code: 'invalid-option',
+        message: `checkpoint: is not a function that returns a promise or a stream, as an async one does (got ${nothing})`,
+      });
+    },
+  );
 
   it('passes the event at each subscription, and unsubscribes', () => {
     inVirtualTime(({ cold, flush, expectObservable, expectSubscriptions }) => {
