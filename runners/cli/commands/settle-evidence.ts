@@ -21,7 +21,7 @@ import { reconciled } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
 
-type SettleArguments = OptionsOf<'settle'>;
+export type SettleArguments = OptionsOf<'settle'>;
 
 interface Asking {
   readonly options: SettleArguments;
