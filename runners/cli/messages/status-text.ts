@@ -3,14 +3,19 @@ import { shellWords } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
 import { isShownByRows } from '../../report/messages/what-to-do.js';
-import type { LiveState } from '../../report/watch/live-state.js';
 import { outcomeText } from './outcome-text.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
 /** No rate is shown before this time, in ms. */
 const enoughMs = 3_000;
 
-type LivePart = Pick<LiveState, 'rowsPerMinute' | 'leftMs' | 'cause'>;
+/** What a running process writes about itself each second. */
+interface LivePart {
+  readonly rowsPerMinute?: number;
+  readonly leftMs?: number;
+  /** Why nothing moves at present. */
+  readonly cause?: string;
+}
 
 /**
  * The state of a run, for people. `now` in ms since the epoch.
