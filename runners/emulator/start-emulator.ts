@@ -87,7 +87,7 @@ function listen(server: Server, port: number, host: string): Promise<string> {
 }
 
 /** The server's routing: first the calls that need no key, then all others. */
-export function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
+function createApp(service: Service): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   addPictureCalls(app, service);
   app.use('*', (call: Call, next) =>

@@ -82,7 +82,7 @@ type Charge = Reconciliation['onlyInStatement'][number];
 const chargesInJson = 20;
 
 /** What `reconcile --json` prints: money in USD, times as ISO text. */
-export function reconciliationJson(found: Reconciliation): Record<string, unknown> {
+function reconciliationJson(found: Reconciliation): Record<string, unknown> {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
   return {
     isEven,

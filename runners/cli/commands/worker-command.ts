@@ -82,7 +82,7 @@ const retryDatabaseMs = 2_000;
  * Connects to the database; waits for it, because a worker may be started first. Returns `undefined` if it is stopped while it
  * waits.
  */
-export async function awaitDatabase(
+async function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,
   io: CliIo,
@@ -102,7 +102,7 @@ export async function awaitDatabase(
 const reportEveryMs = 30_000;
 
 /** Prints on stderr what a worker does: a line for each event, and its progress every 30 s. */
-export function reportWork(
+function reportWork(
   io: CliIo,
   { quiet, webhookListen: listen }: Pick<WorkerFlags, 'quiet' | 'webhookListen'>,
   { shown, warning }: Pick<ConnectedDatabase, 'shown' | 'warning'>,

@@ -75,7 +75,7 @@ export function plannedOptions(raw: RawOptions): PlanHead['options'] {
 }
 
 /** One sentence for each option that differs from the plan's. */
-export function changedOptions(raw: RawOptions, plan: PlanHead['options']): string[] {
+function changedOptions(raw: RawOptions, plan: PlanHead['options']): string[] {
   return planned.flatMap((name) => {
     const [was, is] = [plan[name], raw[name]];
     if (is === undefined || isDeepStrictEqual(is, was)) return [];

@@ -53,7 +53,7 @@ export async function planAndSave(
 const collectedChars = 65_536;
 
 /** Writes a plan to a temporary file while the manifest is read, in constant memory. `finish` moves it to its place. */
-export class PlanWriter {
+class PlanWriter {
   readonly #manifest = createHash('sha256');
   readonly #lines = createHash('sha256');
   #waiting = '';
