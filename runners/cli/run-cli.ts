@@ -199,6 +199,8 @@ function withHint(text: string, argv: readonly string[]): string {
   if (text.includes("missing required argument 'out'"))
     return `${text}  name the output folder of a run, as in: millrace ${argv[0] ?? ''} edits.out\n`;
   if (!text.includes('unknown option') && !text.includes('unknown command')) return text;
+  if (/unknown option '-[^-'][^']*[ ./]/.test(text))
+    return `${text}  a path that begins with a dash is written with ./ before it\n`;
   if (command !== undefined) return `${text}  its options: millrace ${command.name} --help\n`;
   const isAhead = commands.some(({ name }) => argv.includes(name));
   return `${text}  ${isAhead ? 'options stand behind the command: millrace run edits.csv --max-cost 5' : 'the commands: millrace --help'}\n`;

@@ -61,6 +61,16 @@ export function tooLarge(request: Pick<WireRequest, 'method' | 'url'>, maxBytes:
   return new TransportError('too-large', undefined, 'maybe', false, text);
 }
 
+/** The error for a reply of which no more bytes come. */
+export function stalled({
+  method,
+  url,
+  timeouts,
+}: Pick<WireRequest, 'method' | 'url' | 'timeouts'>): TransportError {
+  const text = `${method} ${placeOf(url)}: no byte came for ${timeouts.idleMs / 1000} s`;
+  return new TransportError('read', 'ETIMEDOUT', 'maybe', true, text);
+}
+
 function phaseOf(fault: ClientFault): FaultPhase {
   const { code = '', syscall, neverConnected, responded, message } = fault;
   if (isTlsFault(fault)) return 'tls';

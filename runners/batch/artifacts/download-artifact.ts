@@ -1,13 +1,4 @@
-import {
-  firstValueFrom,
-  merge,
-  Subject,
-  switchMap,
-  takeUntil,
-  timer,
-  type Observable,
-  type SchedulerLike,
-} from 'rxjs';
+import { firstValueFrom, takeUntil, timer, type Observable, type SchedulerLike } from 'rxjs';
 import { backoff } from '../../../src/policy/retry-delay.js';
 import type { Download, Downloaded, DownloadHead } from '../../../src/transport/got/download.js';
 import { privateAddressCode } from '../../../src/transport/connections/private-address.js';
@@ -30,10 +21,9 @@ export interface DownloadSettings {
 
 /** How long the host may take until its reply begins, in ms. */
 const responseMs = 60_000;
-/** How long a file, or a picture, may take on one connection, and how long no bytes may arrive, in ms. */
+/** How long a file, or a picture, may take on one connection, in ms. */
 const fileMs = 4 * 3_600_000;
 const pictureMs = 600_000;
-const idleMs = 60_000;
 
 /** Statuses below 500 that may be temporary. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -91,15 +81,13 @@ async function fetchWhole(url: string, part: ArtifactPart, settings: DownloadSet
 async function fetchOnce(
   url: string,
   part: ArtifactPart,
-  { download, left$, scheduler }: DownloadSettings,
+  { download, left$ }: DownloadSettings,
 ): Promise<void> {
   const { version } = part;
   const { validator } = version;
   const resume = validator === undefined || part.length === 0 ? undefined : { from: part.length, validator };
   if (resume === undefined) await part.restart();
-  const came = new Subject<void>();
   const take = async (chunk: Uint8Array, head?: DownloadHead): Promise<void> => {
-    came.next();
     if (head !== undefined && !version.goesOn(head, part.length)) await part.restart();
     await part.write(chunk);
   };
@@ -109,11 +97,10 @@ async function fetchOnce(
     timeouts: phaseTimeouts(responseMs, { readMs: part.mayBeLarge ? fileMs : pictureMs }),
     ...(resume && { resume }),
   };
-  const stalled = came.pipe(switchMap(() => timer(idleMs, scheduler)));
-  const first = merge(stalled, download(request, take));
-  const downloaded = await firstValueFrom(first.pipe(takeUntil(left$)), { defaultValue: undefined });
+  const downloaded = await firstValueFrom(download(request, take).pipe(takeUntil(left$)), {
+    defaultValue: undefined,
+  });
   if (downloaded === undefined) throw new Left();
-  if (downloaded === 0) throw new ArtifactError(`no byte came for ${idleMs / 1000} s`, { mayPass: true });
   check(downloaded, part, resume !== undefined);
   part.format();
 }

@@ -9,7 +9,7 @@ export function completionCommand({ args: [shell], io, program }: CommandCall<[s
   const commands = program.commands.map((command) => ({
     name: command.name(),
     about: command.description(),
-    options: command.options.filter(({ hidden }) => !hidden),
+    options: command.options,
   }));
   io.stdout.write(shell === 'bash' ? bashScript(commands) : zshScript(commands));
   return 0;

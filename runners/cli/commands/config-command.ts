@@ -3,7 +3,7 @@ import { nodeDisk } from '../../batch/formats.js';
 import { peekJournal } from '../../batch/internal.js';
 import { loadConfig } from '../options/load-config.js';
 import { configurableOptions, settingOf, type ListedOption } from '../options/option-table.js';
-import type { CliIo, CommandCall } from '../io/cli-io.js';
+import type { CliIo, CommandCall, RawOptions } from '../io/cli-io.js';
 import { startOptions } from '../options/parse-options.js';
 import { outFolder } from '../options/run-folder.js';
 import { maskedUrl } from '../options/parse-value.js';
@@ -16,8 +16,6 @@ interface Setting {
   readonly from: string;
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Prints the settings of a run of this manifest, and the source of each value. The key is masked. */
 export async function configCommand({
   args: [manifest],
@@ -25,7 +23,7 @@ export async function configCommand({
   io,
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, from, files } = await loadConfig(given, manifest, io);
-  const options: Raw = startOptions('config', raw);
+  const options: RawOptions = startOptions('config', raw);
   const cap = given['maxCost'] === undefined ? await rememberedCap(manifest, raw, io) : undefined;
   const settings = [
     keyIn(io, raw, from),
@@ -45,7 +43,7 @@ export async function configCommand({
 /** The cap that the manifest's run remembers: it overrides one of the configuration. */
 async function rememberedCap(
   manifest: string | undefined,
-  { out, local }: Raw,
+  { out, local }: RawOptions,
   { cwd }: CliIo,
 ): Promise<Setting | undefined> {
   if (manifest === undefined) return undefined;
@@ -62,7 +60,12 @@ async function rememberedCap(
 /** The value in force for one option; empty if it has none. */
 function settingInForce(
   { name, row }: ListedOption,
-  { given, raw, options, from }: { given: Raw; raw: Raw; options: Raw; from: ReadonlyMap<string, string> },
+  {
+    given,
+    raw,
+    options,
+    from,
+  }: { given: RawOptions; raw: RawOptions; options: RawOptions; from: ReadonlyMap<string, string> },
   { env }: CliIo,
 ): Setting[] {
   const setting = settingOf(name);
@@ -82,7 +85,7 @@ function shownOf({ isSecretAddress }: ListedOption['row'], value: unknown): unkn
   return isSecretAddress && typeof value === 'string' ? maskedUrl(value) : value;
 }
 
-function keyIn({ env }: CliIo, raw: Raw, from: ReadonlyMap<string, string>): Setting {
+function keyIn({ env }: CliIo, raw: RawOptions, from: ReadonlyMap<string, string>): Setting {
   const name = 'api_key';
   if (raw['local'] === true) return { name, value: 'none is needed', from: '--local' };
   if (typeof raw['apiKeyFile'] === 'string')

@@ -125,12 +125,10 @@ async function againText(
   const { isRehearsal } = command;
   const journal = await peekJournal(nodeDisk, folder);
   const rows = journal?.findAll(held.filter(({ isEarlier }) => !isEarlier).map(({ id }) => id)) ?? [];
-  const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap(
-    ({ command: one }) => {
-      const again = runAgain(withoutFaults(one), '--retry', 'unknown');
-      return again === undefined ? [] : [`    ${again}`];
-    },
-  );
+  const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap((one) => {
+    const again = runAgain(withoutFaults(one), '--retry', 'unknown');
+    return again === undefined ? [] : [`    ${again}`];
+  });
   const { toDo = 0 } = (await readSummary(nodeDisk, folder))?.rows ?? {};
   const more = toDo > 0 ? ', and continue with the rows to go' : '';
   const risk = isRehearsal ? '' : ', which may charge them twice';

@@ -5,8 +5,9 @@ import { RowSample } from '../../batch/planning.js';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan, withPlannedRows } from '../plan/open-plan.js';
-import type { CliIo, CommandCall, FaultContext } from '../io/cli-io.js';
+import type { CliIo, CommandCall, FaultContext, RawOptions } from '../io/cli-io.js';
 import { findManifest, type ManifestSource } from '../options/find-manifest.js';
+import { readPrices } from '../options/configured-endpoints.js';
 import { isOfFailures, outFolder } from '../options/run-folder.js';
 import { describesStart, startOptions, type PlanOptions } from '../options/parse-options.js';
 import { priceTableText, planJson, planText, priceText, reservedText } from '../messages/plan-text.js';
@@ -14,8 +15,6 @@ import { shownPath } from '../messages/plain-text.js';
 import type { PlanCheck } from '../plan/check-plan.js';
 import type { PlannedStart } from '../plan/plan-difference.js';
 import { optionNotes, plannedPrices, planSource, refuseInvalid, refuseSame } from '../plan/plan-source.js';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * Checks every row of a manifest and prices the run. Sends nothing; with `--check` only requests that cost nothing. Exit 0, or
@@ -29,7 +28,8 @@ export async function planCommand({
 }: CommandCall<[string?]>): Promise<number> {
   const { raw, plan: saved } = await openPlan(name, given, io);
   const options = await withAxesFile(startOptions('plan', raw), io.cwd);
-  const prices = await plannedPrices(options, io.cwd);
+  const read = await readPrices(options.prices, io.cwd, options.endpoints);
+  const prices = plannedPrices(read, options);
   const format = options.format ?? (options.follow ? 'jsonl' : undefined);
   const source = await findManifest(manifestOf('plan', name, saved), format, io);
   if (!options.quiet) noteUnused(given, io);
@@ -78,7 +78,7 @@ export async function planCommand({
 }
 
 /** Prints which of the given options of `run` have no effect on a plan. */
-function noteUnused(given: Raw, io: CliIo): void {
+function noteUnused(given: RawOptions, io: CliIo): void {
   const names = optionsOf('plan').filter(
     ({ name, unused, row }) => unused && given[name] !== undefined && given[name] !== row.isOn,
   );

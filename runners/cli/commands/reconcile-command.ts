@@ -19,8 +19,7 @@ import { toUsd } from '../../../src/contract/micro-dollars.js';
 export async function reconcileCommand({ args: [name], raw, io }: CommandCall<[string]>): Promise<number> {
   const options = commandOptions('reconcile', raw);
   const folder = await runFolder(name, io);
-  const statement = await statementFile(options.statement, io);
-  const found = await reconciled(folder, statement, options);
+  const found = await reconciled(folder, options.statement, options, io);
   const lines = options.json
     ? [JSON.stringify(reconciliationJson(found))]
     : describeReconciliation(found).map((line) => `${/^ */.exec(line)?.[0] ?? ''}${plainText(line)}`);
@@ -37,7 +36,7 @@ async function statementFile(name: string, io: Pick<CliIo, 'cwd'>): Promise<stri
   return path;
 }
 
-/** Compares a run with an export. Errors of the export become `UsageError`s that name the options which may help. */
+/** Compares a run with an export, by the name of its file. Errors of the export become `UsageError`s that name the options which may help. */
 export async function reconciled(
   folder: string,
   statement: string,
@@ -46,10 +45,12 @@ export async function reconciled(
     amountColumn: amount,
     timeColumn: time,
   }: Pick<OptionsOf<'settle'>, 'jobColumn' | 'amountColumn' | 'timeColumn'>,
+  io: Pick<CliIo, 'cwd'>,
 ): Promise<Reconciliation> {
+  const path = await statementFile(statement, io);
   await refuseBehind(folder);
   const columns = { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) };
-  return reconcileRun(folder, statement, { columns }).catch((error: unknown) => {
+  return reconcileRun(folder, path, { columns }).catch((error: unknown) => {
     if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
     const isOfColumns = error.code === 'statement-columns';
     const hint = isOfColumns
@@ -81,7 +82,7 @@ type Charge = Reconciliation['onlyInStatement'][number];
 const chargesInJson = 20;
 
 /** What `reconcile --json` prints: money in USD, times as ISO text. */
-export function reconciliationJson(found: Reconciliation): Record<string, unknown> {
+function reconciliationJson(found: Reconciliation): Record<string, unknown> {
   const { totals, matched, byHand, differing, onlyInRun, onlyInStatement, held, elsewhere, isEven } = found;
   return {
     isEven,

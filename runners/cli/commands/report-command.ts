@@ -7,11 +7,11 @@ import type { ReferenceCopies } from '../../report/rows/reference-copies.js';
 import { nodeDisk } from '../../batch/formats.js';
 import { whoHolds } from '../../batch/internal.js';
 import { showAfterRun, type AfterRun } from '../progress/show-after-run.js';
-import { runFolder } from '../options/run-folder.js';
+import { holdsRun, runFolder } from '../options/run-folder.js';
 import { elsewhereNote } from '../plan/plan-difference.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { untilStopped } from '../io/listen-for-stop.js';
 import { commandOptions } from '../options/parse-options.js';
 
@@ -52,7 +52,7 @@ export async function watchCommand({ args: [name], raw, io }: CommandCall<[strin
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() === false)
     throw new UsageError([`"${name}" is not a folder: name the output folder of a run`]);
-  const hasRun = (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
+  const hasRun = await holdsRun(folder);
   const stopped = untilStopped(io);
   const { watchRun } = await import('../../report/watch/watch-run.js');
   const live = await watchRun(folder, { port, ...(await partsOf(io)) }).catch((error: unknown) =>

@@ -10,7 +10,7 @@ import { agreedRows, agreeToPlan, explainRefusal, type CheckedRun } from '../sta
 import { askHealth } from '../service/check-service.js';
 import { batchOptions, type StartedRun, repeatedOptions } from '../start/batch-options.js';
 import { printOutcome, type Warning } from '../start/print-outcome.js';
-import { assumePrice, nodeDisk } from '../../batch/formats.js';
+import { nodeDisk } from '../../batch/formats.js';
 import { checkAhead, gateFor, refuseFolder, type RunEvent } from '../../batch/internal.js';
 import type { CommandCall } from '../io/cli-io.js';
 import { findManifest } from '../options/find-manifest.js';
@@ -18,11 +18,11 @@ import { outFolder } from '../options/run-folder.js';
 import { startOptions } from '../options/parse-options.js';
 import { readPrices } from '../options/configured-endpoints.js';
 import { manifestOf, openPlan, withPlannedRows } from '../plan/open-plan.js';
+import { plannedPrices } from '../plan/plan-source.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import type { SavedPlan } from '../plan/saved-plan.js';
 import { openTarget, pickTransport } from '../service/open-target.js';
 import { spoolInput } from '../start/spool-input.js';
-import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { openLiveRows } from '../start/live-rows.js';
 
 /** Runs a manifest, or continues its run. It prints the price and gets the user's agreement before it sends anything. */
@@ -52,9 +52,7 @@ export async function runCommand({
 
 /** Runs exactly what was planned. Throws `UsageError` with the differences if anything has changed. */
 async function heldToPlan(run: StartedRun, plan: SavedPlan): Promise<StartedRun> {
-  const { assumePrice: assumed } = run.options;
-  const prices = assumed === undefined ? run.prices : assumePrice(run.prices, toMicroDollars(assumed));
-  const bytes = await holdManifestToPlan(plan, { ...run, prices });
+  const bytes = await holdManifestToPlan(plan, { ...run, prices: plannedPrices(run.prices, run.options) });
   return { ...run, plan, bytes, options: await withPlannedRows(run.options, plan) };
 }
 

@@ -4,16 +4,13 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { commandOptions } from '../options/parse-options.js';
 import { runFolder } from '../options/run-folder.js';
-import type { OptionsOf } from '../options/option-table.js';
 import { countOf, formatMoney, plainText } from '../messages/plain-text.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk } from '../../batch/formats.js';
 import { isHeld, peekJournal } from '../../batch/internal.js';
 import { databaseOfFolder, goOnText } from '../start/what-is-left.js';
 import { heldPrices, listHeld } from './list-held.js';
-import { askForJob, proposedSettlements } from './settle-evidence.js';
-
-type SettleArguments = OptionsOf<'settle'>;
+import { askForJob, proposedSettlements, type SettleArguments } from './settle-evidence.js';
 
 /** Records how rows in doubt ended. Buys nothing. */
 export async function settleCommand({

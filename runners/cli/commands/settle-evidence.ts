@@ -12,7 +12,7 @@ import { commandOptions } from '../options/parse-options.js';
 import { readApiKey, serviceSettings } from '../service/service-settings.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { countOf, plainText, shownPath } from '../messages/plain-text.js';
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { nameOfCharge, whyBlind } from '../../report/reconcile/describe-reconciliation.js';
 import type { Reconciliation } from '../../report/reconcile/reconcile-run.js';
@@ -21,7 +21,7 @@ import { reconciled } from './reconcile-command.js';
 
 const jobPatienceMs = 30_000;
 
-type SettleArguments = OptionsOf<'settle'>;
+export type SettleArguments = OptionsOf<'settle'>;
 
 interface Asking {
   readonly options: SettleArguments;
@@ -131,7 +131,7 @@ export async function proposedSettlements(
   options: SettleArguments,
   io: Pick<CliIo, 'cwd'>,
 ): Promise<{ readonly rows: RowSettlement[]; readonly open: Undecided[] }> {
-  const { held, byHand } = await reconciled(folder, resolve(io.cwd, options.statement ?? ''), options);
+  const { held, byHand } = await reconciled(folder, options.statement ?? '', options, io);
   const journal = await peekJournal(nodeDisk, folder);
   const claims = claimsOn(held);
   const named = new Set(ids);

@@ -16,8 +16,7 @@ import type { CliIo, CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
-import { readApiKey, serviceSettings } from '../service/service-settings.js';
-import { pickTransport } from '../service/open-target.js';
+import { openService, pickTransport } from '../service/open-target.js';
 import { DatabaseError } from '../../distributed/database/database-error.js';
 import { countOf, plainText } from '../messages/plain-text.js';
 import type { WorkerEvent } from '../../distributed/worker/worker-options.js';
@@ -32,13 +31,8 @@ type WorkerFlags = OptionsOf<'worker'>;
 export async function workerCommand({ raw, io, fault }: CommandCall): Promise<number> {
   const flags = commandOptions('worker', raw);
   const choice = databaseOf(flags, io);
-  const { warnings, ...hosts } = serviceSettings(flags, io.env);
-  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined)
-    throw new UsageError(['no service is named: neither --base-url nor MILLRACE_BASE_URL is set']);
-  const { key, warning } = await readApiKey(flags.apiKeyFile, io);
-  fault.secrets.push(key);
+  const service = await openService(flags, io, fault);
   if ('url' in choice) fault.secrets.push(...databaseAddress(choice.url, io.env).secrets);
-  for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
   io.beforeRows?.();
   const transport = await pickTransport(flags.http);
   const stop = new ReplaySubject<void>();
@@ -51,8 +45,7 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
     try {
       const trouble = await runWorker({
         database,
-        apiKey: key,
-        ...hosts,
+        ...service,
         stop,
         notify: reports.report,
         ...(flags.artifacts !== undefined && { artifacts: resolve(io.cwd, flags.artifacts) }),
@@ -89,7 +82,7 @@ const retryDatabaseMs = 2_000;
  * Connects to the database; waits for it, because a worker may be started first. Returns `undefined` if it is stopped while it
  * waits.
  */
-export async function awaitDatabase(
+async function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,
   io: CliIo,
@@ -109,7 +102,7 @@ export async function awaitDatabase(
 const reportEveryMs = 30_000;
 
 /** Prints on stderr what a worker does: a line for each event, and its progress every 30 s. */
-export function reportWork(
+function reportWork(
   io: CliIo,
   { quiet, webhookListen: listen }: Pick<WorkerFlags, 'quiet' | 'webhookListen'>,
   { shown, warning }: Pick<ConnectedDatabase, 'shown' | 'warning'>,

@@ -28,10 +28,13 @@ export interface CliIo {
   onFault(explain: (error: unknown) => Promise<number>): void;
 }
 
+/** Options as given, by their names in the code. Their values are not checked yet. */
+export type RawOptions = Readonly<Record<string, unknown>>;
+
 /** What a command is called with: its operands in the order of the help, its options as given, and the process. */
 export interface CommandCall<Args extends readonly unknown[] = readonly []> {
   readonly args: Args;
-  readonly raw: Readonly<Record<string, unknown>>;
+  readonly raw: RawOptions;
   readonly io: CliIo;
   readonly fault: FaultContext;
   readonly program: Command;

@@ -21,11 +21,14 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
-/** A path for messages: relative if it is below `cwd`, unless that is the root of a disk; otherwise absolute. */
+/**
+ * A path for messages and commands: relative if it is below `cwd`, unless that is the root of a disk; otherwise absolute. With
+ * `./` before a leading dash, which would make it an option.
+ */
 export function shownPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   const isFar = below.startsWith('..') || isAbsolute(below) || dirname(cwd) === cwd;
-  const shown = isFar ? path : below;
+  const shown = isFar ? path : below.replace(/^(?=-)/, './');
   return plainText(shown === '' ? '.' : shown);
 }
 

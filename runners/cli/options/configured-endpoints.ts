@@ -64,7 +64,7 @@ export function executionTimeouts(endpoints: ConfiguredEndpoints): Record<string
 }
 
 /** Adds the prices of the configuration to a price list. The list's own prices win. */
-export function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoints): PriceList {
+function withEndpointPrices(list: PriceList, endpoints: ConfiguredEndpoints): PriceList {
   const prices = valuesById(endpoints, 'price');
   if (prices.size === 0) return list;
   const configured = toPriceList({ endpoints: Object.fromEntries(prices) });

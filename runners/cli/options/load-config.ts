@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, RawOptions } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { type ConfiguredEndpoints, endpointSchema } from './configured-endpoints.js';
 import type { OptionRow } from './table/table-row.js';
@@ -9,14 +9,12 @@ import * as z from 'zod';
 import { checkEndpointId } from '../../../src/contract/request-parts.js';
 import { describeIssue, parseJsonFile } from '../../batch/formats.js';
 import { configurableOptions, settingOf, type ListedOption } from './option-table.js';
-import { schemaOf } from './parse-options.js';
+import { optionValue } from './option-value.js';
 import { refuse } from './single-value.js';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** The options of a call, completed from the configuration files. */
 export interface Configured {
-  readonly raw: Raw;
+  readonly raw: RawOptions;
   /** The file that sets an option, by the option's name. Options of the command line are not included. */
   readonly from: ReadonlyMap<string, string>;
   /** The files that were read, the one with precedence first. */
@@ -28,7 +26,7 @@ export interface Configured {
  * else from `millrace/config.json` in the user's. Throws `UsageError` for a file that cannot be used.
  */
 export async function loadConfig(
-  raw: Raw,
+  raw: RawOptions,
   manifest: string | undefined,
   io: Pick<CliIo, 'cwd' | 'env'>,
 ): Promise<Configured> {
@@ -74,7 +72,7 @@ function userConfig(env: CliIo['env']): string {
 }
 
 /** Whether a file's value does not apply: the environment sets it, or the emulator has its own. */
-function isElsewhere(row: OptionRow, raw: Raw, env: CliIo['env']): boolean {
+function isElsewhere(row: OptionRow, raw: RawOptions, env: CliIo['env']): boolean {
   const variable = row.variable ?? row.variableInstead;
   if (variable !== undefined && (env[variable] ?? '') !== '') return true;
   return raw['local'] === true && row.isOfService === true;
@@ -85,7 +83,7 @@ function isElsewhere(row: OptionRow, raw: Raw, env: CliIo['env']): boolean {
  * environment names a host.
  */
 function hostOf(
-  { endpoint, lbBaseUrl, local }: Raw,
+  { endpoint, lbBaseUrl, local }: RawOptions,
   from: ReadonlyMap<string, string>,
   endpoints: ConfiguredEndpoints,
   env: CliIo['env'],
@@ -134,9 +132,9 @@ function fileSchema() {
  * The schema of a setting: a text or a number; true or false for a switch; a text or a list of texts for an option that may be
  * repeated. Values follow the rules of the command line.
  */
-function settingSchema(option: ListedOption): z.ZodType {
-  if (option.row.takes === undefined) return z.boolean('is neither true nor false').optional();
-  const given = option.row.repeats
+function settingSchema({ row: { value: schema, repeats } }: ListedOption): z.ZodType {
+  if (schema === undefined) return z.boolean('is neither true nor false').optional();
+  const given = repeats
     ? z.union(
         [z.string().transform((one) => [one]), z.array(z.string())],
         'is neither text nor a list of texts',
@@ -144,7 +142,7 @@ function settingSchema(option: ListedOption): z.ZodType {
     : z.union([z.string(), z.number()], 'is neither text nor a number').transform(String);
   return z.optional(
     given.transform((value: string | string[], context) => {
-      const checked = schemaOf(option).safeParse(value);
+      const checked = schema(optionValue).safeParse(value);
       return checked.success ? value : refuse(context, checked.error.issues[0]?.message ?? 'is not valid');
     }),
   );

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type { RawOptions } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { flagOf, optionsOf, type ListedOption, type OptionsOf } from './option-table.js';
 import { optionValue } from './option-value.js';
@@ -7,10 +7,7 @@ import type { ConfiguredEndpoints } from './configured-endpoints.js';
 import { emulatorPage } from './table/service-page.js';
 
 /** The options of a command, checked against the table. Throws `UsageError` that names every wrong option and what is allowed. */
-export function commandOptions<C extends CommandName>(
-  command: C,
-  raw: Readonly<Record<string, unknown>>,
-): OptionsOf<C> {
+export function commandOptions<C extends CommandName>(command: C, raw: RawOptions): OptionsOf<C> {
   const problems: string[] = [];
   // Separate schemas: one for all options would take as long as the rest of a short command.
   const values = optionsOf(command).flatMap((option) => {
@@ -32,14 +29,6 @@ function valueOf({ name, row, required }: ListedOption, given: unknown, problems
   return parsed.data;
 }
 
-/** The allowed values of an option, from the command line or a configuration file. */
-export function schemaOf({ row, required }: Pick<ListedOption, 'row' | 'required'>): z.ZodType {
-  const { value } = row;
-  if (value === undefined) return z.boolean().default(row.isOn === true);
-  if (row.fallback !== undefined) return value(optionValue).prefault(row.fallback);
-  return required === true ? value(optionValue) : value(optionValue).optional();
-}
-
 /** The options of `run`, `plan` and `config`, and the settings that only a configuration file has. */
 type StartOptions<C extends 'run' | 'plan' | 'config'> = OptionsOf<C> & {
   readonly endpoints: ConfiguredEndpoints;
@@ -53,7 +42,7 @@ export type PlanOptions = StartOptions<'plan'>;
 /** The options of a command that starts or would start a run. Throws `UsageError`. */
 export function startOptions<C extends 'run' | 'plan' | 'config'>(
   command: C,
-  raw: Readonly<Record<string, unknown>>,
+  raw: RawOptions,
 ): StartOptions<C> {
   const { endpoints = {}, maxCostFrom } = raw as Partial<StartOptions<C>>;
   const options = { ...commandOptions(command, raw), endpoints, maxCostFrom };

@@ -42,7 +42,8 @@ async function meant(
   return `a run is in ${shown.join(', ')}${runs.length > shown.length ? ', …' : ''}`;
 }
 
-async function holdsRun(folder: string): Promise<boolean> {
+/** Whether a run has begun in the folder. */
+export async function holdsRun(folder: string): Promise<boolean> {
   return (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
 }
 

@@ -106,16 +106,8 @@ export const singleValue = {
   latency: () => parsedBy(parseLatency),
   faults: () => parsedBy(parseFaults),
   rateLimit: () => parsedBy(parseRateLimit),
-  imagesBase: () =>
-    text((given): Parsed<string> => {
-      const problem = imagesBaseProblem(given);
-      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
-    }),
-  endpoint: () =>
-    text((given): Parsed<string> => {
-      const problem = checkEndpointId(given);
-      return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
-    }),
+  imagesBase: () => checkedBy(imagesBaseProblem),
+  endpoint: () => checkedBy(checkEndpointId),
   /** The address of a notification. */
   notifyUrl: () => text(parseNotifyUrl),
   /** {base_url} or {lb_base_url}, without a trailing slash. */
@@ -143,6 +135,14 @@ function text<T>(parse: (given: string) => Parsed<T>) {
     const parsed = parse(given);
     if ('value' in parsed) return parsed.value;
     return refuse(context, parsed.problem);
+  });
+}
+
+/** The text as given, unless the check finds a problem with it. */
+function checkedBy(check: (given: string) => string | undefined) {
+  return text((given): Parsed<string> => {
+    const problem = check(given);
+    return problem === undefined ? { value: given } : { problem: `"${given}" ${problem}` };
   });
 }
 

@@ -133,7 +133,7 @@ const advice = {
 } as const;
 
 /** A line for each endpoint to which no row can be sent. */
-export function endpointProblems({ endpoints }: CheckedRows): string[] {
+function endpointProblems({ endpoints }: CheckedRows): string[] {
   return [...endpoints].flatMap(([id, { state, rows, words }]) =>
     state === 'up'
       ? []
@@ -144,7 +144,7 @@ export function endpointProblems({ endpoints }: CheckedRows): string[] {
 }
 
 /** A line for each row whose reference is not there, beginning with file and line. */
-export function deadText({ dead, deadCount }: CheckedRows, name: string): string[] {
+function deadText({ dead, deadCount }: CheckedRows, name: string): string[] {
   const rest = deadCount - Math.min(dead.length, deadShown);
   return [
     ...dead.slice(0, deadShown).map((one) => `${name}, ${wordsOf(one)}`),

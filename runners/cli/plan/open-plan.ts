@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../options/load-config.js';
-import type { CliIo } from '../io/cli-io.js';
+import { loadConfig, type Configured } from '../options/load-config.js';
+import type { CliIo, RawOptions } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { RunOptions } from '../options/parse-options.js';
 import type { SavedPlan, PlanHead } from './saved-plan.js';
@@ -8,23 +8,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { flagOf, optionsOf } from '../options/option-table.js';
 import { serviceSettings } from '../service/service-settings.js';
 
-/** The options of a start, and its saved plan. */
-export interface PlannedStart {
-  readonly raw: Readonly<Record<string, unknown>>;
-  /** The configuration file that sets an option, by the option's name. */
-  readonly from: ReadonlyMap<string, string>;
-  readonly plan?: SavedPlan;
-}
-
 /**
  * Adds the options of the configuration and of the plan of `--plan`. Throws `UsageError` if the start's own options differ from
  * the plan's.
  */
 export async function openPlan(
   manifest: string | undefined,
-  raw: Readonly<Record<string, unknown>>,
+  raw: RawOptions,
   io: Pick<CliIo, 'cwd' | 'env'>,
-): Promise<PlannedStart> {
+): Promise<Pick<Configured, 'raw' | 'from'> & { readonly plan?: SavedPlan }> {
   const { plan: file, ...given } = raw;
   if (typeof file !== 'string') return loadConfig(given, manifest, io);
   const { readPlan } = await import('./saved-plan.js');
@@ -69,23 +61,21 @@ const planned = optionsOf('run').flatMap(({ name, row }) => (row.isPlanned === t
 /** A plan needs no hosts; without them it allows any. */
 const hosts: readonly string[] = ['baseUrl', 'lbBaseUrl'];
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** The options as given, with hosts from the environment if none are given. */
-export function withHosts(raw: Raw, env: CliIo['env']): Raw {
+export function withHosts(raw: RawOptions, env: CliIo['env']): RawOptions {
   if (raw['local'] === true) return raw;
   const { baseUrl, lbBaseUrl } = serviceSettings({}, env);
   return { ...(baseUrl && { baseUrl }), ...(lbBaseUrl && { lbBaseUrl }), ...raw };
 }
 
 /** The options that a start by the plan must have as well. */
-export function plannedOptions(raw: Raw): PlanHead['options'] {
+export function plannedOptions(raw: RawOptions): PlanHead['options'] {
   const given = planned.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]] as const]));
   return Object.fromEntries(given) as PlanHead['options'];
 }
 
 /** One sentence for each option that differs from the plan's. */
-export function changedOptions(raw: Raw, plan: PlanHead['options']): string[] {
+function changedOptions(raw: RawOptions, plan: PlanHead['options']): string[] {
   return planned.flatMap((name) => {
     const [was, is] = [plan[name], raw[name]];
     if (is === undefined || isDeepStrictEqual(is, was)) return [];

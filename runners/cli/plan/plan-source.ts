@@ -29,7 +29,6 @@ import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
-import { readPrices } from '../options/configured-endpoints.js';
 import { countOf, plainText } from '../messages/plain-text.js';
 import { invalidText } from '../messages/plan-text.js';
 import { plannedSettings } from './planned-settings.js';
@@ -76,13 +75,9 @@ export async function withManifestFile<T>(
   }
 }
 
-/** The prices that a plan uses. */
-export async function plannedPrices(
-  { prices, assumePrice: assumed, endpoints }: RunOptions,
-  cwd: string,
-): Promise<PriceBook> {
-  const book = await readPrices(prices, cwd, endpoints);
-  return assumed === undefined ? book : assumePrice(book, toMicroDollars(assumed));
+/** The prices that a plan uses: with those of `--assume-price`. */
+export function plannedPrices(prices: PriceBook, { assumePrice: assumed }: RunOptions): PriceBook {
+  return assumed === undefined ? prices : assumePrice(prices, toMicroDollars(assumed));
 }
 
 /** Throws `UsageError` for entries of `--only` that match no row, or that no row matches together. */

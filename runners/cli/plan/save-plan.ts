@@ -1,6 +1,6 @@
 import { DiskFault, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
 import { planManifest, readManifest, type RowSample } from '../../batch/planning.js';
-import type { CliIo } from '../io/cli-io.js';
+import type { CliIo, RawOptions } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { plannedOptions, withHosts } from './open-plan.js';
@@ -16,7 +16,7 @@ import { dirname, resolve } from 'node:path';
 export async function planAndSave(
   file: string,
   planned: {
-    readonly raw: Readonly<Record<string, unknown>>;
+    readonly raw: RawOptions;
     readonly source: ManifestSource;
     readonly options: RunOptions;
     readonly prices: PriceBook;
@@ -53,7 +53,7 @@ export async function planAndSave(
 const collectedChars = 65_536;
 
 /** Writes a plan to a temporary file while the manifest is read, in constant memory. `finish` moves it to its place. */
-export class PlanWriter {
+class PlanWriter {
   readonly #manifest = createHash('sha256');
   readonly #lines = createHash('sha256');
   #waiting = '';

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../io/usage-error.js';
 
 /** The first line of a saved plan: its manifest and its options. */
-export function planHeadSchema() {
+function planHeadSchema() {
   return z.object({
     millrace: z.literal('plan'),
     version: z.literal(1),
@@ -32,7 +32,7 @@ export function planHeadSchema() {
 }
 
 /** One line for each row to be done, in the manifest's order. */
-export function plannedRowSchema() {
+function plannedRowSchema() {
   return z.object({
     id: z.string(),
     row: z.int(),
@@ -44,7 +44,7 @@ export function plannedRowSchema() {
 }
 
 /** The last line; a plan without it is incomplete. */
-export function planFootSchema() {
+function planFootSchema() {
   return z.object({
     rows: z.int(),
     invalid: z.int(),

@@ -29,6 +29,13 @@ export interface Histogram {
 /** A value with its labels. */
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
+type Metric = readonly [
+  name: string,
+  type: 'gauge' | 'counter' | 'histogram',
+  help: string,
+  value: number | readonly Sample[] | Histogram | undefined,
+];
+
 /**
  * The figures of a run in the text format of Prometheus. Every sample has the label `run`, so that files of several runs can be
  * in one folder.
@@ -38,52 +45,42 @@ type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 export function metricsText(figures: Figures, run: string, isRunning: boolean): string {
   const { summary, progress, queue, execution, row, warnings, exitCode } = figures;
   const { sent, saving, queued, working } = phasesOf(progress);
-  const lines = [
-    ...metric('millrace_running', 'gauge', '1 while a process works on the run.', run, [
-      [{}, isRunning ? 1 : 0],
-    ]),
-    ...metric('millrace_exit_code', 'gauge', 'How the latest start ended.', run, [
-      ...(exitCode === undefined ? [] : [[{}, exitCode] as const]),
-    ]),
-    ...metric('millrace_rows', 'gauge', 'Rows by outcome, over all starts of the run.', run, rowsOf(summary)),
-    ...metric('millrace_rows_in_flight', 'gauge', 'Rows on their way, by where they are.', run, [
-      [{ phase: 'sent' }, sent],
-      [{ phase: 'queued' }, queued],
-      [{ phase: 'working' }, working],
-      [{ phase: 'saving' }, saving],
-    ]),
-    ...metric('millrace_concurrency', 'gauge', 'Rows that may be in flight.', run, [
-      [{}, progress.concurrency],
-    ]),
-    ...metric(
-      'millrace_cost_usd',
+  const metrics: Metric[] = [
+    ['millrace_running', 'gauge', '1 while a process works on the run.', isRunning ? 1 : 0],
+    ['millrace_exit_code', 'gauge', 'How the latest start ended.', exitCode],
+    ['millrace_rows', 'gauge', 'Rows by outcome, over all starts of the run.', rowsOf(summary)],
+    [
+      'millrace_rows_in_flight',
       'gauge',
-      'Money over all starts of the run, by state.',
-      run,
-      costOf(summary),
-    ),
-    ...metric('millrace_cost_cap_usd', 'gauge', 'The cap over all starts.', run, [
-      ...(summary?.cost.cap === undefined ? [] : [[{}, summary.cost.cap] as const]),
-    ]),
-    ...metric('millrace_status_calls_total', 'counter', 'Status calls over all starts of the run.', run, [
-      ...(summary === undefined ? [] : [[{}, summary.statusCalls] as const]),
-    ]),
-    ...metric('millrace_warnings_total', 'counter', 'Warnings of this start, by kind.', run, [
-      ...[...warnings].map(([kind, count]): Sample => [{ kind }, count]),
-    ]),
-    ...metric('millrace_starts_total', 'counter', 'How often the run was started.', run, [
-      ...(summary === undefined ? [] : [[{}, summary.starts] as const]),
-    ]),
-    ...histogram(
+      'Rows on their way, by where they are.',
+      samplesOf('phase', { sent, queued, working, saving }),
+    ],
+    ['millrace_concurrency', 'gauge', 'Rows that may be in flight.', progress.concurrency],
+    ['millrace_cost_usd', 'gauge', 'Money over all starts of the run, by state.', costOf(summary)],
+    ['millrace_cost_cap_usd', 'gauge', 'The cap over all starts.', summary?.cost.cap],
+    [
+      'millrace_status_calls_total',
+      'counter',
+      'Status calls over all starts of the run.',
+      summary?.statusCalls,
+    ],
+    [
+      'millrace_warnings_total',
+      'counter',
+      'Warnings of this start, by kind.',
+      samplesOf('kind', Object.fromEntries(warnings)),
+    ],
+    ['millrace_starts_total', 'counter', 'How often the run was started.', summary?.starts],
+    [
       'millrace_queue_seconds',
+      'histogram',
       'Time in the queue of the service, of jobs of this start.',
-      run,
       queue,
-    ),
-    ...histogram('millrace_execution_seconds', 'Time at work, of jobs of this start.', run, execution),
-    ...histogram('millrace_row_seconds', "From a row's first request to its end, in this start.", run, row),
+    ],
+    ['millrace_execution_seconds', 'histogram', 'Time at work, of jobs of this start.', execution],
+    ['millrace_row_seconds', 'histogram', "From a row's first request to its end, in this start.", row],
   ];
-  return `${lines.join('\n')}\n`;
+  return `${metrics.flatMap((metric) => metricLines(metric, run)).join('\n')}\n`;
 }
 
 /** A job without a status counts as queued; rows of other processes count as sent. */
@@ -93,48 +90,38 @@ function phasesOf({ inFlight, accepted, queued, working, saving }: Figures['prog
 
 function rowsOf(summary: Figures['summary']): Sample[] {
   if (summary === undefined) return [];
-  return [
-    [{ outcome: 'completed' }, summary.rows.completed],
-    ...Object.entries(summary.failures).map(([code, count]): Sample => [{ outcome: code }, count]),
-    [{ outcome: 'to-do' }, summary.rows.toDo],
-  ];
+  const { rows, failures } = summary;
+  return samplesOf('outcome', { completed: rows.completed, ...failures, 'to-do': rows.toDo });
 }
 
 function costOf(summary: Figures['summary']): Sample[] {
   if (summary === undefined) return [];
   const { reported, estimated, unknown } = summary.cost;
-  return Object.entries({ reported, estimated, unknown }).map(([source, usd]): Sample => [{ source }, usd]);
+  return samplesOf('source', { reported, estimated, unknown });
 }
 
-/** A metric with its help and type; nothing if it has no samples. */
-function metric(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  run: string,
-  samples: readonly Sample[],
-): string[] {
-  if (samples.length === 0) return [];
-  return [...head(name, type, help), ...samples.map((sample) => line(name, run, sample))];
+/** A sample for each value of a label. */
+function samplesOf(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([name, value]): Sample => [{ [label]: name }, value]);
 }
 
-function histogram(
-  name: string,
-  help: string,
-  run: string,
-  { bounds, counts, count, sum }: Histogram,
-): string[] {
+/** A metric with its help and type; nothing if it has no value yet. */
+function metricLines([name, type, help, value]: Metric, run: string): string[] {
+  const lines = valueLines(name, value, run);
+  return lines.length === 0 ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
+}
+
+function valueLines(name: string, value: Metric[3], run: string): string[] {
+  if (value === undefined) return [];
+  if (typeof value === 'number') return [line(name, run, [{}, value])];
+  if (!('bounds' in value)) return value.map((sample) => line(name, run, sample));
+  const { bounds, counts, count, sum } = value;
   const buckets = bounds.map((bound, place): Sample => [{ le: String(bound) }, counts[place] ?? 0]);
   return [
-    ...head(name, 'histogram', help),
     ...[...buckets, [{ le: '+Inf' }, count] as const].map((sample) => line(`${name}_bucket`, run, sample)),
     line(`${name}_sum`, run, [{}, sum]),
     line(`${name}_count`, run, [{}, count]),
   ];
-}
-
-function head(name: string, type: string, help: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 
 function line(name: string, run: string, [labels, value]: Sample): string {

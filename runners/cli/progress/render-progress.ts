@@ -2,6 +2,7 @@ import { countOf, formatCount, formatDuration, formatMoney, listed } from '../me
 import type { ProgressView } from './progress-view.js';
 import picocolors from 'picocolors';
 import type { CliIo, OutStream } from '../io/cli-io.js';
+import { wrapLines } from '../io/wrap-lines.js';
 
 /** The width of the terminal, and what it can show. */
 export interface Paper {
@@ -91,7 +92,10 @@ function rateSegments(view: ProgressView): Segment[] {
 
 function renderCause(view: ProgressView, width: number, { colors }: Paper): string[] {
   const cause = view.stopping ? 'stopping: waiting for what is in flight' : view.cause;
-  return cause === undefined ? [] : wrap(cause, width).map((line) => colors.yellow(line));
+  if (cause === undefined) return [];
+  return wrapLines(cause, width)
+    .split('\n')
+    .map((line) => colors.yellow(cut(line, width)));
 }
 
 /** Puts segments side by side, and begins a new line when one does not fit. */
@@ -110,16 +114,6 @@ function flow(segments: readonly Segment[], width: number, { unicode }: Paper): 
     }
   }
   return lines.map((line) => line.text);
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(cut(word, width));
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }
 
 function cut(text: string, width: number): string {

@@ -124,7 +124,7 @@ const everyMs = 1_000;
  * Keeps a small file with the display's state in the run's folder, for the live page, until the returned function is called.
  * The run does not fail if it cannot be written.
  */
-export function keepLiveState(
+function keepLiveState(
   folder: string,
   view: (at: number) => ProgressView,
   scheduler: SchedulerLike,

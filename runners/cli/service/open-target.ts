@@ -19,17 +19,29 @@ export async function openTarget(
     const { startRehearsal } = await import('./start-rehearsal.js');
     return startRehearsal(options, folder, io.cwd);
   }
+  const service = await openService(
+    options,
+    io,
+    fault,
+    'name the host of the queue API, or rehearse with --local',
+  );
+  return { ...service, local: false, close: () => Promise.resolve() };
+}
+
+/** The hosts and the key of the real service. Prints warnings about them. Throws `UsageError` if something is missing. */
+export async function openService(
+  options: Pick<RunOptions, 'baseUrl' | 'lbBaseUrl' | 'apiKeyFile'>,
+  io: CliIo,
+  fault: FaultContext,
+  hint?: string,
+): Promise<Pick<Target, 'baseUrl' | 'lbBaseUrl' | 'apiKey'>> {
   const { warnings, ...hosts } = serviceSettings(options, io.env);
-  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined) {
-    throw new UsageError(
-      ['no service is named: neither --base-url nor MILLRACE_BASE_URL is set'],
-      'name the host of the queue API, or rehearse with --local',
-    );
-  }
+  if (hosts.baseUrl === undefined && hosts.lbBaseUrl === undefined)
+    throw new UsageError(['no service is named: neither --base-url nor MILLRACE_BASE_URL is set'], hint);
   const { key, warning } = await readApiKey(options.apiKeyFile, io);
   fault.secrets.push(key);
   for (const text of [...warnings, ...(warning === undefined ? [] : [warning])]) io.stderr.write(`${text}\n`);
-  return { ...hosts, apiKey: key, local: false, close: () => Promise.resolve() };
+  return { ...hosts, apiKey: key };
 }
 
 /** Throws `UsageError` if the host for a kind of row is missing, or the emulator lacks a package that edits need. */

@@ -227,7 +227,7 @@ const agreeHint =
   'with --follow nobody knows how many such rows will come: set a cap with --max-cost or --max-cost-per-day, or agree to any price with --yes';
 
 /** Throws `UsageError` if the rows of `--follow` have a price by the options and nobody has agreed to it. */
-export function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
+function refusePricedRows({ kind, endpoint }: RunOptions, prices: PriceBook): void {
   if (kind === undefined) return;
   const price = prices.priceOf({ kind, endpoint: endpoint ?? '' });
   if (price === null || price === 0) return;

@@ -2,7 +2,7 @@ import type { PriceBook } from '../../batch/formats.js';
 import { dayLedgerPath, type RunBatchOptions } from '../../batch/internal.js';
 import type { PricedBytes } from '../../batch/planning.js';
 import type { Subject } from 'rxjs';
-import type { CliIo, FaultContext } from '../io/cli-io.js';
+import type { CliIo, FaultContext, RawOptions } from '../io/cli-io.js';
 import type { SignalOrder } from '../io/listen-for-stop.js';
 import { executionTimeouts } from '../options/configured-endpoints.js';
 import type { RunOptions } from '../options/parse-options.js';
@@ -144,8 +144,6 @@ export function ledgerFile(
   return local ? path.replace(/\.jsonl$/, '.local.jsonl') : path;
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /**
  * The options of a start that a later start of the run needs as well, as arguments. Settings of a configuration file are left
  * out, because they are read again. Paths become absolute. Passwords are left out, because the arguments are written to the
@@ -155,7 +153,7 @@ type Raw = Readonly<Record<string, unknown>>;
  * @param from the configuration file that sets an option, by the option's name
  */
 export function repeatedOptions(
-  raw: Raw,
+  raw: RawOptions,
   from: ReadonlyMap<string, string>,
   cwd: string,
 ): { manifest: string[]; others: string[] } {

@@ -76,7 +76,7 @@ export async function goOnText(
   const journal = await peekJournal(nodeDisk, folder);
   const rows = journal?.findAll(ids) ?? [];
   const commands = await commandsForRows(command, rows, await manifestsOf(folder));
-  return commands.flatMap(({ command: one }) => {
+  return commands.flatMap((one) => {
     const again = runAgain(one);
     return again === undefined ? [] : [`Go on: ${again}`];
   });
@@ -88,29 +88,17 @@ export async function manifestsOf(folder: string): Promise<ManifestAt> {
   return laterManifestAt((await readStory(nodeDisk, folder)).starts);
 }
 
-/** A command for some rows, and whether its manifest is that of the last start. */
-interface CommandForRows {
-  readonly command: RunCommand;
-  readonly isLatest: boolean;
-  readonly rows: number;
-}
-
-/** The manifests that rows were sent with, in the order of the rows. A manifest for rows of an unknown time is the last one. */
+/** A command for each manifest that rows were sent with, in their order. Rows of an unknown time count as of the last one. */
 export async function commandsForRows(
   command: RunCommand,
   rows: RowsToCount,
   manifestAt: ManifestAt,
-): Promise<CommandForRows[]> {
+): Promise<RunCommand[]> {
   const { rowsByManifest } = await import('../../report/survey/rows-to-go.js');
   const latest = manifestAt(Infinity);
-  return (await rowsByManifest(rows, manifestAt)).map(({ manifest, rows: count }) => {
-    const isLatest = manifest === latest;
-    return {
-      command: isLatest ? forRowsToGo(command) : forEarlierRows(command, manifest),
-      isLatest,
-      rows: count,
-    };
-  });
+  return (await rowsByManifest(rows, manifestAt)).map(({ manifest }) =>
+    manifest === latest ? forRowsToGo(command) : forEarlierRows(command, manifest),
+  );
 }
 
 /** The database that a run's folder names. Without one, no code for databases is loaded. */

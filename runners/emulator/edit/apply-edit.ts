@@ -23,9 +23,19 @@ type Look = Exclude<EditName, Geometry | Arrangement | 'posterize' | 'pixelate'>
 
 const looks: Record<Look, DrawLook> = {
   grayscale: (chain) =>
-    chain.recomb(rows([0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722])),
+    chain.recomb([
+      [0.2126, 0.7152, 0.0722],
+      [0.2126, 0.7152, 0.0722],
+      [0.2126, 0.7152, 0.0722],
+    ]),
   sepia: (chain) =>
-    chain.recomb(rows([0.37, 0.52, 0.15], [0.31, 0.45, 0.13], [0.22, 0.33, 0.1])).linear(1, 8),
+    chain
+      .recomb([
+        [0.37, 0.52, 0.15],
+        [0.31, 0.45, 0.13],
+        [0.22, 0.33, 0.1],
+      ])
+      .linear(1, 8),
   invert: (chain) => chain.negate({ alpha: false }),
   warm: (chain) => chain.linear([1.1, 1.02, 0.86], [4, 0, -4]),
   cool: (chain) => chain.linear([0.86, 1, 1.1], [-4, 0, 4]),
@@ -45,12 +55,6 @@ const looks: Record<Look, DrawLook> = {
 
 function isLook(name: EditName): name is Look {
   return Object.hasOwn(looks, name);
-}
-
-type Row = [number, number, number];
-
-function rows(red: Row, green: Row, blue: Row): [Row, Row, Row] {
-  return [red, green, blue];
 }
 
 function steepen(chain: Sharp, slope: number): Sharp {

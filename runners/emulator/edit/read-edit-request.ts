@@ -49,10 +49,6 @@ export function readEditRequest(input: unknown): EditRequest {
 
 /** An edit that cannot be made: FAILED, and HTTP 400 on /runsync. (spec 7.2) */
 export class BadEdit extends Error {
+  override readonly name = 'BadEdit';
   readonly status = 400;
-
-  constructor(message: string) {
-    super(message);
-    this.name = 'BadEdit';
-  }
 }

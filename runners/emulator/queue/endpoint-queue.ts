@@ -191,18 +191,17 @@ export interface QueueHealth {
 
 /** The sum over several endpoints. */
 export function addHealth(each: readonly QueueHealth[]): QueueHealth {
-  const sum = <T extends Record<string, number>>(parts: readonly T[], zero: T): T =>
-    Object.fromEntries(
-      Object.keys(zero).map((key) => [key, parts.reduce((total, part) => total + (part[key] ?? 0), 0)]),
-    ) as T;
-  return {
-    jobs: sum(
-      each.map((health) => health.jobs),
-      { completed: 0, failed: 0, inProgress: 0, inQueue: 0, retried: 0 },
-    ),
-    workers: sum(
-      each.map((health) => health.workers),
-      { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 },
-    ),
+  const sum: QueueHealth = {
+    jobs: { completed: 0, failed: 0, inProgress: 0, inQueue: 0, retried: 0 },
+    workers: { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 0, unhealthy: 0 },
   };
+  for (const { jobs, workers } of each) {
+    addTo(sum.jobs, jobs);
+    addTo(sum.workers, workers);
+  }
+  return sum;
+}
+
+function addTo<K extends string>(sum: Record<K, number>, more: Record<K, number>): void {
+  for (const key of Object.keys(sum) as K[]) sum[key] += more[key];
 }

@@ -63,12 +63,10 @@ export type JobEnd =
 
 /** The reason with which a running function is stopped. */
 export class JobStop extends Error {
-  readonly end: JobEnd;
+  override readonly name = 'JobStop';
 
-  constructor(end: JobEnd) {
+  constructor(readonly end: JobEnd) {
     super(end.status === 'TIMED_OUT' ? 'the job timed out' : 'the job was cancelled');
-    this.name = 'JobStop';
-    this.end = end;
   }
 }
 

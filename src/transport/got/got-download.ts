@@ -1,11 +1,12 @@
 import type { Request, Response } from 'got';
 import { Observable } from 'rxjs';
 import type { Download, Downloaded, DownloadHead, DownloadRequest } from './download.js';
-import { faultOf, tooLarge, TransportError } from '../transport-error.js';
+import { faultOf, stalled, tooLarge, TransportError } from '../transport-error.js';
 import { gotDelays, gotFault } from './got-fault.js';
 import { createGotFiles, type GotFilesOptions, travel, type Trip } from './got-trip.js';
 import type { KeepAliveAgents } from '../connections/keep-alive-agents.js';
 import { announcesMore, flatHeaders } from '../reply-body.js';
+import { ReplyWatch } from '../reply-watch.js';
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 
@@ -40,8 +41,8 @@ export function createGotDownload(options: GotDownloadOptions = {}): Download {
 interface DownloadTrip extends Trip {
   readonly request: DownloadRequest;
   readonly onChunk: Parameters<Download>[1];
-  /** The error that `onChunk` threw, for the subscriber. */
-  thrown?: { error: unknown };
+  /** The error for the subscriber: what `onChunk` threw, or that no more bytes came. Any other is of got. */
+  own?: { error: unknown };
 }
 
 async function receive(
@@ -57,10 +58,20 @@ async function receive(
     return { ...reply, bytes };
   }
   if (announcesMore(headers, maxBytes)) throw tooLarge(getting(trip), maxBytes);
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(getting(trip), maxBytes);
-    await handOn(trip, chunk, reply);
+  const { timeouts } = trip.request;
+  const watch = new ReplyWatch(timeouts.idleMs, () => {
+    trip.own = { error: stalled({ ...getting(trip), timeouts }) };
+    stream.destroy();
+  });
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      watch.came();
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge(getting(trip), maxBytes);
+      await handOn(trip, chunk, reply);
+    }
+  } finally {
+    watch.end();
   }
   return { ...reply, bytes };
 }
@@ -74,7 +85,7 @@ async function handOn(trip: DownloadTrip, chunk: Buffer, head: DownloadHead): Pr
   try {
     await trip.onChunk(chunk, head);
   } catch (error) {
-    trip.thrown = { error };
+    trip.own = { error };
     throw error;
   }
 }
@@ -85,7 +96,7 @@ function errorFrom(
   connections: Pick<KeepAliveAgents, 'neverConnected'>,
 ): unknown {
   trip.stream?.destroy();
-  if (trip.thrown) return trip.thrown.error;
+  if (trip.own) return trip.own.error;
   if (error instanceof TransportError) return error;
   return faultOf(getting(trip), gotFault(error, connections, trip.head !== undefined));
 }

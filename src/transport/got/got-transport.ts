@@ -5,7 +5,7 @@ import type { Got, Request, Response } from 'got';
 import { Observable, type Subscriber } from 'rxjs';
 import { checkObject } from '../../contract/check-option.js';
 import { EarlyReply, precedesRequest } from '../connections/reply-bytes.js';
-import { faultOf, readClientError, tooLarge, TransportError } from '../transport-error.js';
+import { faultOf, readClientError, stalled, tooLarge, TransportError } from '../transport-error.js';
 import { acceptEncoding, announcesMore, emitLater, flatHeaders, ReplyBody } from '../reply-body.js';
 import { ReplyWatch } from '../reply-watch.js';
 import { gotDelays, gotFault } from './got-fault.js';
@@ -145,8 +145,7 @@ function receive(
 
 function failIfStalled(exchange: Request, request: WireRequest, fail: (error: unknown) => void): void {
   exchange.once('response', () => {
-    const fault = { message: '', neverConnected: false, responded: true, timedOut: 'read' } as const;
-    const watch = new ReplyWatch(request.timeouts.idleMs, () => fail(faultOf(request, fault)));
+    const watch = new ReplyWatch(request.timeouts.idleMs, () => fail(stalled(request)));
     exchange.on('data', () => watch.came());
     exchange.once('end', () => watch.end());
     exchange.once('close', () => watch.end());

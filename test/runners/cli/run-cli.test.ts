@@ -136,6 +136,10 @@ describe('runCli', () => {
     [['run', 'a.csv', '--timeout'], "option '--timeout <D>' argument missing"],
     [['plan', 'a.csv'], 'manifest "a.csv": there is no such file'],
     [['run', 'a.csv', '--api-key', 'x'], "unknown option '--api-key'"],
+    [
+      ['status', '-my edits.out'],
+      "unknown option '-my edits.out'\n  a path that begins with a dash is written with ./ before it\n",
+    ],
     [['init', 'pictures'], "required option '--prompt <TEXT>' not specified"],
     [['status', 'a.out'], '"a.out": there is no such folder'],
     [['settle', 'a.out', 'id'], 'one of --job ID, --paid USD and --not-sent'],

@@ -349,4 +349,30 @@ describe('an error', () => {
       timedOut: true,
     });
   });
+
+  it.each(['', 'pic'])(
+    'is one for a file of which no byte comes after %j, long before its limit',
+    async (first) => {
+      await using server = await serveHttp((_request, response) => {
+        response.flushHeaders();
+        if (first !== '') response.write(first);
+      });
+      const timeouts = phaseTimeouts(10_000, { idleMs: 50, readMs: 1_000_000 });
+      const fault = await faultOf(fetching(server.url, { timeouts }));
+      expect(fault).toMatchObject({ phase: 'read', timedOut: true, sent: 'maybe' });
+      expect(fault.message).toBe(`GET 127.0.0.1:${server.port}/: no byte came for 0.05 s`);
+    },
+  );
+
+  it('is none for a file that comes slowly', async () => {
+    await using server = await serveHttp((_request, response) => {
+      let left = 4;
+      const beat = setInterval(() => {
+        if (left-- > 0) response.write('x');
+        else response.end(() => clearInterval(beat));
+      }, 250);
+    });
+    const timeouts = phaseTimeouts(10_000, { idleMs: 1_000 });
+    expect(String((await save(fetching(server.url, { timeouts }))).bytes)).toBe('xxxx');
+  });
 });

@@ -14,26 +14,23 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { downloadArtifact } from '../../../../runners/batch/artifacts/download-artifact.js';
 import { openImagesFolder } from '../../../../runners/batch/artifacts/artifact-name.js';
 import type { Download } from '../../../../src/transport/got/download.js';
-import { TransportError } from '../../../../src/transport/transport-error.js';
+import { stalled, TransportError } from '../../../../src/transport/transport-error.js';
 import { ForgetfulDisk } from '../../../support/forgetful-disk.js';
 import { onePixel } from '../../../support/other-server.js';
 
 const url = 'https://pictures.example.test/a.png?signature=secret';
 let disk: ForgetfulDisk;
 let waits: number[];
-/** Waits pass at once, and are noted; the minute without a byte passes only where `isIdle`. */
+/** Waits pass at once, and are noted. */
 let scheduler: SchedulerLike;
-let isIdle: boolean;
 
 beforeEach(async () => {
   disk = new ForgetfulDisk();
   await openImagesFolder(disk, '/out');
   waits = [];
-  isIdle = false;
   scheduler = {
     now: () => 0,
     schedule: <S>(work: (this: SchedulerAction<S>, state?: S) => void, delay = 0, state?: S) => {
-      if (delay === 60_000) return isIdle ? asyncScheduler.schedule(work, 0, state) : NEVER.subscribe();
       waits.push(delay);
       return asyncScheduler.schedule(work, 0, state);
     },
@@ -85,11 +82,14 @@ describe('downloadArtifact', () => {
 
   it('has ten minutes for a picture on a slow line, and gives up a host from which nothing comes for one', async () => {
     const limits: number[] = [];
-    const stalling: Download = ({ timeouts }, onChunk) => {
-      limits.push(timeouts.readMs);
-      return concat(defer(async () => onChunk(onePixel.subarray(0, 20))).pipe(ignoreElements()), NEVER);
+    const stalling: Download = (request, onChunk) => {
+      limits.push(request.timeouts.readMs);
+      const fault = stalled({ ...request, method: 'GET' });
+      return concat(
+        defer(async () => onChunk(onePixel.subarray(0, 20))).pipe(ignoreElements()),
+        throwError(() => fault),
+      );
     };
-    isIdle = true;
     await expect(fetchPicture(stalling)).rejects.toThrow('no byte came for 60 s (tries: 5)');
     expect(limits).toEqual([600_000, 600_000, 600_000, 600_000, 600_000]);
     expect(disk.paths()).toEqual([]);

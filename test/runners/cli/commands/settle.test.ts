@@ -33,6 +33,13 @@ describe('millrace settle', () => {
     expect(work.emulator.bill()).toHaveLength(1);
   });
 
+  it('names a statement that is not there', async () => {
+    expect(await work.call('settle', 'rows.out', '--statement', 'none.csv', '--yes')).toMatchObject({
+      code: 2,
+      stderr: 'error: --statement: "none.csv": there is no such file\n',
+    });
+  });
+
   it('names each manifest that rows in doubt, or to go, were sent with', async () => {
     losesReplies = true;
     const rows = echoJobs(4);

@@ -5,6 +5,8 @@ describe('shownPath', () => {
   it.each([
     ['/job/edits.out', '/job', 'edits.out'],
     ['/job', '/job', '.'],
+    ['/job/-my edits.out', '/job', './-my edits.out'],
+    ['/tmp/-out', '/job', '/tmp/-out'],
     ['/tmp/out', '/job', '/tmp/out'],
     ['/job/a\u001b[2Jb', '/job', 'ab'],
   ])('%j seen from %s is %j', (path, cwd, shown) => {

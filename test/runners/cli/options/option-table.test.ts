@@ -6,7 +6,7 @@ import {
   optionsOf,
   settingOf,
 } from '../../../../runners/cli/options/option-table.js';
-import { schemaOf } from '../../../../runners/cli/options/parse-options.js';
+import { optionValue } from '../../../../runners/cli/options/option-value.js';
 import type { CommandName } from '../../../../runners/cli/options/table/table-row.js';
 import { millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
@@ -50,8 +50,8 @@ describe.each(commands)('the options of %s', (command) => {
   it('stand once each, and their defaults are values that they take', () => {
     const names = options.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    for (const option of options.filter(({ required }) => !required))
-      expect(schemaOf(option).safeParse(undefined).error).toBeUndefined();
+    for (const { row } of options.filter(({ row }) => row.fallback !== undefined))
+      expect(row.value?.(optionValue).safeParse(row.fallback).error).toBeUndefined();
   });
 
   it('stand in its help, with their defaults, and in the completion', async () => {
