@@ -4,7 +4,7 @@
  * @module millrace/emulator
  */
 
-export { startEmulator, type Emulator } from './start-emulator.js';
+export { localImageUrl, startEmulator, type Emulator } from './start-emulator.js';
 export type { EmulatorOptions } from './settings/emulator-options.js';
 export { EmulatorOptionError } from './settings/emulator-option-error.js';
 export { parseFaults } from './faults/parse-faults.js';
@@ -21,7 +21,6 @@ export type {
 } from './settings/user-functions.js';
 export { findLocalPicture, type LocalPicture } from '../pictures/find-local-picture.js';
 export { missingSharp } from './edit/missing-sharp.js';
-export { localImageUrl } from './http/local-image-url.js';
 export type { BillLine } from './bill.js';
 export type { QueueHealth } from './queue/endpoint-queue.js';
 export type { Clock } from './clock.js';

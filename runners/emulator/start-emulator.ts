@@ -5,8 +5,7 @@ import type { BillLine } from './bill.js';
 import { billTexts, addBillCall } from './http/add-bill-call.js';
 import { createService } from './create-service.js';
 import type { EmulatorOptions } from './settings/emulator-options.js';
-import { addPictureCalls } from './http/add-picture-calls.js';
-import { localImageUrl } from './http/local-image-url.js';
+import { addPictureCalls, filesPath } from './http/add-picture-calls.js';
 import { findLocalPicture } from '../pictures/find-local-picture.js';
 import { createTempFolder } from './temp-folder.js';
 import { type QueueHealth, addHealth } from './queue/endpoint-queue.js';
@@ -72,6 +71,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       folder.remove();
     },
   };
+}
+
+/** The address of a picture below the emulator's folder `files`, by its relative path. */
+export function localImageUrl(baseUrl: string, path: string): string {
+  const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.');
+  return `${baseUrl}${filesPath}/${segments.map(encodeURIComponent).join('/')}`;
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {

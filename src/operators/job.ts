@@ -13,7 +13,7 @@ import { checkMembers, isObject } from '../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../contract/outcome.js';
 import { iterate } from './iterate.js';
-import { isNoEvent, toOutcome, toOutput } from './to-outcome.js';
+import { toOutcome, toOutput } from './to-outcome.js';
 
 /**
  * One purchase. The first subscriber sends the POST; `retry`, `repeat`, `shareReplay`, a second or a late subscriber join the
@@ -142,20 +142,6 @@ export function checkJob(name: string, job: unknown): void {
     );
   }
   checkMembers(name, job, 'function that returns a job', ['subscribe']);
-}
-
-/**
- * Refuses a value that is no event of a job, such as an outcome, where no type shows it: an operator that waits for `settled`
- * would lose it.
- *
- * @param name of the function that returned its stream
- * @throws InvalidOptionError
- */
-export function checkEvent(name: string, event: unknown): void {
-  if (!isNoEvent(event)) return;
-  const problem =
-    'returned a stream of something other than the events of a job: leave out toOutcome() and toOutput() there';
-  throw new InvalidOptionError(name, problem);
 }
 
 /** Cancels if there is a job, and emits how it ended, as `JobFacts.cancel` does. */

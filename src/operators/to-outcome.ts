@@ -1,5 +1,5 @@
 import { catchError, filter, map, of, type OperatorFunction, take } from 'rxjs';
-import { isMillraceError } from '../contract/millrace-error.js';
+import { InvalidOptionError, isMillraceError } from '../contract/millrace-error.js';
 import type { Failed, JobEvent, Outcome } from '../contract/outcome.js';
 import { JobError } from './job-error.js';
 
@@ -30,6 +30,13 @@ export function toOutcome<O>(): OperatorFunction<JobEvent<O>, Outcome<O>> {
 /** Detects a value that is no event of a job, such as a row of a fan-out or an outcome, where no type shows it. */
 export function isNoEvent(event: unknown): boolean {
   return (Object(event) as Partial<JobEvent<unknown>>).type === undefined;
+}
+
+/** The error for a `project` whose stream emits such a value: an operator that waits for `settled` would lose it. */
+export function notOfEvents(): InvalidOptionError {
+  const problem =
+    'returned a stream of something other than the events of a job: leave out toOutcome() and toOutput() there';
+  return new InvalidOptionError('project', problem);
 }
 
 /** The outcome for an invalid input; `undefined` for any other error. */

@@ -4,8 +4,8 @@ import type { RowKind, RowMode, RowRequest } from '../manifest/manifest-row.js';
 import type { EndStatus } from '../row/row-status.js';
 
 /**
- * To be raised when an older reader would misread what is written. `recover` refuses a newer format. 0.1.0 has 1. Odd: a
- * lowest bit that was damaged makes no newer format of it.
+ * To be raised when an older reader would misread what is written. `recover` refuses a newer format. 0.1.0 has 1. It
+ * is odd, so that a damaged lowest bit does not make a newer format of it.
  */
 export const journalFormat = 3;
 

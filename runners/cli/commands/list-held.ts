@@ -4,7 +4,7 @@ import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../repor
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
-import { commandsForRows, databaseOfFolder, manifestsOf } from '../start/what-is-left.js';
+import { commandsForRows, databaseOfFolder } from '../start/what-is-left.js';
 import { namedService } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 import { elsewhereNote } from '../plan/plan-difference.js';
@@ -123,9 +123,8 @@ async function againText(
 ): Promise<string[]> {
   if (command === undefined) return [];
   const { isRehearsal } = command;
-  const journal = await peekJournal(nodeDisk, folder);
-  const rows = journal?.findAll(held.filter(({ isEarlier }) => !isEarlier).map(({ id }) => id)) ?? [];
-  const commands = (await commandsForRows(command, rows, await manifestsOf(folder))).flatMap((one) => {
+  const ids = held.filter(({ isEarlier }) => !isEarlier).map(({ id }) => id);
+  const commands = (await commandsForRows(folder, command, ids)).flatMap((one) => {
     const again = runAgain(withoutFaults(one), '--retry', 'unknown');
     return again === undefined ? [] : [`    ${again}`];
   });

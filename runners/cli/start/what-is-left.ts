@@ -5,7 +5,6 @@ import { peekJournal, type Summary } from '../../batch/internal.js';
 import { forEarlierRows, forRowsToGo, runAgain, type RunCommand } from '../../report/messages/run-again.js';
 import { reservedPrices, type EditPrices } from '../../report/messages/edit-prices.js';
 import { ofEarlierManifest } from '../../report/messages/what-to-do.js';
-import type { RowsToCount } from '../../report/survey/rows-to-go.js';
 import type { ManifestAt } from '../../report/survey/run-story.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { DatabaseOfRun } from '../../distributed/collector/run-note.js';
@@ -73,28 +72,27 @@ export async function goOnText(
 ): Promise<string[]> {
   const command = await commandOfRun(folder, io);
   if (command === undefined) return [];
-  const journal = await peekJournal(nodeDisk, folder);
-  const rows = journal?.findAll(ids) ?? [];
-  const commands = await commandsForRows(command, rows, await manifestsOf(folder));
-  return commands.flatMap((one) => {
+  return (await commandsForRows(folder, command, ids)).flatMap((one) => {
     const again = runAgain(one);
     return again === undefined ? [] : [`Go on: ${again}`];
   });
 }
 
 /** Reads from the journal which manifest was in force when. */
-export async function manifestsOf(folder: string): Promise<ManifestAt> {
+async function manifestsOf(folder: string): Promise<ManifestAt> {
   const { laterManifestAt, readStory } = await import('../../report/survey/run-story.js');
   return laterManifestAt((await readStory(nodeDisk, folder)).starts);
 }
 
-/** A command for each manifest that rows were sent with, in their order. Rows of an unknown time count as of the last one. */
+/** A command for each manifest that the rows with these ids were sent with, in their order. Rows of an unknown time count as of the last one. */
 export async function commandsForRows(
+  folder: string,
   command: RunCommand,
-  rows: RowsToCount,
-  manifestAt: ManifestAt,
+  ids: readonly string[],
 ): Promise<RunCommand[]> {
   const { rowsByManifest } = await import('../../report/survey/rows-to-go.js');
+  const rows = (await peekJournal(nodeDisk, folder))?.findAll(ids) ?? [];
+  const manifestAt = await manifestsOf(folder);
   const latest = manifestAt(Infinity);
   return (await rowsByManifest(rows, manifestAt)).map(({ manifest }) =>
     manifest === latest ? forRowsToGo(command) : forEarlierRows(command, manifest),

@@ -1,14 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { filesPath } from './local-image-url.js';
 import { type Answer, Refusal } from './http-answer.js';
 import { answering, answeringPlainly } from './answering.js';
 import type { StoredPicture } from '../picture-store.js';
 import type { Service } from '../service.js';
 import { findLocalPicture } from '../../pictures/find-local-picture.js';
 
-/** The path of edited pictures below the emulator's address. */
+/** The paths of edited pictures and of local ones below the emulator's address. */
 export const picturesPath = '/pictures';
+export const filesPath = '/files';
 
 /** Downloads, which need no key: edited pictures, and local references. */
 export function addPictureCalls(app: Hono<{ Bindings: HttpBindings }>, service: Service): void {

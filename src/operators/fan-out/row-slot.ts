@@ -1,8 +1,7 @@
 import type { Observable, Observer } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import { checkEvent } from '../job.js';
-import { asInvalidRow } from '../to-outcome.js';
+import { asInvalidRow, isNoEvent, notOfEvents } from '../to-outcome.js';
 
 /** How a row of a fan-out ended. `index` counts the rows from 0 in the order in which they were taken. */
 export interface RowOutcome<T, O> {
@@ -37,11 +36,7 @@ export class Slot<T, O> extends OneTeardown implements Observer<JobEvent<O>> {
   }
 
   next(event: JobEvent<O>): void {
-    try {
-      checkEvent('project', event);
-    } catch (error) {
-      return this.error(error);
-    }
+    if (isNoEvent(event)) return this.error(notOfEvents());
     if (event.type === 'settled') this.outcome = event.outcome;
   }
 

@@ -2,7 +2,8 @@ import { defer, EMPTY, finalize, share, switchMap, tap, type Observable, type Op
 import { checkFunction } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
-import { cancelJob, checkEvent, checkJob, factsOf } from '../job.js';
+import { cancelJob, checkJob, factsOf } from '../job.js';
+import { isNoEvent, notOfEvents } from '../to-outcome.js';
 
 /**
  * Runs a job for the latest row: the older job is unsubscribed and cancelled at the service, even if its id has not arrived
@@ -42,7 +43,7 @@ export function switchJobs<T, O>(
     );
     return defer(() => (hasAll ? latest : switched)).pipe(
       tap((event) => {
-        checkEvent('project', event);
+        if (isNoEvent(event)) throw notOfEvents();
         if (event.type === 'settled') isUnderWay = false;
       }),
       finalize(cancelLatest),

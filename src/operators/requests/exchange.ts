@@ -1,7 +1,6 @@
 import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
-import type { AsyncScope } from '../../policy/async-scope.js';
 import type { DueQueue } from '../../policy/due-queue.js';
 import type { Gate, GateAnswer, GateRequest, RequestKind } from '../../policy/gates/gate.js';
 import type { JobIds } from '../../policy/job-ids.js';
@@ -11,6 +10,7 @@ import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
 import { callHook } from '../../policy/guard-hooks.js';
+import type { AsyncScope } from '../flow.js';
 import type { OpenJobs } from './open-jobs.js';
 import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
