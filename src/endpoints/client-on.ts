@@ -5,9 +5,9 @@ import { checkMembers, checkObject } from '../contract/check-option.js';
 import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';
 import { imageEditOutputSchema, type ImageEditOutput } from '../contract/image-edit-output.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
-import type { AsyncScope } from '../operators/flow.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
+import type { AsyncScope } from '../policy/guard-hooks.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import type { Transport } from '../transport/transport.js';
 import {

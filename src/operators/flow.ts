@@ -8,16 +8,8 @@ import {
   type Subscriber,
   type Unsubscribable,
 } from 'rxjs';
-import { callHook } from '../policy/guard-hooks.js';
+import { callHook, type AsyncScope } from '../policy/guard-hooks.js';
 import { OneTeardown } from '../policy/one-teardown.js';
-
-/**
- * A context of asynchronous calls, as that of `AsyncLocalStorage`: an `AsyncResource` of Node.js. Only the platform can create
- * one, because browsers have none.
- */
-export interface AsyncScope {
-  runInAsyncScope(work: () => void): void;
-}
 
 /** A step of a flow: a stream, whose values are emitted until it completes, or a value to emit. */
 export type Step<T> = Observable<T> | Received<T> | T;

@@ -35,6 +35,14 @@ export function callHook<R>(hook: () => R, otherwise: R): R {
 }
 
 /**
+ * A context of asynchronous calls, as that of `AsyncLocalStorage`: an `AsyncResource` of Node.js. Only the platform can create
+ * one, because browsers have none.
+ */
+export interface AsyncScope {
+  runInAsyncScope(work: () => void): void;
+}
+
+/**
  * What a function of the user returned, as a stream. A function that returns nothing is refused: if it is only a forgotten
  * `return`, its work would count as done before it is.
  *

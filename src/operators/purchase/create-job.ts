@@ -11,7 +11,8 @@ import {
 } from 'rxjs';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { isTerminal } from '../../contract/service-replies.js';
-import { flow, receive, type AsyncScope, type Step, type Steps } from '../flow.js';
+import type { AsyncScope } from '../../policy/guard-hooks.js';
+import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';

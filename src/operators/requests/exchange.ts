@@ -9,8 +9,7 @@ import type { RetryQuota } from '../../policy/retry-quota.js';
 import { readReply, type Reading } from '../../transport/read-reply.js';
 import { TransportError } from '../../transport/transport-error.js';
 import type { Transport, WireReply, WireRequest } from '../../transport/transport.js';
-import { callHook } from '../../policy/guard-hooks.js';
-import type { AsyncScope } from '../flow.js';
+import { callHook, type AsyncScope } from '../../policy/guard-hooks.js';
 import type { OpenJobs } from './open-jobs.js';
 import type { JobTrace, RequestProbe, RequestReport } from './request-report.js';
 
