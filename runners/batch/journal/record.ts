@@ -66,6 +66,8 @@ export type JournalRecord =
       id: string;
       row: number;
       hash: string;
+      /** The `askedHash` of the request, if it is another one. */
+      asked?: string;
       kind: RowKind;
       endpoint: string;
       mode: RowMode;

@@ -27,7 +27,7 @@ export interface Row {
    * are hashed as written, because their URLs may be different at each start.
    */
   readonly hash: string;
-  /** The hashes of other ways to write the same edit: with default values written out or left out. */
+  /** The hashes of other ways to write the same request: see `askedHash`. */
   readonly alike?: readonly string[];
   /** The resolution of an edit, which decides its price: 1k, 2k or 4k. */
   readonly resolution?: string;

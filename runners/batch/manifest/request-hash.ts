@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { imageEditDefaults } from '../../../src/contract/image-edit.js';
+import type { RowRequest } from './manifest-row.js';
 
 const length = 24;
 
@@ -12,6 +14,62 @@ export function requestHash(sent: {
   // These keys are in sorted order already.
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, length);
 }
+
+/** A row's request, and the columns among which may be `redo`. */
+interface AskedBy {
+  readonly kind: string;
+  readonly endpoint: string;
+  readonly columns: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Identifies what a row asks for. A column `redo` names the purchase that the row replaces. It is hashed, though not sent: the
+ * same request with `redo` counts as changed, so that `--changed redo` buys it once.
+ */
+export function rowHash({ kind, endpoint, columns }: AskedBy, request: unknown): string {
+  const { redo } = columns;
+  const asked = typeof redo === 'string' && redo !== '' ? { redo, request } : request;
+  return requestHash({ kind, endpoint, request: asked });
+}
+
+/**
+ * The same for all ways to write a request: with paths of pictures or their URLs, with default values or without, with the line
+ * breaks and composed letters of one editor or another.
+ */
+export function askedHash(row: AskedBy & { readonly request: RowRequest }): string {
+  return rowHash(row, askedRequest(row.request));
+}
+
+/** The request as it is sent, without default values and with texts in one form. The same object if it is so already. */
+export function askedRequest(request: RowRequest): RowRequest {
+  if (request.kind !== 'edit') return plainTexts(request) as RowRequest;
+  const { input } = request;
+  const isDefault = Object.entries(imageEditDefaults).some(([field, value]) => input[field] === value);
+  const given = isDefault ? { ...request, input: withoutDefaults(input) } : request;
+  return plainTexts(given) as RowRequest;
+}
+
+function withoutDefaults<I extends Readonly<Record<string, unknown>>>(input: I): I {
+  const defaults: Readonly<Record<string, unknown>> = imageEditDefaults;
+  return Object.fromEntries(Object.entries(input).filter(([field, value]) => defaults[field] !== value)) as I;
+}
+
+/** The value with line feeds as line breaks and composed letters. The same object if its texts are so already. */
+function plainTexts(value: unknown): unknown {
+  if (typeof value === 'string')
+    return hasOtherForms.test(value) ? value.replace(/\r\n?/g, '\n').normalize('NFC') : value;
+  if (typeof value !== 'object' || value === null) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [key, entry] of Object.entries(value)) {
+    const plain = plainTexts(entry);
+    if (plain === entry) continue;
+    copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>;
+    copy[key] = plain;
+  }
+  return copy ?? value;
+}
+
+const hasOtherForms = /[\r\u0080-\uffff]/;
 
 /** Eight hex digits of a hash, from `at`, as a number. It ends at the first other character. */
 export function hashWord(hash: string, at: number): number {

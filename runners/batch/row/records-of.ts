@@ -11,6 +11,7 @@ import type {
   RowError,
   SavedOutputs,
 } from '../journal/record.js';
+import { askedHash } from '../manifest/request-hash.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { Cost } from './costs.js';
 import type { RowPurchase } from './row-in-flight.js';
@@ -28,12 +29,15 @@ export interface Intended {
 export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;
   const { at, attempt, price, takes, jobId } = intended;
+  // What takes a job or its picture asks for nothing.
+  const asked = takes === undefined ? askedHash(row) : hash;
   return {
     k: 'intent',
     at,
     id,
     row: row.row,
     hash,
+    ...(asked !== hash && { asked }),
     kind,
     endpoint,
     mode,

@@ -165,7 +165,7 @@ export function hexAt(bytes: Buffer, at: number): number {
 const names = [
   ...(['n', 'k', 'at', 'id', 'row', 'hash', 'kind', 'endpoint', 'mode', 'attempt', 'price'] as const),
   ...(['resolution', 'takes', 'jobId', 'cost', 'source', 'delayTime', 'executionTime'] as const),
-  ...(['statusCalls', 'submittedAt', 'status', 'to', 'why', 'error', 'code'] as const),
+  ...(['statusCalls', 'submittedAt', 'status', 'to', 'why', 'error', 'code', 'asked'] as const),
 ];
 
 /** The number of each field: its index in `names`. */

@@ -63,8 +63,9 @@ export class RowLives {
   }
 
   private takeRedo(row: number): void {
-    const { replaced, content } = this.table;
-    replaced.set(row, [...(replaced.get(row) ?? []), content.get(row)]);
+    const { replaced, content, asked } = this.table;
+    const sent = [content.get(row), asked.get(row)].filter((bits) => bits !== 0);
+    replaced.set(row, [...(replaced.get(row) ?? []), ...sent]);
   }
 
   private takePlace(row: number, kind: RowRecord['k'], head: HeadScanner, offset: number): void {
@@ -89,6 +90,7 @@ export class RowLives {
     table.replyAt.set(row, 0);
     table.setAttempts(row, head.number(field.attempt));
     table.content.set(row, head.bits(field.hash));
+    table.asked.set(row, head.bits(field.asked));
     table.setFlag(row, rowFlags.beforeRepair, false);
     this.lastRow = Math.max(this.lastRow, head.number(field.row));
   }

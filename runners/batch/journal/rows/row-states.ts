@@ -12,8 +12,8 @@ export interface RowState {
   /** Whether the journal has its intent and its reply. */
   readonly isWhole: boolean;
   /**
-   * Whether the row was last sent with this content hash, or bought with it before it was redone; compares the first 32
-   * bits. True if it was never sent.
+   * Whether the row was last sent with this content hash or asked for what has this `askedHash`, also if that was before it
+   * was redone; compares the first 32 bits. True if it was never sent.
    */
   sameContent(hash: string): boolean;
   /** Whether the row was bought with this content hash and redone since: another version replaces it. */
@@ -25,7 +25,9 @@ export interface RowContent {
   readonly status: RowStatus;
   /** The first 32 bits of the content hash with which it was last sent; 0 if it was never sent. */
   readonly content: number;
-  /** The same of versions that were bought before it was redone. */
+  /** The same of its `askedHash`, if that is another one; 0 otherwise. */
+  readonly asked: number;
+  /** Both of versions that were bought before it was redone. */
   readonly replaced: readonly number[];
 }
 
@@ -58,14 +60,17 @@ export class RowStates {
     if (index < 0) return undefined;
     const { table } = this;
     const content = table.content.get(index);
-    const replaced = table.replaced.get(index);
+    const asked = table.asked.get(index);
+    const replaced = table.replaced.get(index) ?? none;
     return {
       status: statusOf(table.status.get(index)),
       attempts: table.attempts(index),
       isWhole: table.intentAt.get(index) * table.replyAt.get(index) > 0,
-      sameContent: (hash) =>
-        content === 0 || contentBits(hash) === content || replaced?.includes(contentBits(hash)) === true,
-      isReplaced: (hash) => replaced?.includes(contentBits(hash)) === true,
+      sameContent: (hash) => {
+        const bits = contentBits(hash);
+        return content === 0 || content === bits || asked === bits || replaced.includes(bits);
+      },
+      isReplaced: (hash) => replaced.includes(contentBits(hash)),
     };
   }
 
@@ -77,6 +82,7 @@ export class RowStates {
         {
           status: statusOf(this.table.status.get(index)),
           content: this.table.content.get(index),
+          asked: this.table.asked.get(index),
           replaced: this.replacedOf(index),
         },
       ];

@@ -20,6 +20,8 @@ export class RowTable {
   readonly status = new Column(Uint8Array);
   /** First 32 bits of the content hash. */
   readonly content = new Column(Uint32Array);
+  /** The same of what was asked for, if the intent has it. */
+  readonly asked = new Column(Uint32Array);
   /** Index into the tally's accounts. */
   readonly account = new NarrowColumn();
   readonly booking = new Column(Uint8Array);
@@ -43,9 +45,18 @@ export class RowTable {
 
   /** All columns. Call `reopen` after filling them. */
   get columns(): readonly Column[] {
-    const { status, content, account, booking, repeats, flags, ids } = this;
+    const { status, content, asked, account, booking, repeats, flags, ids } = this;
     const split = [account, this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
-    return [status, content, booking, repeats, flags, ...ids.columns, ...split.flatMap((of) => of.columns)];
+    return [
+      status,
+      content,
+      asked,
+      booking,
+      repeats,
+      flags,
+      ...ids.columns,
+      ...split.flatMap((of) => of.columns),
+    ];
   }
 
   /** Reserves room for this many rows. */

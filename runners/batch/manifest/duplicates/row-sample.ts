@@ -1,3 +1,4 @@
+import { askedHash } from '../request-hash.js';
 import { isRead, type ManifestItem, type Row } from '../manifest-row.js';
 
 /** Two manifests with half of their rows in common share a hash of this sample in 99 of 100 cases. */
@@ -10,11 +11,14 @@ const rowsSeen = 4_096;
  * of the sample, whatever their order.
  */
 export class RowSample {
-  readonly #hashes: string[] = [];
+  /** By the requests as written, because earlier versions noted nothing else, and by what is asked for. */
+  readonly #samples: readonly (readonly [hashOf: (row: Row) => string, hashes: string[]])[];
   #seen = 0;
 
-  /** @param hashOf the hash by which rows are compared. @defaultValue that of the request as written */
-  constructor(private readonly hashOf: (row: Row) => string = ({ hash }) => hash) {}
+  /** @param hashesOf the hashes by which rows are compared. @defaultValue that of the request as written, and `askedHash` */
+  constructor(hashesOf: readonly ((row: Row) => string)[] = [({ hash }) => hash, askedHash]) {
+    this.#samples = hashesOf.map((hashOf) => [hashOf, []]);
+  }
 
   /** Call this with every item, in order. */
   readonly see = ({ valid, row }: ManifestItem): void => {
@@ -24,17 +28,20 @@ export class RowSample {
   /** Call this with every valid row, in order. */
   add(row: Row): void {
     if (isRead(row) || this.#seen++ >= rowsSeen) return;
-    const hash = this.hashOf(row);
-    const last = this.#hashes.at(-1);
-    if (last !== undefined && this.#hashes.length === size && hash >= last) return;
-    if (this.#hashes.includes(hash)) return;
-    this.#hashes.push(hash);
-    this.#hashes.sort();
-    if (this.#hashes.length > size) this.#hashes.pop();
+    for (const [hashOf, hashes] of this.#samples) note(hashes, hashOf(row));
   }
 
-  /** The hashes in ascending order: eight, or fewer if the manifest has fewer rows. */
+  /** The different hashes: eight of each kind, or fewer if the manifest has fewer rows. */
   get hashes(): readonly string[] {
-    return this.#hashes;
+    return [...new Set(this.#samples.flatMap(([, hashes]) => hashes))];
   }
+}
+
+function note(hashes: string[], hash: string): void {
+  const last = hashes.at(-1);
+  if (last !== undefined && hashes.length === size && hash >= last) return;
+  if (hashes.includes(hash)) return;
+  hashes.push(hash);
+  hashes.sort();
+  if (hashes.length > size) hashes.pop();
 }

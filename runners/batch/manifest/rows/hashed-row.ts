@@ -1,6 +1,6 @@
 import type { ColumnUse, Row, RowKind, RowMode, RowRequest } from '../manifest-row.js';
 import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
-import { requestHash } from '../request-hash.js';
+import { askedHash, askedRequest, rowHash } from '../request-hash.js';
 
 /** The facts of a row from which its hash is computed. */
 interface RowParts extends Omit<Row, 'hash'> {
@@ -53,12 +53,8 @@ export class HashedRow implements Row {
     this.#hash = facts.hash;
   }
 
-  /**
-   * A column `redo` names the purchase that the row replaces. It is hashed, though not sent: the same request with `redo`
-   * counts as changed, so that `--changed redo` buys it once.
-   */
   get hash(): string {
-    return (this.#hash ??= this.#hashOf(this.#written));
+    return (this.#hash ??= rowHash(this, this.#written));
   }
 
   get alike(): readonly string[] {
@@ -66,23 +62,21 @@ export class HashedRow implements Row {
   }
 
   #hashesAlike(): readonly string[] {
-    const { kind } = this;
-    if (kind !== 'edit') return [];
-    const { input } = this.#written as { readonly input: EditInput };
-    return otherWays(input).map((way) => this.#hashOf({ input: way, kind }));
-  }
-
-  #hashOf(written: unknown): string {
-    const { kind, endpoint, columns } = this;
-    const { redo } = columns;
-    const request = typeof redo === 'string' && redo !== '' ? { redo, request: written } : written;
-    return requestHash({ kind, endpoint, request });
+    const { kind, request, hash } = this;
+    const written = this.#written as RowRequest;
+    const ways = kind === 'edit' ? otherWays((written as { readonly input: EditInput }).input) : [];
+    const hashes = ways.map((way) => rowHash(this, { input: way, kind }));
+    // A row that collects a job asks for nothing.
+    const isPlain = written === request ? askedRequest(request) === request : kind !== 'edit';
+    if (isPlain) return hashes;
+    const asked = askedHash(this);
+    return asked === hash || hashes.includes(asked) ? hashes : [...hashes, asked];
   }
 }
 
 type EditInput = Readonly<Record<string, unknown>>;
 
-/** The same input with default values left out or written out. */
+/** The same input with default values left out or written out: a journal of 0.1.0 knows a request only as it was written. */
 function otherWays(input: EditInput): EditInput[] {
   let ways = [input];
   for (const [field, value] of Object.entries(imageEditDefaults)) {

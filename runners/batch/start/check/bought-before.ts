@@ -7,7 +7,7 @@ import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
-import { requestHash } from '../../manifest/request-hash.js';
+import { askedHash } from '../../manifest/request-hash.js';
 import { mayBePaid } from '../../row/row-status.js';
 
 /** The rows that a start sends. */
@@ -106,10 +106,10 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * Hashes of rows to send whose requests the journal has bought, also if they were written in another way. First, 32 bits of the
- * hashes are compared; whole hashes are read from the journal only if some of these agree.
+ * The hashes by which the rows to send are known whose requests the journal has bought, also if they were written in another way.
+ * First, 32 bits of the hashes are compared; whole hashes are read from the journal only if some of these agree.
  *
- * @param asSent also compare requests as they are sent, in addition to how the manifest writes them
+ * @param asSent compare what is asked for, and not how the manifest writes it
  */
 async function boughtOf(
   journal: Bought,
@@ -119,27 +119,28 @@ async function boughtOf(
 ): Promise<ReadonlySet<string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
-  for (const [index, { status, content, replaced }] of rows.contents()) {
-    if (content !== 0 && mayBePaid(status) && isOf(index, content)) bits.add(content);
+  for (const [index, { status, content, asked, replaced }] of rows.contents()) {
+    if (content !== 0 && mayBePaid(status) && isOf(index, content) && isOf(index, asked))
+      bits.add(content).add(asked);
     for (const one of replaced) if (isOf(index, one)) bits.add(one);
   }
-  /** By the hash of a request that may have been bought: the row that asks for it, and, with `asSent`, its request as it is sent. */
-  const like = new Map<string, { readonly hash: string; readonly sent: string }>();
+  bits.delete(0);
+  const wanted = new Set<string>();
   if (bits.size > 0)
     for await (const row of toSend()) {
-      if (!isOnce(row)) continue;
-      const { hash, alike = [] } = row;
-      const ways = asSent ? [hash] : [hash, ...alike];
-      for (const way of ways.filter((one) => bits.has(contentBits(one))))
-        like.set(way, { hash, sent: asSent ? requestHash(row) : '' });
+      const ways = isOnce(row) ? waysOf(row).filter((way) => bits.has(contentBits(way))) : [];
+      for (const way of asSent && ways.length > 0 ? [askedHash(row)] : ways) wanted.add(way);
     }
   const bought = new Set<string>();
-  if (like.size === 0) return bought;
-  for await (const record of journal.records())
-    if (record.k === 'intent' && isOf(rows.indexOf(record.id), contentBits(record.hash))) {
-      const row = like.get(record.hash);
-      if (row !== undefined && (!asSent || row.sent === requestHash(record))) bought.add(row.hash);
-    }
+  if (wanted.size === 0) return bought;
+  for await (const record of journal.records()) {
+    if (record.k !== 'intent') continue;
+    const { hash, asked = hash, takes } = record;
+    const index = rows.indexOf(record.id);
+    if (!isOf(index, contentBits(hash)) || !isOf(index, contentBits(asked))) continue;
+    for (const way of asSent && takes === undefined ? [askedHash(record)] : [hash, asked])
+      if (wanted.has(way)) bought.add(way);
+  }
   return bought;
 }
 
@@ -149,8 +150,14 @@ async function tallied(
 ): Promise<SameRows | undefined> {
   if (bought.size === 0) return undefined;
   const tally = new SameTally();
-  for await (const row of toSend()) if (bought.has(row.hash) && isOnce(row)) tally.add(row, 0, priceOf(row));
+  for await (const row of toSend())
+    if (isOnce(row) && waysOf(row).some((way) => bought.has(way))) tally.add(row, 0, priceOf(row));
   return tally.result();
+}
+
+/** The hashes of all ways to write the row's request. */
+function waysOf({ hash, alike = [] }: Row): readonly string[] {
+  return [hash, ...alike];
 }
 
 /** Whether the row costs something and is not repeated on purpose. */

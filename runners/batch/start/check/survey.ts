@@ -29,7 +29,7 @@ import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
-import { requestHash } from '../../manifest/request-hash.js';
+import { askedHash } from '../../manifest/request-hash.js';
 
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
@@ -53,7 +53,7 @@ const idsShown = 20;
 export class StartSurvey {
   readonly names = new PictureNames();
   /** Some of the requests that this start sends, because another run may be about to send them as well. */
-  readonly sending = new RowSample(requestHash);
+  readonly sending = new RowSample([askedHash]);
   readonly pending = new Set<string>();
   readonly invalid = new RowStates();
   readonly inManifest: RowsInManifest;

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
 import { until } from '../../../support/until.js';
+import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 
 const edit = (id: string, prompt = id) => ({
@@ -132,6 +133,68 @@ describe('a manifest that another run has bought from', () => {
       const path = other.manifest(withPath);
       expect(await startThere({ ...based('tuesday.example', path), limit: 0 })).toBeUndefined();
       expect(await startThere(based('monday.example', path))).toMatchObject({ rows: 1, elsewhere: [out] });
+    });
+  });
+
+  describe('and that writes its requests in another way', () => {
+    const based = (path: string) => ({
+      manifest: { path, resolveImage: basedImage('https://pictures.example.test') },
+    });
+    const asPath = (id: string) => ({ ...edit(id, `draw ${id}`), images: ['a.png'] });
+    const asUrl = (id: string, prompt = `draw ${id}`) => edit(id, prompt);
+    const lines = (id: string, breaks: string) => edit(id, `first${breaks}second`);
+    const composed = (id: string, form: 'NFC' | 'NFD') => edit(id, 'Grüße'.normalize(form));
+    const job = (id: string, breaks: string) => ({
+      id,
+      kind: 'job',
+      endpoint: 'echo',
+      input: { text: `1${breaks}2` },
+    });
+
+    it.each<[string, (id: string) => object, (id: string) => object]>([
+      ['its pictures as URLs instead of paths', asPath, asUrl],
+      ['its pictures as paths instead of URLs', asUrl, asPath],
+      ['its pictures as other paths', asPath, (id) => ({ ...asPath(id), images: ['./a.png'] })],
+      ['its line breaks as another editor does', (id) => lines(id, '\n'), (id) => lines(id, '\r\n')],
+      ['its line breaks as an old editor does', (id) => lines(id, '\r\n'), (id) => lines(id, '\r')],
+      ['letters decomposed', (id) => composed(id, 'NFC'), (id) => composed(id, 'NFD')],
+      ['letters composed', (id) => composed(id, 'NFD'), (id) => composed(id, 'NFC')],
+      ['the line breaks of a job in another way', (id) => job(id, '\r\n'), (id) => job(id, '\n')],
+      [
+        'default values out',
+        (id) => asPath(id),
+        (id) => ({ ...asUrl(id), resolution: '1k', output_format: 'png' }),
+      ],
+    ])('is known by what it asks for: %s', async (_, first, second) => {
+      const { out } = await start('one', based(folder.manifest([first('a')])));
+      const renamed = [{ ...second('a'), id: 'new' }];
+      // In the same folder under another id, in another folder of this manifest, and in a folder of its own.
+      const path = folder.manifest(renamed);
+      expect((await start('one', { ...based(path), same: 'refuse' })).reason).toContain('has bought already');
+      const beside = await start('two', { ...based(path), same: 'refuse' });
+      expect(beside.reason).toContain(`was bought already, in ${out}`);
+      const other = runFolder();
+      const there = { ...based(other.manifest(renamed)), same: 'refuse' as const };
+      expect((await other.run(service, there)).reason).toContain(`was bought already, in ${out}`);
+      other.remove();
+      // Under its own id it has not changed.
+      const again = await start('one', { ...based(folder.manifest([second('a')])), changed: 'redo' });
+      expect(again.events.filter(({ type }) => type === 'warning')).toEqual([]);
+      expect([...service.executions.values()]).toEqual([1]);
+    });
+
+    it('says nothing where only the pictures or the texts differ', async () => {
+      await start('one', based(folder.manifest([asPath('a'), job('b', '\n')])));
+      const others = [{ ...asPath('new'), images: ['b.png'] }, asUrl('newer', 'draw b'), job('more', '\n\n')];
+      expect((await start('one', based(folder.manifest(others)))).bought).toBeUndefined();
+    });
+
+    it('counts each row that asks for it, however it is written', async () => {
+      await start('one', based(folder.manifest([asPath('a')])));
+      const rows = [asPath('x'), { ...asUrl('a'), id: 'y' }, { ...asUrl('a'), id: 'z', resolution: '1k' }];
+      folder.manifest(rows.map((row) => ({ ...row, prompt: 'draw a' })));
+      const { bought } = await start('one', based(join(folder.path, 'manifest.jsonl')));
+      expect(bought).toMatchObject({ rows: 3, first: [{ id: 'x' }, { id: 'y' }, { id: 'z' }] });
     });
   });
 
