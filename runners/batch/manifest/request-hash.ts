@@ -36,12 +36,14 @@ export function rowHash({ kind, endpoint, columns }: AskedBy, request: unknown):
  * The same for all ways to write a request: with paths of pictures or their URLs, with default values or without, with the line
  * breaks and composed letters of one editor or another.
  */
-export function askedHash(row: AskedBy & { readonly request: RowRequest }): string {
-  return rowHash(row, askedRequest(row.request));
+export function askedHash(row: AskedBy & { readonly request: RowRequest; readonly hash: string }): string {
+  const asked = askedRequest(row.request);
+  // Only an edit may be sent in another form than it is written in.
+  return asked === row.request && row.kind !== 'edit' ? row.hash : rowHash(row, asked);
 }
 
 /** The request as it is sent, without default values and with texts in one form. The same object if it is so already. */
-export function askedRequest(request: RowRequest): RowRequest {
+function askedRequest(request: RowRequest): RowRequest {
   if (request.kind !== 'edit') return plainTexts(request) as RowRequest;
   const { input } = request;
   const isDefault = Object.entries(imageEditDefaults).some(([field, value]) => input[field] === value);

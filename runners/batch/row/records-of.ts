@@ -29,8 +29,7 @@ export interface Intended {
 export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;
   const { at, attempt, price, takes, jobId } = intended;
-  // What takes a job or its picture asks for nothing.
-  const asked = takes === undefined ? askedHash(row) : hash;
+  const asked = askedHash(row);
   return {
     k: 'intent',
     at,

@@ -1,6 +1,6 @@
 import type { ColumnUse, Row, RowKind, RowMode, RowRequest } from '../manifest-row.js';
 import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
-import { askedHash, askedRequest, rowHash } from '../request-hash.js';
+import { askedHash, rowHash } from '../request-hash.js';
 
 /** The facts of a row from which its hash is computed. */
 interface RowParts extends Omit<Row, 'hash'> {
@@ -62,14 +62,11 @@ export class HashedRow implements Row {
   }
 
   #hashesAlike(): readonly string[] {
-    const { kind, request, hash } = this;
-    const written = this.#written as RowRequest;
-    const ways = kind === 'edit' ? otherWays((written as { readonly input: EditInput }).input) : [];
-    const hashes = ways.map((way) => rowHash(this, { input: way, kind }));
-    // A row that collects a job asks for nothing.
-    const isPlain = written === request ? askedRequest(request) === request : kind !== 'edit';
-    if (isPlain) return hashes;
+    const { kind, hash } = this;
     const asked = askedHash(this);
+    if (kind !== 'edit') return asked === hash ? [] : [asked];
+    const { input } = this.#written as { readonly input: EditInput };
+    const hashes = otherWays(input).map((way) => rowHash(this, { input: way, kind }));
     return asked === hash || hashes.includes(asked) ? hashes : [...hashes, asked];
   }
 }
