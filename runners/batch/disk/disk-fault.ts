@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, MillraceError } from '../../../src/contract/millrace-error.js';
 
 /** The disk failed on one of the run's files other than the journal: exit code 74. */
 export class DiskFault extends MillraceError {
@@ -13,7 +13,7 @@ export class DiskFault extends MillraceError {
     readonly errno: string | undefined,
     cause: unknown,
   ) {
-    const reason = reasonOf(errno) ?? (cause instanceof Error ? cause.message : String(cause));
+    const reason = reasonOf(errno) ?? errorText(cause);
     super('disk', `${path}: ${reason}`, { cause });
     this.reason = reason;
   }

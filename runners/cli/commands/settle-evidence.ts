@@ -1,5 +1,5 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
-import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { RowSettlement } from '../../batch/index.js';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
@@ -100,7 +100,7 @@ async function problemOf(
         map(() => undefined),
         catchError((error: unknown) => {
           const isUnknown = isMillraceError(error) && error.code === 'not-found';
-          const why = error instanceof Error ? error.message : String(error);
+          const why = errorText(error);
           if (!isUnknown) return of({ text: `${job} could not be looked up: ${why}`, instead });
           return of({
             text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (those of /runsync for a minute)`,
