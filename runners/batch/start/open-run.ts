@@ -98,8 +98,6 @@ async function listening(
 ): Promise<CallbackListener | undefined> {
   const { webhooks } = options;
   if (webhooks === undefined) return undefined;
-  if (listen === undefined)
-    throw new MillraceError('usage', 'callbacks (--webhook-url) are taken by a run in one process alone');
   const listener = await listen(webhooks);
   closers.push(() => listener.close());
   return listener;
@@ -123,8 +121,7 @@ export interface RunPorts {
   readonly checkAhead?: CheckAhead;
   /** Called before rows are created, to make room in memory. */
   readonly beforeRows?: (() => void) | undefined;
-  /** Absent if callbacks are not supported. */
-  readonly listen?: ListenForCallbacks;
+  readonly listen: ListenForCallbacks;
 }
 
 /** What is open when the start is confirmed. */
