@@ -29,6 +29,15 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
+/** For `catch` of work that only the disk can fail at: any error is one of the disk. */
+export function diskFaultAt(path: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof DiskFault
+      ? error
+      : new DiskFault(path, (error as NodeJS.ErrnoException).code, error);
+  };
+}
+
 /** Error codes of connections. Disks, including network file systems, fail with the system's other codes. */
 const connectionCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTCONN', 'ENOTFOUND', 'EPIPE', 'EPROTO'],
