@@ -92,10 +92,10 @@ export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transpo
 
 // The words of the service, as schemas.
 export { imageEditInputSchema } from './contract/image-edit.js';
-export { imageEditOutputSchema } from './contract/image-edit-output.js';
+export { imageEditOutputSchema } from './contract/service-replies.js';
 export { looseImageEditInputSchema } from './contract/image-edit.js';
 export type { ImageEditInput } from './contract/image-edit.js';
-export type { ImageEditOutput } from './contract/image-edit-output.js';
+export type { ImageEditOutput } from './contract/service-replies.js';
 export { jobReplySchema } from './contract/service-replies.js';
 export type { JobReply } from './contract/service-replies.js';
 export { jobStates, isTerminal } from './contract/service-replies.js';

@@ -17,7 +17,7 @@ export {
 } from './manifest/duplicates/same-requests.js';
 export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
-export { shellWords } from './manifest/quote-value.js';
+export { shellWords, someOf } from './manifest/quote-value.js';
 export { describeIssue, parseJsonFile } from './manifest/json-file.js';
 
 // Prices.
@@ -46,7 +46,7 @@ export { parseOutputPath } from './artifacts/output-path.js';
 
 // The disk.
 export type { Disk } from './disk/disk.js';
-export { DiskFault, reasonOf, remedyOf } from './disk/disk-fault.js';
+export { DiskFault, diskFaultAt, reasonOf, remedyOf } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
 export { valueOfJson } from './disk/read-file.js';
 export { readLines } from './disk/read-file.js';

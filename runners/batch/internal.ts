@@ -40,7 +40,7 @@ export { UploadNotes } from './uploads/upload-notes.js';
 // The events of a run, and the files that it leaves.
 export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';
-export { peekJournal } from './journal/recovered-journal.js';
+export { peekJournal, withRows } from './journal/recovered-journal.js';
 export type { RowRecords } from './journal/journal.js';
 export { refreshSnapshot } from './journal/recovered-journal.js';
 export { whoHolds } from './lock/owner.js';

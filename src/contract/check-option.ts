@@ -43,9 +43,19 @@ export function checkObject(options: unknown): void {
 /** Refuses unknown names, because a misspelt one would silently have no effect. @throws InvalidOptionError */
 export function checkNames(options: object, of: string, names: readonly string[]): void {
   checkObject(options);
+  const unknown = unknownName(options, of, names);
+  if (unknown !== undefined) throw new InvalidOptionError(unknown.name, unknown.problem);
+}
+
+/** The first name that is not one of `names`, with what is wrong with it. */
+export function unknownName(
+  options: object,
+  of: string,
+  names: readonly string[],
+): { readonly name: string; readonly problem: string } | undefined {
   for (const name in options)
-    if (!names.includes(name))
-      throw new InvalidOptionError(name, `is not an option of ${of}: ${names.join(', ')}`);
+    if (!names.includes(name)) return { name, problem: `is not an option of ${of}: ${names.join(', ')}` };
+  return undefined;
 }
 
 /** Also true for an object of another realm, such as a `vm`, which has its own `Object`. */

@@ -19,6 +19,11 @@ export function isMillraceError(value: unknown): value is MillraceError {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
+/** What was thrown, in words: the message of an error, anything else as text. */
+export function errorText(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** An option, endpoint id, route or input is invalid. Nothing was sent. The message begins with the option's name. */
 export class InvalidOptionError extends MillraceError {
   static override readonly name: string = 'InvalidOptionError';

@@ -3,7 +3,7 @@
 import { Subject, type Observable } from 'rxjs';
 import { checkMembers, checkObject } from '../contract/check-option.js';
 import { imageEditDefaults, imageEditInputSchema, type ImageEditInput } from '../contract/image-edit.js';
-import { imageEditOutputSchema, type ImageEditOutput } from '../contract/image-edit-output.js';
+import { imageEditOutputSchema, type ImageEditOutput } from '../contract/service-replies.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';

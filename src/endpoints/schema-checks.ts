@@ -1,4 +1,5 @@
 import { catchError, defer, from, map, type Observable, of, throwError } from 'rxjs';
+import { errorText } from '../contract/millrace-error.js';
 import type { Completed, Failed, Outcome } from '../contract/outcome.js';
 import { describeIssues, type SchemaResult, type StandardSchema } from '../contract/standard-schema.js';
 import { InvalidInputError } from '../operators/job-error.js';
@@ -58,9 +59,7 @@ export function checkOutput<O>(
       if (result.issues !== undefined) return mismatch(outcome, describeIssues(result.issues));
       return { ...outcome, output: result.value };
     }),
-    catchError((error: unknown) =>
-      of(mismatch(outcome, error instanceof Error ? error.message : String(error))),
-    ),
+    catchError((error: unknown) => of(mismatch(outcome, errorText(error)))),
   );
 }
 

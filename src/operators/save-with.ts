@@ -11,7 +11,7 @@ import {
   type ObservableInput,
 } from 'rxjs';
 import { checkFunction } from '../contract/check-option.js';
-import { InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
+import { errorText, InvalidOptionError, MillraceError } from '../contract/millrace-error.js';
 import type { Outcome } from '../contract/outcome.js';
 import { awaitable } from '../policy/guard-hooks.js';
 import { jobOperator, type JobOperator } from './job.js';
@@ -73,7 +73,7 @@ function savedOnce<O>(
 }
 
 function notSaved({ jobId = '' }: Outcome<unknown>, cause: unknown): MillraceError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorText(cause);
   const what = jobId === '' ? 'an outcome' : `the outcome of job ${jobId}`;
   return new MillraceError('not-saved', `saveWith: ${what} is not saved: ${why}`, { cause });
 }

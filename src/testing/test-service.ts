@@ -1,4 +1,5 @@
 import { concatMap, defer, map, of, throwError, timer, type Observable, type SchedulerLike } from 'rxjs';
+import { errorText } from '../contract/millrace-error.js';
 import type { JobWebhooks } from '../policy/job-webhook.js';
 import { postNamedIn, tokenIn } from '../webhooks/callback-tokens.js';
 import { createWebhookReceiver, type WebhookReceiver } from '../webhooks/create-webhook-receiver.js';
@@ -199,7 +200,7 @@ class MemoryService {
     try {
       return { id, status: 'COMPLETED', output: run(input, endpointId), executionTime };
     } catch (error) {
-      return { id, status: 'FAILED', error: error instanceof Error ? error.message : String(error) };
+      return { id, status: 'FAILED', error: errorText(error) };
     }
   }
 }

@@ -1,4 +1,6 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { catchError, concatMap, defer, EMPTY, of, type Observable } from 'rxjs';
+import * as z from 'zod';
 import { ownerOf } from '../../../src/policy/job-ids.js';
 import type { CallbackResult, JobWebhook } from '../../../src/policy/job-webhook.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
@@ -14,6 +16,7 @@ import {
   type HeldPost,
   type NamedJob,
   type JobOfPost,
+  type CallbackSecret,
 } from '../context/callback-port.js';
 import type { RowJobIds } from '../context/run-job-ids.js';
 import type { RowRecords } from '../journal/journal.js';
@@ -21,9 +24,11 @@ import type { RowInFlight } from '../row/row-in-flight.js';
 import { isEnd } from '../row/row-status.js';
 import { isCalledBack, type TaskOf } from '../row/task.js';
 import { CalledRows } from './called-rows.js';
-import { callbackSecret } from './callback-secret.js';
 import { NamedJobs, isToBeSentAgain } from './named-jobs.js';
 import { openCallbackPort } from './open-callback-port.js';
+import type { Disk } from '../disk/disk.js';
+import { readFile } from '../disk/read-file.js';
+import { replaceFile } from '../disk/replace-file.js';
 
 /** Opens the port for the callbacks of a run, before anything is sent. */
 export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, open, handOn }) => {
@@ -235,4 +240,33 @@ export function meaningOf(
   if (!isEnd(status) && status !== 'accepted') return undefined;
   if ((outcome?.purchase?.jobId ?? row.jobId) !== jobId) return 'foreign';
   return status === 'accepted' ? 'noted' : 'settled';
+}
+
+const secretSchema = z.object({ version: z.literal(1), run: z.string().min(1), secret: z.string().min(32) });
+/** A longer file, in bytes, was not written by millrace. */
+const longestBytes = 4_096;
+/** File mode: only the owner can read the file. */
+const ownersAlone = 0o600;
+
+/**
+ * The secret of a run, created at its first start with callbacks and kept in its folder. If the file is damaged, a new
+ * secret is made: callbacks to earlier URLs are then refused, and polls find the results instead.
+ */
+async function callbackSecret(disk: Disk, out: string): Promise<CallbackSecret> {
+  const path = `${out}/.webhook.json`;
+  const known = await readSecret(disk, path);
+  if (known !== undefined) return known;
+  const made = { run: randomUUID(), secret: randomBytes(32).toString('base64url') };
+  await replaceFile(disk, path, `${JSON.stringify({ version: 1, ...made })}\n`, ownersAlone);
+  return made;
+}
+
+async function readSecret(disk: Disk, path: string): Promise<CallbackSecret | undefined> {
+  const found = await disk.stat(path);
+  if (found?.kind !== 'file' || found.size > longestBytes) return undefined;
+  try {
+    return secretSchema.parse(JSON.parse((await readFile(disk, path, found.size)).toString()));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, MillraceError } from '../../../src/contract/millrace-error.js';
 
 /** The disk failed on one of the run's files other than the journal: exit code 74. */
 export class DiskFault extends MillraceError {
@@ -13,7 +13,7 @@ export class DiskFault extends MillraceError {
     readonly errno: string | undefined,
     cause: unknown,
   ) {
-    const reason = reasonOf(errno) ?? (cause instanceof Error ? cause.message : String(cause));
+    const reason = reasonOf(errno) ?? errorText(cause);
     super('disk', `${path}: ${reason}`, { cause });
     this.reason = reason;
   }
@@ -27,6 +27,15 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
     if (error instanceof DiskFault || !isOfTheDisk(error)) throw error;
     throw new DiskFault(path, error.code, error);
   }
+}
+
+/** For `catch` of work that only the disk can fail at: any error is one of the disk. */
+export function diskFaultAt(path: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof DiskFault
+      ? error
+      : new DiskFault(path, (error as NodeJS.ErrnoException).code, error);
+  };
 }
 
 /** Error codes of connections. Disks, including network file systems, fail with the system's other codes. */

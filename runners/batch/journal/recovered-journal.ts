@@ -20,6 +20,16 @@ export interface JournalReader extends Pick<Journal, 'recovered' | 'records' | '
   findAll(ids: Iterable<string>): AsyncGenerator<RowRecords | undefined, void, void>;
 }
 
+/** Each of the items with its row, in their order; without one if the journal does not know its id. */
+export async function* withRows<T>(
+  journal: Pick<JournalReader, 'findAll'>,
+  items: readonly T[],
+  idOf: (item: T) => string,
+): AsyncGenerator<readonly [item: T, row: RowRecords | undefined], void, void> {
+  let place = 0;
+  for await (const row of journal.findAll(items.map(idOf))) yield [items[place++] as T, row];
+}
+
 export interface Found extends RecoveredFile {
   readonly pending: Recovered['pending'];
 }

@@ -1,6 +1,7 @@
 import { formatMoney, toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../disk/disk.js';
 import { stateFolder } from '../disk/node-disk.js';
+import { someOf } from '../manifest/quote-value.js';
 import { type DayEntry, type Reservation, dayMs, minuteMs, type DayBook } from './day-book.js';
 import { DayFile, DayLedgerError } from './day-file.js';
 
@@ -194,10 +195,10 @@ export function whyNoRoom(book: DayBook, { price, cap, run, path, now }: Wanted)
 }
 
 function sharesOf(others: readonly { readonly run: string; readonly amount: MicroDollars }[]): string {
-  const [first, ...rest] = new Set(others.map(({ run }) => run));
-  if (first === undefined) return '';
+  const runs = [...new Set(others.map(({ run }) => run))];
+  if (runs.length === 0) return '';
   const sum = others.reduce((total, { amount }) => total + amount, 0);
-  return ` (${formatMoney(sum)} of it by ${first}${rest.length > 0 ? ` and ${rest.length} more` : ''})`;
+  return ` (${formatMoney(sum)} of it by ${someOf(runs.slice(0, 1), runs.length)})`;
 }
 
 /** The ledger that all runs of a user share, unless `--ledger FILE` names another one. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import type { Disk, DiskEntry } from '../disk/disk.js';
 import { journalPath } from '../journal/journal.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote, type Owner } from './owner.js';
@@ -42,7 +43,7 @@ export async function holdPlace(folder: string, options: HoldPlaceOptions): Prom
       return await noted(disk, { path, real, lock, owner });
     } catch (error) {
       if (error instanceof LockError && (error.code === 'held' || error.code === 'moved')) throw error;
-      faults.push(error instanceof Error ? error.message : String(error));
+      faults.push(errorText(error));
     }
   }
   const warning =

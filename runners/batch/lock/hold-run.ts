@@ -56,7 +56,7 @@ export interface RunHold {
 export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<RunHold> {
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost() } = options;
   const path = ownerPath(folder);
-  await onDisk(path, () => disk.mkdir(folder));
+  await writingOwner(path, () => disk.mkdir(folder));
   const lock = await tryLock(`${folder}/.lock`);
   if (lock === undefined) throw heldHere(folder, await readOwner(disk, folder), host);
   return afterwards(lock, async () => {
@@ -84,7 +84,7 @@ async function holdOutside(
   const place = await holdPlace(folder, outside);
   const progress = new RunProgress(folder, outside);
   return afterwards(place, async () => {
-    await onDisk(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
+    await writingOwner(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
     return {
       isInherited,
       progress,
@@ -157,7 +157,7 @@ function named({ pid, host, started, command }: Owner): string {
   return `process ${pid} on host ${host.name}${host.inContainer ? ' (a container)' : ''}, started ${started}${what}`;
 }
 
-async function onDisk(path: string, work: () => Promise<void>): Promise<void> {
+async function writingOwner(path: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (cause) {

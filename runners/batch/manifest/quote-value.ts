@@ -20,6 +20,11 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** `a, b and 3 more`: those that are shown, of so many. */
+export function someOf(shown: readonly string[], count: number): string {
+  return `${shown.join(', ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`;
+}
+
 /** A command to paste into a shell: words that a shell would interpret are quoted. */
 export function shellWords(...words: readonly string[]): string {
   return words

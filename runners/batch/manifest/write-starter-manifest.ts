@@ -1,6 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../disk/disk.js';
 import { replaceFile } from '../disk/replace-file.js';
+import { isFormula, withoutSigns } from './columns/formula-text.js';
 import { imagesCell } from './columns/manifest-fields.js';
 import { ManifestError } from './manifest-error.js';
 
@@ -51,9 +52,6 @@ function pathFrom(manifest: string, folder: string): string {
   return path === '' ? '' : `${path}/`;
 }
 
-/** Texts that a spreadsheet would treat as a formula. */
-const formula = /^[-=+@\t]/;
-
 /** The lines of a starter manifest: an id from the picture's name, its path, and the prompt. */
 function* starterRows(pictures: readonly string[], prefix: string, prompt: string): Generator<string> {
   yield 'id,images,prompt\n';
@@ -64,11 +62,7 @@ function* starterRows(pictures: readonly string[], prefix: string, prompt: strin
 
 /** Adds a number to names that differ only in case, extension, or how an accent is encoded: macOS has other bytes for `é` than a keyboard. */
 function freeId(name: string, ids: Set<string>): string {
-  const stem =
-    name
-      .normalize()
-      .replace(/\.[^.]*$/, '')
-      .replace(/^[-=+@\s]+/, '') || 'picture';
+  const stem = withoutSigns(name.normalize().replace(/\.[^.]*$/, '')) || 'picture';
   let id = stem;
   for (let number = 2; ids.has(id.toLowerCase()); number++) id = `${stem}-${number}`;
   ids.add(id.toLowerCase());
@@ -77,13 +71,13 @@ function freeId(name: string, ids: Set<string>): string {
 
 /** Writes a path so that it is read as one path, and not as two paths, a URL or a formula. */
 function imageCell(path: string): string {
-  const plain = formula.test(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
+  const plain = isFormula(path) || /^[^/]*:/.test(path) ? `./${path}` : path;
   return imagesCell([plain]);
 }
 
 /** Puts a space before text that looks like a formula to a spreadsheet; it does not change a prompt. */
 function textCell(text: string): string {
-  return formula.test(text) ? ` ${text}` : text;
+  return isFormula(text) ? ` ${text}` : text;
 }
 
 function csvCell(cell: string): string {

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 
 /**
@@ -73,7 +74,7 @@ export function lineJson(line: object): string {
 
 /** The text that replaces a value which cannot be written. */
 export function unwritable(cause: unknown): string {
-  return `(this value cannot be written as JSON: ${cause instanceof Error ? cause.message : String(cause)})`;
+  return `(this value cannot be written as JSON: ${errorText(cause)})`;
 }
 
 const opening = Buffer.from('{"id":"');

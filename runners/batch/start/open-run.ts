@@ -5,7 +5,7 @@ import { openPolling } from '../context/learned-polling.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { openImagesFolder } from '../artifacts/artifact-name.js';
-import { type Journal } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import type { Projections } from '../sinks/projections.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
@@ -24,8 +24,13 @@ import { whyHalted } from '../stop/stop-causes.js';
 import { openFilesAsked } from './files-asked.js';
 import { openProjections } from './open-projections.js';
 import { runMoney } from './money/run-money.js';
-import { startRecords } from './start-records.js';
 import { reopenRows } from './reopen-rows.js';
+import { version } from '../../../src/contract/version.js';
+import type { RecordOf } from '../journal/record.js';
+import { askedAxes } from '../manifest/matrix/asked-axes.js';
+import { costByInForce, isSameCostBy } from '../row/totals.js';
+import type { Ahead } from './check/ahead.js';
+import { newCap } from './money/cap-in-force.js';
 
 /**
  * Checks the manifest against what earlier starts left, locks the run, brings its files up to date with its journal,
@@ -93,8 +98,6 @@ async function listening(
 ): Promise<CallbackListener | undefined> {
   const { webhooks } = options;
   if (webhooks === undefined) return undefined;
-  if (listen === undefined)
-    throw new MillraceError('usage', 'callbacks (--webhook-url) are taken by a run in one process alone');
   const listener = await listen(webhooks);
   closers.push(() => listener.close());
   return listener;
@@ -118,8 +121,7 @@ export interface RunPorts {
   readonly checkAhead?: CheckAhead;
   /** Called before rows are created, to make room in memory. */
   readonly beforeRows?: (() => void) | undefined;
-  /** Absent if callbacks are not supported. */
-  readonly listen?: ListenForCallbacks;
+  readonly listen: ListenForCallbacks;
 }
 
 /** What is open when the start is confirmed. */
@@ -209,4 +211,54 @@ function rowsToDo(
 async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
   for await (const { path } of projections.pictures()) if (path !== undefined) return true;
   return false;
+}
+
+/**
+ * The records of a start, in journal order. A new cap comes first, so that no start is journalled without its cap if the
+ * process dies in between.
+ */
+function startRecords(
+  options: ResolvedOptions,
+  journal: Pick<HeldJournal, 'recovered' | 'identity'>,
+  ahead: Pick<Ahead, 'cap'>,
+): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
+  return [
+    ...capRecord(options, journal),
+    ...costByRecord(options, journal),
+    startRecord(options, journal, ahead),
+  ];
+}
+
+function capRecord(
+  options: ResolvedOptions,
+  { recovered }: Pick<HeldJournal, 'recovered'>,
+): RecordOf<'cap'>[] {
+  const usd = newCap(options, recovered.capUsd);
+  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
+}
+
+function costByRecord(
+  options: ResolvedOptions,
+  { recovered }: Pick<HeldJournal, 'recovered'>,
+): RecordOf<'cost-by'>[] {
+  const costBy = costByInForce(options, recovered.costBy);
+  if (isSameCostBy(costBy, recovered.costBy)) return [];
+  return [{ k: 'cost-by', at: options.scheduler.now(), ...costBy }];
+}
+
+function startRecord(
+  { manifest, settings, scheduler }: ResolvedOptions,
+  { identity }: Pick<HeldJournal, 'identity'>,
+  { cap }: Pick<Ahead, 'cap'>,
+): RecordOf<'start'> {
+  const at = scheduler.now();
+  const axes = askedAxes(manifest.settings);
+  return {
+    k: 'start',
+    at,
+    version,
+    identity,
+    manifest: manifest.path,
+    settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
+  };
 }

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
 import { moneyEvent } from '../end/end-row.js';
-import { countOf } from '../manifest/quote-value.js';
+import { countOf, someOf } from '../manifest/quote-value.js';
 
 /** The events that a run reports when it begins: what it continues, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
@@ -74,7 +74,7 @@ function* warnings({
 const manifestsNamed = 3;
 
 function changedText({ count, ids }: Run['ahead']['changed'], redoes: boolean): string {
-  const named = namesOf(ids, count);
+  const named = someOf(ids, count);
   const [rows, were, they, them] =
     count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
   const again = redoes ? '' : `; --changed redo buys ${them} again, --changed keep ends this warning`;
@@ -89,11 +89,7 @@ function replacedText({ count, ids }: Run['ahead']['replaced'], manifests: reado
       : [`${countOf(count, 'row')} wait for other versions, which are`, 'those', 'These are'];
   const named =
     manifests.length === 0 ? '' : ` (${manifests.slice(-manifestsNamed).toReversed().join(', or ')})`;
-  return `${rows} to replace ${one} in this manifest: ${namesOf(ids, count)}. ${other} not bought again; run the manifest that has the other${count === 1 ? ' one' : 's'}${named}.`;
-}
-
-function namesOf(ids: readonly string[], count: number): string {
-  return `${ids.join(', ')}${count > ids.length ? ` and ${count - ids.length} more` : ''}`;
+  return `${rows} to replace ${one} in this manifest: ${someOf(ids, count)}. ${other} not bought again; run the manifest that has the other${count === 1 ? ' one' : 's'}${named}.`;
 }
 
 function heldRow({ id, row, outcome }: Run['reopened']['held'][number]): RunEvent {

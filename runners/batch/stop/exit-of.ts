@@ -1,5 +1,5 @@
 import { catchError, EMPTY, throwError, type MonoTypeOperatorFunction } from 'rxjs';
-import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, isMillraceError } from '../../../src/contract/millrace-error.js';
 import { stopCauses } from './stop-causes.js';
 import { exitCodes, type RunEnd } from './worst-end.js';
 import { JournalError } from '../journal/journal-error.js';
@@ -9,7 +9,7 @@ import type { StopCause, Stops } from './stops.js';
 
 /** The end of a run that was ended, or prevented from starting, by an error. */
 export function exitOf(error: unknown): RunEnd {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   const isSystems = !isMillraceError(error) && isOfTheDisk(error);
   const exitCode = isMillraceError(error) ? exitCodes[error.code] : isSystems ? 74 : undefined;
   // Messages of millrace about its own files already say what to do; messages of the system do not.
@@ -73,5 +73,5 @@ export function noteDiskFault({ stops }: { readonly stops: Stops }, error: unkno
 }
 
 function diskFailure(error: unknown): StopCause {
-  return stopCauses.diskFailed(error instanceof Error ? error.message : String(error), diskCodeOf(error));
+  return stopCauses.diskFailed(errorText(error), diskCodeOf(error));
 }

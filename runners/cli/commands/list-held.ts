@@ -1,5 +1,5 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { isFree, peekJournal, readSummary, type RowRecords, whoHolds } from '../../batch/internal.js';
+import { isFree, peekJournal, readSummary, type RowRecords, whoHolds, withRows } from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
@@ -173,10 +173,8 @@ async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
     if (purchase.source === 'unknown') unknown.push(copyOf(purchase));
   });
   const held: HeldPurchase[] = [];
-  const places = unknown.values();
-  for await (const row of journal.findAll(unknown.map(({ id }) => id))) {
-    const purchase = places.next().value;
-    if (row === undefined || purchase === undefined) continue;
+  for await (const [purchase, row] of withRows(journal, unknown, ({ id }) => id)) {
+    if (row === undefined) continue;
     const isEarlier =
       row.status === 'open' || (row.outcome?.purchase?.attempt ?? row.attempts) !== purchase.attempt;
     const canBePolled = !isEarlier || (row.status === 'open' && row.attempts === purchase.attempt);

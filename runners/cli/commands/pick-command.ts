@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { nodeDisk, shellWords } from '../../batch/formats.js';
+import { nodeDisk, shellWords, someOf } from '../../batch/formats.js';
 import { chosenFileName } from '../../report/pick/chosen-list.js';
 import {
   pickPictures,
@@ -93,7 +93,7 @@ const idsShown = 10;
 
 function idsOf(ids: readonly string[]): string {
   const shown = ids.slice(0, idsShown).map((id) => plainText(id, 80));
-  return `${shown.join(', ')}${ids.length > idsShown ? ` and ${ids.length - idsShown} more` : ''}`;
+  return someOf(shown, ids.length);
 }
 
 function describePick({ path }: ChosenList, picked: Picked, target: string, io: CliIo): string[] {

@@ -1,9 +1,9 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
-import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, isMillraceError } from '../../../src/contract/millrace-error.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { RowSettlement } from '../../batch/index.js';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { peekJournal, type RowRecords } from '../../batch/internal.js';
+import { peekJournal, type RowRecords, withRows } from '../../batch/internal.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { trackConnections } from '../io/track-connections.js';
@@ -100,7 +100,7 @@ async function problemOf(
         map(() => undefined),
         catchError((error: unknown) => {
           const isUnknown = isMillraceError(error) && error.code === 'not-found';
-          const why = error instanceof Error ? error.message : String(error);
+          const why = errorText(error);
           if (!isUnknown) return of({ text: `${job} could not be looked up: ${why}`, instead });
           return of({
             text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (those of /runsync for a minute)`,
@@ -136,13 +136,11 @@ export async function proposedSettlements(
   const claims = claimsOn(held);
   const named = new Set(ids);
   const asked = held.filter(({ purchase }) => named.size === 0 || named.has(purchase.id));
-  const places = asked.values();
   const rows: RowSettlement[] = [];
   const open = new Map<string, OpenPurchase[]>();
   const beyond: Undecided[] = [];
-  for await (const row of journal?.findAll(asked.map(({ purchase }) => purchase.id)) ?? []) {
-    const one = places.next().value;
-    if (one === undefined) break;
+  const found = journal && withRows(journal, asked, ({ purchase }) => purchase.id);
+  for await (const [one, row] of found ?? []) {
     const isLatest = isLatestPurchase(row, one.purchase.attempt);
     const charges = `${one.charges.map(nameOfCharge).join(' ')}${one.hasMore ? ' …' : ''}`;
     const blind = one.charges.length === 0 ? whyBlind(one) : undefined;

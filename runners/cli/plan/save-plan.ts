@@ -1,4 +1,4 @@
-import { DiskFault, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
+import { diskFaultAt, nodeDisk, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
 import { planManifest, readManifest, type RowSample } from '../../batch/planning.js';
 import type { CliIo, RawOptions } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
@@ -9,7 +9,7 @@ import { plannedSettings } from './planned-settings.js';
 import { createReadStream } from 'node:fs';
 import { type PlanHead, plannedRow, type PlanFoot, type PlannedRow } from './saved-plan.js';
 import { createHash } from 'node:crypto';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** Plans like `planSource`, and saves the plan to a file with one line for each row, so that a run can be compared with it. */
@@ -66,7 +66,7 @@ class PlanWriter {
 
   /** @throws {DiskFault} if nothing can be written there */
   static async open(file: string, head: PlanHead): Promise<PlanWriter> {
-    const handle = await open(`${file}.tmp`, 'w', 0o600).catch((error: unknown) => failAt(file, error));
+    const handle = await open(`${file}.tmp`, 'w', 0o600).catch(diskFaultAt(file));
     const writer = new PlanWriter(file, handle);
     await writer.#write(head);
     return writer;
@@ -93,16 +93,15 @@ class PlanWriter {
   async finish({ rows, invalid, cost: { estimated, unpriced } }: Plan): Promise<void> {
     const facts = { rows, invalid, manifest: this.#manifest.digest('hex'), estimated, unpriced };
     await this.#write({ ...facts, lines: this.#lines.copy().digest('hex') });
-    try {
-      await this.#flush();
-      await this.handle.sync();
-      await this.handle.close();
-      await rename(`${this.file}.tmp`, this.file);
-      const folder = await open(dirname(this.file));
-      await folder.sync().finally(() => folder.close());
-    } catch (error) {
-      failAt(this.file, error);
-    }
+    await this.#replace().catch(diskFaultAt(this.file));
+  }
+
+  async #replace(): Promise<void> {
+    await this.#flush();
+    await this.handle.sync();
+    await this.handle.close();
+    await nodeDisk.rename(`${this.file}.tmp`, this.file);
+    await nodeDisk.syncFolder(dirname(this.file));
   }
 
   async abandon(): Promise<void> {
@@ -120,12 +119,6 @@ class PlanWriter {
   async #flush(): Promise<void> {
     const text = this.#waiting;
     this.#waiting = '';
-    await this.handle.writeFile(text).catch((error: unknown) => failAt(this.file, error));
+    await this.handle.writeFile(text).catch(diskFaultAt(this.file));
   }
-}
-
-function failAt(file: string, error: unknown): never {
-  throw error instanceof DiskFault
-    ? error
-    : new DiskFault(file, (error as NodeJS.ErrnoException).code, error);
 }

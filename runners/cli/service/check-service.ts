@@ -1,7 +1,7 @@
 import { listed } from '../messages/plain-text.js';
 import { catchError, firstValueFrom, map, of, timeout, retry, forkJoin, type Observable } from 'rxjs';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
-import { isMillraceError } from '../../../src/contract/millrace-error.js';
+import { errorText, isMillraceError } from '../../../src/contract/millrace-error.js';
 import type { Probe, Probed } from '../../../src/transport/got/got-probe.js';
 import type { PhaseTimeouts } from '../../../src/transport/transport.js';
 import { createLateClient } from '../../../src/endpoints/late-client.js';
@@ -33,10 +33,6 @@ export function checkEndpoint(
 function endpointStateOf(error: unknown): CheckedEndpoint['state'] {
   const code = isMillraceError(error) ? error.code : '';
   return code === 'unauthorized' ? 'refused' : code === 'not-found' ? 'gone' : 'unreached';
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 const referenceTimeouts: PhaseTimeouts = {

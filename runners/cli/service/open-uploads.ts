@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import { createKeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
 import { nodeDisk, type PictureHost, type ResolveImage } from '../../batch/formats.js';
 import { createPictureHost, localPicture, openS3Store, UploadNotes } from '../../batch/internal.js';
@@ -35,10 +36,7 @@ export async function checkStore(
 ): Promise<string | undefined> {
   const { target, store } = await openStore(options, io);
   const key = [target.prefix, 'millrace-check'].filter((part) => part !== '').join('/');
-  return store.has(key).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  return store.has(key).then(() => undefined, errorText);
 }
 
 async function openStore({ upload, uploadEndpoint: endpoint }: Uploading['options'], io: Uploading['io']) {

@@ -3,7 +3,7 @@ import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { DiskFault } from '../../batch/formats.js';
+import { diskFaultAt } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
@@ -29,10 +29,10 @@ export async function spoolInput(
   const kept = join(out, `manifest.${source.format}`);
   const path = await draftPath(out, source.format);
   const discard = (): Promise<void> => rm(path, { force: true }).catch(() => undefined);
-  const move = (): Promise<void> => onDisk(out, () => moveFile(path, kept));
+  const move = (): Promise<void> => moveFile(path, kept).catch(diskFaultAt(out));
   try {
-    await onDisk(dirname(path), () =>
-      pipeline(io.stdin, createWriteStream(path, { mode: 0o600, flush: true })),
+    await pipeline(io.stdin, createWriteStream(path, { mode: 0o600, flush: true })).catch(
+      diskFaultAt(dirname(path)),
     );
   } catch (error) {
     await discard();
@@ -68,10 +68,4 @@ async function moveFile(from: string, to: string): Promise<void> {
 async function syncPath(path: string, flags: 'r' | 'r+'): Promise<void> {
   const file = await open(path, flags);
   await file.sync().finally(() => file.close());
-}
-
-async function onDisk(place: string, work: () => Promise<void>): Promise<void> {
-  await work().catch((error: unknown) => {
-    throw new DiskFault(place, (error as NodeJS.ErrnoException).code, error);
-  });
 }

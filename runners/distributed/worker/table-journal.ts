@@ -1,4 +1,5 @@
 import { AsyncSubject, Observable, Subject, type SchedulerLike } from 'rxjs';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
 import type { JobOfPost } from '../../batch/context/callback-port.js';
@@ -266,7 +267,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private fail(batch: readonly WaitingRecord[], cause: unknown): JournalError {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = errorText(cause);
     const failure = (this.failure ??= new JournalError(
       'journal-io',
       `The journal of the run cannot be written: ${message}`,

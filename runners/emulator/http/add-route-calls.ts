@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import { maxRequestBytes } from '../../../src/contract/limits.js';
 import { type Answer, jsonAnswer, jsonText, Refusal, readBody } from './http-answer.js';
 import { answering } from './answering.js';
@@ -86,7 +87,7 @@ async function callRoute(
 /** `{error, detail}` under the error's own code. (spec 7.2) */
 function failure(thrown: unknown): { status: number; text: string } {
   const { status, detail } = (thrown ?? {}) as { status?: unknown; detail?: unknown };
-  const error = thrown instanceof Error ? thrown.message : String(thrown);
+  const error = errorText(thrown);
   const code = typeof status === 'number' && status >= 400 && status <= 599 ? status : 500;
   return {
     status: code,

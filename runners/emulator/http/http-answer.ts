@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { ServerResponse, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { errorText } from '../../../src/contract/millrace-error.js';
 
 /** The answer to a request. */
 export interface Answer {
@@ -29,7 +30,7 @@ export function errorAnswer(error: unknown): Answer {
     const body = JSON.stringify({ error: error.message, detail: error.detail });
     return jsonAnswer(body, error.status, error.headers);
   }
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = errorText(error);
   return jsonAnswer(JSON.stringify({ error: 'internal server error', detail }), 500);
 }
 

@@ -1,3 +1,4 @@
+import { errorText } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars, reportedCostUsd } from '../../../src/contract/micro-dollars.js';
 import { jsonText } from '../http/http-answer.js';
 import { parseMilliseconds } from '../settings/parse-latency.js';
@@ -157,7 +158,7 @@ function complete(job: Job, result: unknown): void {
     job.status = 'FAILED';
     job.costMicroDollars = 0;
     job.output = undefined;
-    job.error = `the function's output is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    job.error = `the function's output is not JSON: ${errorText(error)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorText } from '../../../src/contract/millrace-error.js';
 import { type Clock, sleep } from '../clock.js';
 import type { Latency } from '../settings/parse-latency.js';
 import type { QueueFunction } from '../settings/user-functions.js';
@@ -48,7 +49,7 @@ async function finish(
     if (leastMs > 0 && left > 0) await sleep(clock, left, signal);
     return end;
   } catch (error) {
-    return { status: 'FAILED', error: messageOf(error) };
+    return { status: 'FAILED', error: errorText(error) };
   }
 }
 
@@ -82,7 +83,7 @@ async function runFunction(
     };
   } catch (error) {
     const httpStatus = statusOf(error);
-    return { status: 'FAILED', error: messageOf(error), ...(httpStatus !== undefined && { httpStatus }) };
+    return { status: 'FAILED', error: errorText(error), ...(httpStatus !== undefined && { httpStatus }) };
   }
 }
 
@@ -105,10 +106,6 @@ async function drain(job: Job, chunks: AsyncIterable<unknown>, signal: AbortSign
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The HTTP code that the function gave its error. */

@@ -1,3 +1,4 @@
+import { unknownName } from '../../../src/contract/check-option.js';
 import { type Latency, parseLatency } from './parse-latency.js';
 import type { Clock } from '../clock.js';
 import { EmulatorOptionError } from './emulator-option-error.js';
@@ -80,11 +81,8 @@ export function readSettings(options: EmulatorOptions): {
   rateLimit: RateLimit | undefined;
 } {
   const { workers = 4, latency = '0', faults = [], rateLimit } = options;
-  for (const name of Object.keys(options))
-    if (!Object.hasOwn(names, name))
-      throw new EmulatorOptionError(
-        `${name} is not an option of the emulator: ${Object.keys(names).join(', ')}`,
-      );
+  const unknown = unknownName(options, 'the emulator', Object.keys(names));
+  if (unknown !== undefined) throw new EmulatorOptionError(`${unknown.name} ${unknown.problem}`);
   if (!Number.isInteger(workers) || workers < 1 || workers > 1_000)
     throw new EmulatorOptionError(`workers takes a whole number from 1 to 1000, not ${workers}`);
   return {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { errorText } from '../../../src/contract/millrace-error.js';
 import { EmulatorOptionError } from './emulator-option-error.js';
 import type { UserFunctions } from './user-functions.js';
 import { checkEndpointId, checkRoutePath } from '../../../src/contract/request-parts.js';
@@ -16,7 +17,7 @@ async function importModule(file: string): Promise<unknown> {
   try {
     return await import(pathToFileURL(resolve(file)).href);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new EmulatorOptionError(`the functions module ${file} does not load: ${why}`, { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
+import { errorText } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
 import type { DueQueue } from '../../policy/due-queue.js';
@@ -234,6 +235,6 @@ function reportOf(
 
 function asFault(error: unknown, secrets: readonly string[]): TransportError {
   if (error instanceof TransportError) return error;
-  const message = redact(error instanceof Error ? error.message : String(error), secrets);
+  const message = redact(errorText(error), secrets);
   return new TransportError('send', undefined, 'maybe', false, message);
 }

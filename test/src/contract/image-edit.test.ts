@@ -4,7 +4,7 @@ import {
   imageEditInputSchema,
   looseImageEditInputSchema,
 } from '../../../src/contract/image-edit.js';
-import { imageEditOutputSchema } from '../../../src/contract/image-edit-output.js';
+import { imageEditOutputSchema } from '../../../src/contract/service-replies.js';
 
 const images = ['https://pictures.example/a.png'];
 const input = { images, prompt: 'make it blue' };

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { MillraceError } from '../../../../src/contract/millrace-error.js';
+import { errorText, MillraceError } from '../../../../src/contract/millrace-error.js';
 import { journalFormat, type JournalRecord } from '../record.js';
 
 /** Bytes of `,"c":"xxxxxxxx"}`: every line ends with its checksum. */
@@ -11,7 +11,7 @@ export class UnfitRecord extends MillraceError {
 
   constructor({ k, ...record }: JournalRecord, cause: unknown) {
     const row = 'id' in record ? ` of row ${JSON.stringify(record.id)}` : '';
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     super('unfit-record', `The record "${k}"${row} cannot be written as JSON: ${why}`, { cause });
   }
 }

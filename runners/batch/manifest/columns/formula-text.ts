@@ -2,6 +2,7 @@
 const signs = '-=+@\t\r\uff1d\uff0b\uff0d\uff20';
 const formula = new RegExp(`^[${signs}]`);
 const escaped = new RegExp(`^'[${signs}]`);
+const leading = new RegExp(`^[${signs}\\s]+`);
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {
@@ -16,4 +17,9 @@ export function escapeFormula(text: string): string {
 /** Removes the apostrophe again, so that the text is used unchanged. */
 export function unescapeFormula(text: string): string {
   return escaped.test(text) ? text.slice(1) : text;
+}
+
+/** Removes all such characters and blanks from the beginning. */
+export function withoutSigns(text: string): string {
+  return text.replace(leading, '');
 }

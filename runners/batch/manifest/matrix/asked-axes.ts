@@ -1,4 +1,4 @@
-import { quoteValue } from '../quote-value.js';
+import { quoteValue, someOf } from '../quote-value.js';
 
 /** The column that numbers the rows of `--repeat`, from 1. The first one has the id that it would have without `--repeat`. */
 export const repeatColumn = 'repeat';
@@ -96,8 +96,7 @@ export function axesChangeText({ before, now, axes }: AxesChange): string[] {
 }
 
 function listed(values: readonly string[]): string {
-  const more = values.length - shown;
-  return `${values.slice(0, shown).map(quoteValue).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return someOf(values.slice(0, shown).map(quoteValue), values.length);
 }
 
 /** The values of `one` that `other` lacks; none if `other` has more than are kept. */

@@ -3,7 +3,7 @@ import { whyNoThreshold } from '../../ledger/cap-watch.js';
 import { ManifestError } from '../../manifest/manifest-error.js';
 import { describeProblem } from '../../manifest/problem-tally.js';
 import { describeBought, describeSame } from '../../manifest/duplicates/same-requests.js';
-import { countOf, quoteValue } from '../../manifest/quote-value.js';
+import { countOf, quoteValue, someOf } from '../../manifest/quote-value.js';
 import type { Plan } from '../../manifest/plan-manifest.js';
 import type { Ahead } from './ahead.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -144,9 +144,8 @@ export async function refuseFolder(disk: Disk, out: string): Promise<void> {
   // A run that has lost its journal is refused later, with another message, and can be repaired.
   if (foreign.length === 0 || (await wasRun(disk, out, names))) return;
   const shown = foreign.slice(0, namesShown).map((name) => JSON.stringify(name));
-  const more = foreign.length > shown.length ? ` and ${foreign.length - shown.length} more` : '';
   throw usage(
-    `${out} is not the folder of a run, and it holds files: ${shown.join(', ')}${more}. Nothing was written and nothing was sent: choose an --out that is new or empty`,
+    `${out} is not the folder of a run, and it holds files: ${someOf(shown, foreign.length)}. Nothing was written and nothing was sent: choose an --out that is new or empty`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { type Totals, type CostBy, costByInForce, trackedColumns } from '../../row/totals.js';
+import { type Totals, type CostBy, costByInForce, type KeptTally, trackedColumns } from '../../row/totals.js';
 import { RowsInManifest, RowStates, type RowState } from '../../journal/rows/row-states.js';
 import { isPending, type EndStatus, type RowStatus } from '../../row/row-status.js';
 import { failureCodes } from '../../../../src/contract/failure-code.js';
@@ -22,7 +22,6 @@ import { isDoubled, isFree, isRetried, isUnanswered } from '../../row/left-rows.
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
-import type { KeptTally } from '../../row/totals.js';
 import { takenByValue } from '../../row/value-costs.js';
 import { ValueCaps } from '../../ledger/value-caps.js';
 import { ValueSurvey } from '../money/value-survey.js';
@@ -49,6 +48,15 @@ class StoppedEarly extends Error {}
 
 const idsShown = 20;
 
+interface FirstIds {
+  count: number;
+  readonly ids: string[];
+}
+
+function note(found: FirstIds, id: string): void {
+  if (++found.count <= idsShown) found.ids.push(id);
+}
+
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
 export class StartSurvey {
   readonly names = new PictureNames();
@@ -61,8 +69,8 @@ export class StartSurvey {
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
   private readonly endpoints = new Set<string>();
-  private readonly changedIds: string[] = [];
-  private readonly replacedIds: string[] = [];
+  private readonly changed: FirstIds = { count: 0, ids: [] };
+  private readonly replaced: FirstIds = { count: 0, ids: [] };
   private readonly price = { estimated: 0, unpriced: 0 };
   private firstUnpriced: Ahead['firstUnpriced'];
   private readonly count = {
@@ -80,9 +88,7 @@ export class StartSurvey {
     retriedUnknown: 0,
     doubled: 0,
     invalid: 0,
-    changed: 0,
     changedFailures: 0,
-    replaced: 0,
     known: 0,
   };
   private readonly cap: CapInForce | undefined;
@@ -130,15 +136,15 @@ export class StartSurvey {
   }
 
   ahead(): Omit<Ahead, 'same' | 'newlySent'> {
-    const { changed, replaced, known, ...count } = this.count;
+    const { known, ...count } = this.count;
     const outdated = this.outdated.result();
     const saves = pathsInForce(this.options, this.known);
     return {
       ...count,
       // A live manifest may deliver these rows later. Repeated ids count twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
-      changed: { count: changed, ids: this.changedIds },
-      replaced: { count: replaced, ids: this.replacedIds },
+      changed: this.changed,
+      replaced: this.replaced,
       price: this.price,
       ...(this.firstUnpriced && { firstUnpriced: this.firstUnpriced }),
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
@@ -193,7 +199,7 @@ export class StartSurvey {
     if (isPending(status)) return this.seePending(row, status, state);
     // Rows that have a job id or a picture to download are continued from the journal, not from the manifest.
     if (status === 'open') this.count.later++;
-    if (isReplacedHere(row, state, this.rules)) this.noteReplaced(row.id);
+    if (isReplacedHere(row, state, this.rules)) note(this.replaced, row.id);
     if (status === 'open') return;
     const going = this.goingOn(row, status);
     this.count[going ?? 'ended']++;
@@ -211,16 +217,8 @@ export class StartSurvey {
   /** @param isBought it was bought, or its job may still turn out to be; if not, it has failed */
   private seeChanged(row: Row, state: RowState | undefined, isBought: boolean): void {
     if (!hasChanged(row, state, this.rules)) return;
-    if (!isBought) this.count.changedFailures++;
-    else {
-      this.count.changed++;
-      if (this.changedIds.length < idsShown) this.changedIds.push(row.id);
-    }
-  }
-
-  private noteReplaced(id: string): void {
-    this.count.replaced++;
-    if (this.replacedIds.length < idsShown) this.replacedIds.push(id);
+    if (isBought) note(this.changed, row.id);
+    else this.count.changedFailures++;
   }
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {

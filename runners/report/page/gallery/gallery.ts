@@ -1,3 +1,4 @@
+import { errorText } from '../../../../src/contract/millrace-error.js';
 import type { PageRow } from '../../page-data.js';
 import { h } from '../dom.js';
 import type { Page } from '../page.js';
@@ -181,7 +182,7 @@ export class Gallery {
       const first = Math.max(0, Math.min(from, lastPage));
       if (turn === this.#turn) await this.#drawPage(found, first, turn);
     } catch (error) {
-      if (turn === this.#turn) this.#sheet.draw([], error instanceof Error ? error.message : String(error));
+      if (turn === this.#turn) this.#sheet.draw([], errorText(error));
     }
   }
 

@@ -1,8 +1,8 @@
 import type { PageRow } from '../../page-data.js';
 import { h, link, pencilCross } from '../dom.js';
-import { comparandsOf, type Comparand } from './comparands.js';
 import { DecodedPictures, Zoom } from './large-picture.js';
 import { drawSavedFiles } from './saved-files.js';
+import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 
 const modes = [
   ['beside', 'Beside', ''],
@@ -209,4 +209,35 @@ function drawWords(row: PageRow): HTMLElement {
 function atTheService({ picture }: PageRow): HTMLElement | undefined {
   if (picture?.url === undefined) return undefined;
   return h('p', {}, 'The picture was left at the service: ', link(picture.url, 'open it'), '.');
+}
+
+/** A picture to compare the result with. */
+interface Comparand {
+  readonly label: string;
+  readonly path: string | undefined;
+  readonly thumb: string | undefined;
+}
+
+/** The original, earlier versions (the newest first), and the other references. */
+function comparandsOf(row: PageRow): Comparand[] {
+  const references = row.references
+    .filter(({ thumb, path }) => (thumb ?? path) !== undefined)
+    .map(({ name, path, thumb }, index) => ({
+      label: `${index === 0 ? 'Original' : 'Reference'}: ${name}${path === undefined ? ' (small copy)' : ''}`,
+      path,
+      thumb,
+    }));
+  const versions = (row.earlier ?? []).map(({ path, thumb, prompt, resolution, cost }) => ({
+    label: [
+      'Earlier version',
+      prompt,
+      resolution,
+      cost === undefined || cost === null ? '' : formatMoney(cost),
+    ]
+      .filter((part) => part !== undefined && part !== '')
+      .join(', '),
+    path,
+    thumb,
+  }));
+  return [...references.slice(0, 1), ...versions, ...references.slice(1)];
 }

@@ -88,6 +88,22 @@ describe('writeStarterManifest', () => {
     expect(text.split('\n').filter((line) => /^["]?[-=+@\t]/.test(line))).toEqual([]);
   });
 
+  it('writes no cell that a spreadsheet takes for a formula, with a full-width sign or a line break either', async () => {
+    await put(['\uff1dsum.png', png], ['\uff20a.png', png]);
+    const { path } = await write({ prompt: '\uff0b1' });
+    expect(await readFile(path, 'utf8')).toBe(
+      'id,images,prompt\nsum,./\uff1dsum.png, \uff0b1\na,./\uff20a.png, \uff0b1\n',
+    );
+    await rm(path);
+    const rows = await readRows(await readFile((await write({ prompt: '\r=1' })).path, 'utf8'), {
+      resolveImage: (image) => `http://h/${encodeURIComponent(image)}`,
+    });
+    expect(rows.map(({ request }) => (request.kind === 'edit' ? request.input.prompt : ''))).toEqual([
+      ' \r=1',
+      ' \r=1',
+    ]);
+  });
+
   it('gives names that look the same two ids, which can be typed', async () => {
     await put(['e\u0301.png', png], ['\u00e9.jpg', jpeg]);
     const rows = await readRows(await readFile((await write()).path, 'utf8'), {
