@@ -1,4 +1,5 @@
 import type { ImageEditInput } from '../../../src/contract/image-edit.js';
+import type { Damage } from './columns/damaged-text.js';
 import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 
 export type RowKind = 'edit' | 'job' | 'route';
@@ -48,8 +49,18 @@ export interface Row {
   /** Set on a row that `--each` or `--repeat` made from a line of the manifest. */
   readonly product?: RowProduct;
   readonly columnUse: ColumnUse;
+  /** Cells that look damaged, though the row is sent. Absent if there are none. */
+  readonly notes?: readonly CellNote[];
   /** The failure in a line of failures.jsonl, if that file is used as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
+}
+
+/** A cell that a spreadsheet or a wrong encoding has probably damaged. */
+export interface CellNote {
+  readonly column: string;
+  /** The text, or the part of it that looks damaged. */
+  readonly text: string;
+  readonly damage: Damage;
 }
 
 /** The place of a row among those made from one line. */

@@ -1,6 +1,6 @@
 import { recommendedImages } from '../../../src/contract/limits.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { ColumnTally, AxisTally, type PlannedMatrix } from './plan-tallies.js';
+import { ColumnTally, AxisTally, NoteTally, type PlannedMatrix } from './plan-tallies.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
 import { PriorityTally, type PlannedPriority } from './columns/row-priority.js';
@@ -107,6 +107,7 @@ class Tally {
   readonly #byKind = { edit: 0, job: 0, route: 0 };
   readonly #byResolution: Record<string, number> = {};
   readonly #columns = new ColumnTally();
+  readonly #notes = new NoteTally();
   readonly requests: SameRequests;
   readonly #firstInvalid: InvalidRow[] = [];
   readonly #problems = new ProblemTally();
@@ -132,6 +133,7 @@ class Tally {
     if (row.request.kind === 'edit' && row.request.input.images.length > recommendedImages)
       this.#manyImages++;
     this.#columns.add(row.columnUse);
+    if (row.notes !== undefined) this.#notes.add(row);
     if (this.#options.again !== undefined) this.requests.note(row);
     const price = isBought(row) ? this.#options.priceOf(row) : 0;
     if (price === null) this.#cost.unpriced++;
@@ -163,7 +165,7 @@ class Tally {
       firstInvalid: this.#firstInvalid,
       ...this.#problems.result(),
       ...columns,
-      warnings,
+      warnings: [...warnings, ...this.#notes.result()],
       imagesBeyondRecommended: this.#manyImages,
       ...(matrix && { matrix }),
       ...(priorities && { priorities }),

@@ -1,8 +1,10 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fieldNames } from './columns/manifest-fields.js';
 import { nearMiss } from './columns/near-miss.js';
-import { quoteValue, stripControls } from './quote-value.js';
-import type { ColumnUse, RowProduct } from './manifest-row.js';
+import { countOf, quoteValue, stripControls } from './quote-value.js';
+import type { CellNote, ColumnUse, Row, RowProduct } from './manifest-row.js';
+import type { Damage } from './columns/damaged-text.js';
+import { saveAsCsv } from './records/text-guard.js';
 
 /** A plan lists at most this many columns, because every line of JSONL may have other keys. */
 const columnsKept = 1_000;
@@ -66,6 +68,62 @@ function misplaced(name: string, kind: ColumnUse['kind']): string {
   if (kind === 'route' && name === 'endpoint') return `${column}: they go to the load-balanced host`;
   return column;
 }
+
+/** Counts cells that look damaged, and words the warnings about them. */
+export class NoteTally {
+  readonly #found = new Map<Damage, { rows: number; last: number; first: CellNote & Place }>();
+
+  add({ row, line, id, notes = [] }: Row): void {
+    for (const note of notes) {
+      const found = this.#found.get(note.damage);
+      if (found === undefined) {
+        this.#found.set(note.damage, { rows: 1, last: row, first: { ...note, row, line, id } });
+        continue;
+      }
+      if (found.last !== row) found.rows++;
+      found.last = row;
+      if (row < found.first.row) found.first = { ...note, row, line, id };
+    }
+  }
+
+  /** One sentence for each kind of damage. */
+  result(): string[] {
+    return [...this.#found].map(([damage, { rows, first }]) => {
+      const [what, advice] = damageTexts[damage];
+      const { line, row, id, column, text } = first;
+      const where = `${rows === 1 ? 'in' : 'first in'} line ${line} (row ${row}, id ${quoteValue(id)}), column ${column}`;
+      return stripControls(
+        `${countOf(rows, 'row has', 'rows have')} ${what}, ${where}: ${quoteValue(text)}; ${advice(column)}`,
+      );
+    });
+  }
+}
+
+type Place = Pick<Row, 'row' | 'line' | 'id'>;
+
+/** What is said of each kind, and what to do. */
+const damageTexts: Readonly<Record<Damage, readonly [what: string, advice: (column: string) => string]>> = {
+  encoding: [
+    'text with garbled or lost characters',
+    () =>
+      `it was probably saved in one encoding and opened in another: open where it comes from as UTF-8 (Excel: Data > From Text/CSV), and ${saveAsCsv}`,
+  ],
+  formula: [
+    'what looks like a formula of a spreadsheet, and not its value',
+    () =>
+      'export values (Excel: Formulas > Show Formulas off; LibreOffice: without "Save cell formulas instead of calculated values"), unless you mean this text',
+  ],
+  rounded: [
+    'an id that looks like a long number which a spreadsheet has rounded',
+    () =>
+      'format its column as text in the spreadsheet, and enter or import the numbers anew; other rows may get the same id',
+  ],
+  typed: [
+    'a number or truth value as a spreadsheet shows it, which is sent as text',
+    (column) =>
+      `write numbers as 0.5 and truth values as true or false, or rename the column to ${column}:text if you mean text`,
+  ],
+};
 
 function keep(names: Set<string>, name: string): void {
   if (names.size < columnsKept) names.add(name);

@@ -1,6 +1,7 @@
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { ColumnUse, RowProblem } from '../manifest-row.js';
+import type { DamageRules } from './damaged-text.js';
 import { isRedoColumn } from '../matrix/redo-columns.js';
 import {
   fieldNames,
@@ -18,6 +19,8 @@ export interface ColumnLayout {
   /** The index of each field's column; -1 if it has none. */
   readonly at: Readonly<Record<FieldName, number>>;
   readonly paths: readonly PlacedPath[];
+  /** The columns that may be sent or name a row: all but the user's own. */
+  readonly read: readonly ReadColumn[];
   /** The user's own columns. */
   readonly own: readonly PlacedName[];
   readonly ownNames: readonly string[];
@@ -37,6 +40,15 @@ export interface PlacedName {
 
 export type PlacedPath = PathColumn & PlacedName;
 
+/** A column by its name in the manifest. */
+export interface ReadColumn extends PlacedName, DamageRules {
+  /** Whether it may hold any text. Fields of few values refuse a damaged one by themselves. */
+  readonly isFree: boolean;
+}
+
+const ofFailure: ReadonlySet<string> = new Set(fieldsWith('failure'));
+const ofIdentity: ReadonlySet<string> = new Set(fieldsWith('identity'));
+const areFree: ReadonlySet<string> = new Set(fieldsWith('identity', 'content'));
 const ofOrder: ReadonlySet<string> = new Set(fieldsWith('order'));
 
 /**
@@ -71,7 +83,26 @@ export function columnLayout(
   });
   const ownNames = own.map(({ at: place }) => names[place] ?? '');
   const isRedone = own.some(({ name }) => isRedoColumn(name));
-  return { at, paths, own, ownNames, isRedone, cells, names, ...(problem !== undefined && { problem }) };
+  const layout = { at, paths, own, ownNames, isRedone, cells, names };
+  return { ...layout, read: readColumns(layout), ...(problem !== undefined && { problem }) };
+}
+
+function readColumns({ at, paths, cells, names }: Omit<ColumnLayout, 'read'>): ReadColumn[] {
+  const read = new Map<number, ReadColumn>();
+  for (const { name, at: index, path } of cells) {
+    const field = isFieldName(name) && at[name] === index && !ofFailure.has(name) ? name : undefined;
+    if (field === undefined && path < 0) continue;
+    // `--map` may read two fields from one column.
+    const other = read.get(index);
+    read.set(index, {
+      name: names[index] ?? '',
+      at: index,
+      isIdentity: other?.isIdentity === true || (field !== undefined && ofIdentity.has(field)),
+      isFree: other?.isFree === true || path >= 0 || (field !== undefined && areFree.has(field)),
+      isTyped: paths[path]?.text === false,
+    });
+  }
+  return [...read.values()];
 }
 
 /** A field that `--map` takes from another column must not have a column with its own name, because one of them would be lost. */

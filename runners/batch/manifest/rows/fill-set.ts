@@ -1,5 +1,6 @@
 import type { ColumnLayout } from '../columns/column-layout.js';
 import type { FixedCells, FixedPath, SetCells, SetTemplate } from '../columns/fixed-cells.js';
+import { errorValueProblem } from '../columns/damaged-text.js';
 import { CellProblem, isFor, type FieldName, type RowPurpose } from '../columns/manifest-fields.js';
 import { fillTemplate, namesIn, type NamedValues } from '../columns/template.js';
 import { cellValue } from '../parse-json.js';
@@ -79,7 +80,9 @@ function namedValues({ values, layout, format }: RowToFill): NamedValues {
   const { names, cells } = layout;
   const valueOf = (name: string): { readonly value: unknown } | undefined => {
     const at = cells.find((cell) => cell.name === name)?.at ?? names.indexOf(name);
-    return at < 0 ? undefined : { value: values[at] };
+    if (at < 0) return undefined;
+    const problem = format === 'csv' ? errorValueProblem(values[at]) : undefined;
+    return { value: problem === undefined ? values[at] : new CellProblem(`{{${name}}}: ${problem}`) };
   };
   return {
     names: [...new Set([...names, ...cells.map(({ name }) => name)])],

@@ -28,6 +28,7 @@ export class HashedRow implements Row {
   readonly repeat: number | undefined;
   readonly product: Row['product'];
   readonly prior: Row['prior'];
+  readonly notes: Row['notes'];
   readonly #written: unknown;
   #hash: string | undefined;
   #alike: readonly string[] | undefined;
@@ -49,6 +50,7 @@ export class HashedRow implements Row {
     this.repeat = facts.repeat;
     this.product = facts.product;
     this.prior = facts.prior;
+    this.notes = facts.notes;
     this.#written = facts.written;
     this.#hash = facts.hash;
   }

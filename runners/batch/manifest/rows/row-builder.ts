@@ -6,26 +6,32 @@ import type { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
 import { HashedRow } from './hashed-row.js';
-import { type ColumnUse, type ManifestItem, type RowMode, type RowProblem } from '../manifest-row.js';
+import {
+  type ColumnUse,
+  type ManifestItem,
+  type Row,
+  type RowMode,
+  type RowProblem,
+} from '../manifest-row.js';
 import { editInputCheck } from './check-edit-input.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { FailureColumns, readPrior, type PriorFailure, unescapeFormulas } from './prior-failure.js';
-import { CellProblem } from '../columns/manifest-fields.js';
 import { fixedCells, type SetCells } from '../columns/fixed-cells.js';
 import { LayoutBook, type KnownColumns } from '../columns/layout-book.js';
 import { misspeltText } from '../columns/misspelt-columns.js';
 import { fillSet } from './fill-set.js';
 import { Problems, RowCells } from './row-cells.js';
 import { RowMatrix } from '../matrix/row-matrix.js';
+import { readDamage } from './read-damage.js';
 import { rememberImages } from './row-images.js';
 import { withRedoneAxes } from '../matrix/redo-columns.js';
-import { readPriority } from '../columns/row-priority.js';
 import {
   modeOf,
   productId,
   rowId,
   rowKind,
   rowMeaning,
+  rowPriority,
   rowProduct,
   unusedAxes,
   type MeaningRules,
@@ -58,6 +64,7 @@ interface ReadRow {
   readonly prior: PriorFailure | undefined;
   /** The columns that filled texts of `--set`. */
   readonly used: ReadonlySet<string>;
+  readonly notes: Row['notes'];
 }
 
 /** Creates the rows of one manifest from its lines, in order. It counts them and keeps their ids unique. */
@@ -131,20 +138,21 @@ export class RowBuilder {
     const isFilled = problems.found.length === 0;
     const id = this.#claimId(cells, record, problems);
     if (record.clash !== undefined) problems.found.push(record.clash);
-    const given = cells.get('priority');
-    const priority = given === undefined ? undefined : priorityOf(given, cells, problems);
+    const priority = rowPriority(cells, problems);
     const prior = layout.at.error < 0 && layout.at.millrace < 0 ? undefined : readPrior(cells, problems);
     // If a text of `--set` cannot be filled, only that is reported, and not that its field is missing.
     const meaning = isFilled ? rowMeaning(cells, problems, prior, this.#rules) : undefined;
     const draft = { record, row, problems, id, priority, ownColumns: layout.ownNames };
-    if (meaning === undefined) return this.#invalid(draft, cells.all());
-    const columns = this.#layouts.columnsFor(meaning.purpose, layout);
+    const columns = meaning && this.#layouts.columnsFor(meaning.purpose, layout);
+    const rules = { isCsv: this.#settings.format === 'csv', sent: columns?.use.sent, used, prior };
+    const notes = readDamage(cells, problems, rules);
+    if (meaning === undefined || columns === undefined) return this.#invalid(draft, cells.all());
     if (columns.misspelt.length > 0) return this.#misspelt(draft, cells, columns.misspelt);
     if (meaning.jobId !== undefined && problems.found.length === 0) this.#claimJob(meaning, cells, draft);
     if (problems.found.length === 0 && record.product !== undefined)
       problems.found.push(...unusedAxes(record.product, { layout, foreign: columns.foreign, used }));
     if (problems.found.length > 0) return this.#invalid(draft, cells.all());
-    return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior, used }) };
+    return { valid: true, row: this.#valid(draft, cells, { meaning, columns, prior, used, notes }) };
   }
 
   #cellsOf(record: RawRecord, layout: ColumnLayout, problems: Problems): ReadCells {
@@ -195,7 +203,7 @@ export class RowBuilder {
     problems.add(cells.label('jobId'), message);
   }
 
-  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior, used }: ReadRow): HashedRow {
+  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior, used, notes }: ReadRow): HashedRow {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution, jobId } = meaning;
     const { use, foreign } = columns;
@@ -229,6 +237,7 @@ export class RowBuilder {
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
       hash: derived?.hash,
       prior: prior?.failure,
+      notes,
     });
   }
 
@@ -281,14 +290,6 @@ function useOf(
 /** The cells of a row in its failure. A wrongly split line has none: as a line of failures.jsonl it must not be valid. */
 function rawCells({ problem, names, values }: RawRecord): Record<string, unknown> {
   return problem === undefined ? Object.fromEntries(names.map((name, at) => [name, values[at]])) : {};
-}
-
-function priorityOf(given: unknown, cells: RowCells, problems: Problems): number | undefined {
-  const column = cells.label('priority');
-  const priority = readPriority(given, column);
-  if (!(priority instanceof CellProblem)) return priority;
-  problems.add(column, priority.message);
-  return undefined;
 }
 
 /** The id for messages, even if another row has it. */

@@ -97,6 +97,11 @@ export class RowCells {
     return columns;
   }
 
+  /** The cell of a column as it is in the manifest. */
+  raw(at: number): unknown {
+    return this.#values[at];
+  }
+
   /** Whether the cell of a column has a value. */
   isFilled(at: number): boolean {
     return !isAbsent(this.#values[at]);
@@ -128,5 +133,11 @@ export class Problems {
 
   add(column: string | undefined, message: string): void {
     this.found.push(column === undefined ? { message } : { column, message });
+  }
+
+  /** Adds a problem in place of those that the column has already, which only follow from it. */
+  replace(column: string, message: string): void {
+    const others = this.found.filter((problem) => problem.column !== column);
+    this.found.splice(0, this.found.length, ...others, { column, message });
   }
 }

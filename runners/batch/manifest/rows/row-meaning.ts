@@ -4,7 +4,8 @@ import type { RowKind, RowMode, RowProblem, RowProduct, RowRequest } from '../ma
 import { repeatColumn } from '../matrix/asked-axes.js';
 import type { Product } from '../records/raw-record.js';
 import { readEdit, type EditRules, jobCall, routeCall } from './row-requests.js';
-import { fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
+import { CellProblem, fieldsWith, type RowPurpose } from '../columns/manifest-fields.js';
+import { readPriority } from '../columns/row-priority.js';
 import type { ColumnLayout, PurposeColumns } from '../columns/column-layout.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
@@ -109,6 +110,17 @@ export function rowId(value: unknown): { readonly id: string | undefined } | { r
       problem: `${quoteValue(value)} holds half a character, which no file name can; write the whole one`,
     };
   return { id: value };
+}
+
+/** The priority of a row; `undefined` if it has none, or a problem was reported. */
+export function rowPriority(cells: RowCells, problems: Problems): number | undefined {
+  const given = cells.get('priority');
+  if (given === undefined) return undefined;
+  const column = cells.label('priority');
+  const priority = readPriority(given, column);
+  if (!(priority instanceof CellProblem)) return priority;
+  problems.add(column, priority.message);
+  return undefined;
 }
 
 const kinds: readonly unknown[] = ['edit', 'job', 'route'] satisfies RowKind[];
