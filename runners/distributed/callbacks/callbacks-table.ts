@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Pool } from 'pg';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import { jobIdIn, type CallbackSecret, type JobOfPost } from '../../batch/context/callback-port.js';
-import { wakeWorkers, type Transaction } from '../database/transaction.js';
+import { wakeWorkers, type Queries } from '../database/transaction.js';
 
 export type { CallbackSecret };
-
-type On = Pick<Transaction, 'query'>;
 
 /** A callback that waits for the process that has its row. */
 export interface StoredCallback extends JobOfPost {
@@ -16,12 +13,12 @@ export interface StoredCallback extends JobOfPost {
 }
 
 /** Stores the secret that signs a run's callback addresses, for all processes that receive callbacks. */
-export async function keepSecret(on: On, run: number, secret: CallbackSecret): Promise<void> {
+export async function keepSecret(on: Queries, run: number, secret: CallbackSecret): Promise<void> {
   await on.query('update millrace.runs set webhooks = $2 where run = $1', [run, JSON.stringify(secret)]);
 }
 
 /** The secrets of all runs that ever had callbacks. */
-export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly number: number })[]> {
+export async function readSecrets(on: Queries): Promise<(CallbackSecret & { readonly number: number })[]> {
   const { rows } = await on.query<{ number: number; webhooks: string }>(
     'select run as number, webhooks from millrace.runs where webhooks is not null',
   );
@@ -33,7 +30,7 @@ export async function readSecrets(on: On): Promise<(CallbackSecret & { readonly 
  * The callback is durable once this resolves to `noted`.
  */
 export async function storeCallback(
-  pool: Pick<Pool, 'query'>,
+  pool: Queries,
   run: number,
   { row, attempt, body = '' }: Omit<OrphanCallback, 'run'>,
 ): Promise<CallbackResult> {
@@ -49,7 +46,7 @@ export async function storeCallback(
  * declared dead.
  */
 export async function storeJob(
-  on: Pick<Pool, 'query'>,
+  on: Queries,
   run: number,
   { row, attempt, jobId }: JobOfPost,
   body = '',
@@ -65,19 +62,46 @@ export async function storeJob(
   );
 }
 
-/** The stored callbacks without their bodies: those of the given rows, or all. */
-export async function readStored(on: On, run: number, rows?: readonly string[]): Promise<StoredCallback[]> {
-  const { rows: found } = await on.query<CallbackRow>(
-    `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
-     where run = $1 and ($2::text[] is null or id = any($2::text[])) order by id, digest`,
-    [run, rows?.map((id) => JSON.stringify(id)) ?? null],
-  );
-  return found.map(({ digest, id, attempt, jobId }) => ({
-    digest,
-    attempt,
-    row: JSON.parse(id) as string,
-    jobId: JSON.parse(jobId) as string,
-  }));
+const found = `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
+  where run = $1`;
+
+/** The stored callbacks of these rows, without their bodies. */
+export async function readStored(
+  on: Queries,
+  run: number,
+  ids: readonly string[],
+): Promise<StoredCallback[]> {
+  const { rows } = await on.query<CallbackRow>(`${found} and id = any($2::text[]) order by id, digest`, [
+    run,
+    ids.map((id) => JSON.stringify(id)),
+  ]);
+  return rows.map(storedCallback);
+}
+
+/**
+ * All stored callbacks, without their bodies, in pages: those that arrive after the ends of their rows stay until the end of the run.
+ *
+ * @param ask repeats a query while the database is away
+ */
+export async function* storedPages(
+  on: Queries,
+  run: number,
+  ask = <T>(question: () => Promise<T>) => question(),
+): AsyncGenerator<readonly StoredCallback[]> {
+  const text = `${found} and ($2::uuid is null or digest > $2::uuid) order by digest limit $3`;
+  let last: string | undefined;
+  do {
+    const after = last ?? null;
+    const { rows } = await ask(() => on.query<CallbackRow>(text, [run, after, pageCallbacks]));
+    if (rows.length > 0) yield rows.map(storedCallback);
+    last = rows[pageCallbacks - 1]?.digest;
+  } while (last !== undefined);
+}
+
+const pageCallbacks = 10_000;
+
+function storedCallback({ digest, id, attempt, jobId }: CallbackRow): StoredCallback {
+  return { digest, attempt, row: JSON.parse(id) as string, jobId: JSON.parse(jobId) as string };
 }
 
 interface CallbackRow {
@@ -88,7 +112,7 @@ interface CallbackRow {
 }
 
 /** The body of a stored callback; `undefined` if a process has handled it already. */
-export async function readBody(on: On, run: number, digest: string): Promise<string | undefined> {
+export async function readBody(on: Queries, run: number, digest: string): Promise<string | undefined> {
   const { rows } = await on.query<{ body: string }>(
     'select body from millrace.callbacks where run = $1 and digest = $2',
     [run, digest],
@@ -97,7 +121,7 @@ export async function readBody(on: On, run: number, digest: string): Promise<str
 }
 
 /** Deletes stored callbacks that were handled, or have no effect any more. */
-export async function dropStored(on: On, run: number, digests: readonly string[]): Promise<void> {
+export async function dropStored(on: Queries, run: number, digests: readonly string[]): Promise<void> {
   if (digests.length === 0) return;
   await on.query('delete from millrace.callbacks where run = $1 and digest = any($2::uuid[])', [
     run,

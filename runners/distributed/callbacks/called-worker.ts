@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { catchError, defer, EMPTY, type Observable, type SchedulerLike } from 'rxjs';
 import type { CallbackResult } from '../../../src/policy/job-webhook.js';
 import type { NodeAnswer, NodeCall } from '../../../src/webhooks/answer-calls.js';
@@ -6,13 +5,14 @@ import { postNamedIn, tokenIn } from '../../../src/webhooks/callback-tokens.js';
 import type { OrphanCallback } from '../../../src/webhooks/called-jobs.js';
 import { CalledRows } from '../../batch/callbacks/called-rows.js';
 import type { CallbackAddress, CallbackPort } from '../../batch/context/callback-port.js';
+import type { Queries } from '../database/transaction.js';
 import { storeCallback, readSecrets } from './callbacks-table.js';
 
 /** Minimum time between two reads of the list of runs, when callbacks name a run that this process does not know. */
 const readEveryMs = 1_000;
 
 interface Parts {
-  readonly pool: Pick<Pool, 'query'>;
+  readonly pool: Queries;
   readonly scheduler: SchedulerLike;
 }
 
@@ -56,7 +56,7 @@ export class CalledWorker {
     const now = scheduler.now();
     if (now - this.readAt < readEveryMs) return 'later';
     this.readAt = now;
-    const known = await readSecrets(pool as Pool).catch(() => undefined);
+    const known = await readSecrets(pool).catch(() => undefined);
     if (known === undefined) return 'later';
     for (const { number, ...secret } of known)
       this.others.set(secret.run, this.rowsOf(number, { ...secret, url: 'http://localhost' }));
@@ -70,7 +70,7 @@ export class CalledWorker {
 }
 
 /** Passes callbacks on to the process that has their row. While the database is away, the service is asked to try again. */
-export function handOnTo(pool: Pick<Pool, 'query'>, run: number) {
+export function handOnTo(pool: Queries, run: number) {
   return (callback: OrphanCallback): Observable<CallbackResult> =>
     defer(() => storeCallback(pool, run, callback)).pipe(catchError(() => EMPTY));
 }

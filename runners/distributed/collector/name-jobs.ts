@@ -2,6 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import { warnOfDouble } from '../../batch/end/end-row.js';
 import { freeHeld, rowsOf } from '../../batch/end/named-rows.js';
+import type { JobOfPost } from '../../batch/context/callback-port.js';
 import type { Journal, RowRecords } from '../../batch/journal/journal.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import { retriesUnknown } from '../../batch/row/decide-row.js';
@@ -9,7 +10,7 @@ import { goingOnWith } from '../../batch/row/left-rows.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { RowTask } from '../../batch/row/task.js';
-import { dropStored, readStored } from '../callbacks/callbacks-table.js';
+import { dropStored, storedPages } from '../callbacks/callbacks-table.js';
 import { inTransaction } from '../database/transaction.js';
 import { claimJob, claimJobs, type RowJob } from '../table/claim-jobs.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -59,15 +60,16 @@ export async function nameCalled(
 ): Promise<void> {
   if (callbacks === undefined) return;
   const { pool } = database;
-  const stored = await ask(() => readStored(pool, run));
-  if (stored.length === 0) return;
-  callbacks.endWork(await rowsOf(journal.journal, new Set(stored.map(({ row }) => row))));
-  callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
-  for (const callback of stored) await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
-  if (stops.isStopping || toDo.rows > 0) return;
-  const isOver = (row: string) => callbacks.named.get(row)?.isTaken ?? !callbacks.named.has(row);
-  const over = stored.filter(({ row }) => isOver(row)).map(({ digest }) => digest);
-  await ask(() => dropStored(pool, run, over));
+  const isOver = ({ row }: JobOfPost) => callbacks.named.get(row)?.isTaken ?? !callbacks.named.has(row);
+  for await (const stored of storedPages(pool, run, ask)) {
+    callbacks.useJobIds({ claim: (job) => ask(() => claimJob(pool, run, job)) });
+    callbacks.endWork(await rowsOf(journal.journal, new Set(stored.map(({ row }) => row))));
+    for (const callback of stored)
+      await lastValueFrom(callbacks.orphan(callback), { defaultValue: undefined });
+    if (stops.isStopping || toDo.rows > 0) continue;
+    const over = stored.filter(isOver).map(({ digest }) => digest);
+    await ask(() => dropStored(pool, run, over));
+  }
 }
 
 /** Tasks to poll the jobs that callbacks named for rows that were to be sent again. A stopping run leaves them to the next start. */

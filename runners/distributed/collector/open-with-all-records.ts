@@ -4,7 +4,7 @@ import { appendAll, type Journal } from '../../batch/journal/journal.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { DatabaseError } from '../database/database-error.js';
-import { dropStored, readStored } from '../callbacks/callbacks-table.js';
+import { dropStored, storedPages } from '../callbacks/callbacks-table.js';
 import { claimJob } from '../table/claim-jobs.js';
 import { countSeats, recallRun, withdrawRows } from '../table/recall-run.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -108,19 +108,21 @@ async function namedRecords(
   const { pool } = database;
   const records: RowRecord[] = [];
   const named = new Set<string>();
-  const over: string[] = [];
-  for (const stored of await readStored(pool, run)) {
-    const { row: id, jobId, digest } = stored;
-    const row = await journal.find(id);
-    const meaning = meaningOf(row, stored, 'retry');
-    if (meaning === 'settled' || meaning === 'foreign') over.push(digest);
-    if (meaning !== 'held' || row?.intent === undefined || named.has(id)) continue;
-    if ((await claimJob(pool, run, { key: id, endpoint: row.intent.endpoint, jobId })) !== undefined)
-      continue;
-    named.add(id);
-    records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
+  for await (const page of storedPages(pool, run)) {
+    const over: string[] = [];
+    for (const stored of page) {
+      const { row: id, jobId, digest } = stored;
+      const row = await journal.find(id);
+      const meaning = meaningOf(row, stored, 'retry');
+      if (meaning === 'settled' || meaning === 'foreign') over.push(digest);
+      if (meaning !== 'held' || row?.intent === undefined || named.has(id)) continue;
+      if ((await claimJob(pool, run, { key: id, endpoint: row.intent.endpoint, jobId })) !== undefined)
+        continue;
+      named.add(id);
+      records.push({ k: 'accepted', at, id, jobId }, reopenRecord(row, { at, why: 'settle', to: 'poll' }));
+    }
+    await dropStored(pool, run, over);
   }
-  await dropStored(pool, run, over);
   return records;
 }
 

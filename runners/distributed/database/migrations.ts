@@ -187,6 +187,12 @@ const denseRows = `
 alter table millrace.rows set (fillfactor = 100);
 `;
 
+/** What is looked for among very many. Names of rows are long in places, and a btree refuses long texts. */
+const indexes = `
+create index callbacks_id on millrace.callbacks using hash (id);
+create index value_ledgers_refused on millrace.value_ledgers (run) where refused > 0;
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
@@ -195,4 +201,5 @@ export const migrations: readonly Migration[] = [
   { version: 13, name: 'named jobs', sql: namedJobs },
   { version: 14, name: 'starved workers', sql: starvedWorkers },
   { version: 15, name: 'dense rows', sql: denseRows },
+  { version: 16, name: 'indexes', sql: indexes },
 ];

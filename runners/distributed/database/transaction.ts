@@ -8,8 +8,11 @@ import { isAway } from './database-error.js';
  */
 export const mostText = 16_000_000;
 
+/** Whatever runs statements: a pool, a connection, or a transaction. */
+export type Queries = Pick<PoolClient, 'query'>;
+
 /** A connection inside a transaction. A statement is sent without waiting for the answers to those before it. */
-export interface Transaction extends Pick<PoolClient, 'query'> {
+export interface Transaction extends Queries {
   /** Adds a statement to the commit, which is sent without waiting for this promise, but fails if the promise rejects. */
   withCommit(written: Promise<unknown>): void;
 }
@@ -72,7 +75,7 @@ export const recordChannel = 'millrace_records';
 const longestName = 1_000;
 
 export async function wakeWorkers(
-  on: Pick<Transaction, 'query'>,
+  on: Queries,
   run: number,
   why: 'rows' | 'orders' | 'called',
   row?: string,
@@ -82,6 +85,6 @@ export async function wakeWorkers(
   await on.query(`select pg_notify('${workChannel}', $1)`, [`${run} ${why}${about}`]);
 }
 
-export async function wakeCollector(on: Pick<Transaction, 'query'>, run: number): Promise<void> {
+export async function wakeCollector(on: Queries, run: number): Promise<void> {
   await on.query(`select pg_notify('${recordChannel}', $1)`, [String(run)]);
 }

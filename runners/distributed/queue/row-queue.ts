@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { DatabaseError } from '../database/database-error.js';
-import type { Transaction } from '../database/transaction.js';
+import type { Queries, Transaction } from '../database/transaction.js';
 
 /** The queue of a row: `send`, or `poll` if its job is known. */
 export type Place = 'send' | 'poll';
@@ -124,7 +124,7 @@ function createBoss({ PgBoss: Boss12, default: Boss10 }: BossModule, db: Executo
   });
 }
 
-function executing(on: Pick<Transaction, 'query'>): Executor {
+function executing(on: Queries): Executor {
   return { executeSql: (text, values) => on.query(text, values) };
 }
 

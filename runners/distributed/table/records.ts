@@ -1,8 +1,7 @@
-import type { Pool } from 'pg';
 import { knownRecord } from '../../batch/journal/rows/scanned-head.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
-import { mostText, type Transaction } from '../database/transaction.js';
+import { mostText, type Queries, type Transaction } from '../database/transaction.js';
 import type { RunLedger } from './run-ledger.js';
 
 /** A record to be written to the table. */
@@ -63,7 +62,7 @@ const leastRecords = 3;
  * are no more.
  */
 export async function readRecordsAfter(
-  on: Pick<Pool, 'query'>,
+  on: Queries,
   run: number,
   after: number,
   most: number,
@@ -80,7 +79,7 @@ export async function readRecordsAfter(
 
 /** The records of these rows after number `after`. */
 export async function recordsOfItems(
-  on: Transaction,
+  on: Queries,
   run: number,
   after: number,
   items: readonly string[],

@@ -4,7 +4,13 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { runsyncTimeoutOf } from '../../batch/row/task.js';
 import { readStored } from '../callbacks/callbacks-table.js';
-import { inTransaction, wakeCollector, wakeWorkers, type Transaction } from '../database/transaction.js';
+import {
+  inTransaction,
+  wakeCollector,
+  wakeWorkers,
+  type Queries,
+  type Transaction,
+} from '../database/transaction.js';
 import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
 import type { RunDatabase } from './run-ledger.js';
@@ -20,7 +26,7 @@ import { giveSeatUp, type Seat } from './seats.js';
 export async function releaseSeat(
   { pool, queue }: RunDatabase,
   seat: Seat,
-  isDue: (on: Transaction) => Promise<boolean> = () => Promise.resolve(true),
+  isDue: (on: Queries) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const { run, worker } = seat;
   await inTransaction(pool, async (on) => {
@@ -68,7 +74,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
 
 /** The records of rows that were written since the rows were taken, by item. */
 async function recordsOfRows(
-  on: Transaction,
+  on: Queries,
   run: number,
   held: readonly TableRow[],
 ): Promise<ReadonlyMap<string, RowRecord[]>> {
@@ -83,14 +89,14 @@ async function recordsOfRows(
  * Whether a /runsync of this worker has no answer although its timeout passed more than `forMs` ago. A live worker would have
  * ended it as `unknown`.
  */
-export async function hasOverdueRow(on: Transaction, { run, worker }: Seat, forMs: number): Promise<boolean> {
-  const held = await rowsOfWorker(on, run, worker);
+export async function hasOverdueRow(on: Queries, { run, worker }: Seat, forMs: number): Promise<boolean> {
+  const rows = await rowsOfWorker(on, run, worker);
+  const held = rows.filter(({ task: { row } }) => row.kind !== 'route' && row.mode === 'sync');
   if (held.length === 0) return false;
   const { now, terms } = await readTerms(on, run);
   for (const records of (await recordsOfRows(on, run, held)).values()) {
     const last = records.at(-1);
-    if (last?.k !== 'intent' || last.kind === 'route' || last.mode !== 'sync') continue;
-    if (now >= last.at + runsyncTimeoutOf(terms, last.endpoint) + forMs) return true;
+    if (last?.k === 'intent' && now >= last.at + runsyncTimeoutOf(terms, last.endpoint) + forMs) return true;
   }
   return false;
 }
@@ -132,7 +138,7 @@ async function readRules({ on, run, ledger }: { on: Transaction; run: number; le
 }
 
 /** The terms of a run, and the time by the database's clock. */
-async function readTerms(on: Transaction, run: number): Promise<{ terms: RunTerms; now: number }> {
+async function readTerms(on: Queries, run: number): Promise<{ terms: RunTerms; now: number }> {
   const { rows } = await on.query<{ terms: string; now: number }>(
     'select terms, extract(epoch from clock_timestamp())::float8 * 1000 as now from millrace.runs where run = $1',
     [run],

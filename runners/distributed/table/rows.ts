@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fitsUnderCap } from '../../batch/ledger/ledger.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
-import type { Transaction } from '../database/transaction.js';
+import type { Queries, Transaction } from '../database/transaction.js';
 import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
 import type { RunDatabase } from './run-ledger.js';
 import { moneyIn, type RunLedger } from './run-ledger.js';
@@ -233,22 +233,12 @@ async function give(on: Transaction, run: number, worker: string, rows: readonly
 }
 
 /** The rows that a worker has, or one of them. */
-export function rowsOfWorker(
-  on: Transaction,
-  run: number,
-  worker: string,
-  item?: string,
-): Promise<TableRow[]> {
+export function rowsOfWorker(on: Queries, run: number, worker: string, item?: string): Promise<TableRow[]> {
   if (item === undefined) return rowsWhere(on, run, 'worker = $2', worker);
   return rowsWhere(on, run, 'worker = $2 and item = $3', worker, item);
 }
 
-async function rowsWhere(
-  on: Transaction,
-  run: number,
-  where: string,
-  ...values: unknown[]
-): Promise<TableRow[]> {
+async function rowsWhere(on: Queries, run: number, where: string, ...values: unknown[]): Promise<TableRow[]> {
   const { rows } = await on.query<Omit<TableRow, 'task'> & { task: string }>(
     `select item, task, reserved::float8, since::float8 from millrace.rows where run = $1 and ${where}`,
     [run, ...values],

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { JournalError } from '../../batch/journal/journal-error.js';
-import type { Transaction } from '../database/transaction.js';
+import type { Queries, Transaction } from '../database/transaction.js';
 
 /** A worker's place at a run. The worker may write as long as it has the seat. */
 export interface Seat {
@@ -44,7 +44,7 @@ export interface KnownCommits {
  *
  * @throws {SeatLost}
  */
-export async function takeSeat(on: Pick<Transaction, 'query'>, seat: Seat): Promise<void> {
+export async function takeSeat(on: Queries, seat: Seat): Promise<void> {
   const { rowCount } = await on.query(
     `insert into millrace.seats (run, worker) values ($1, $2)
      on conflict (run, worker) do update set worker = excluded.worker where seats.groups = 0`,

@@ -1,5 +1,5 @@
 import type { StopCause } from '../../batch/stop/stops.js';
-import { type Transaction, wakeCollector } from '../database/transaction.js';
+import { type Queries, wakeCollector } from '../database/transaction.js';
 import { hasOverdueRow, releaseSeat } from './release-rows.js';
 import type { RunDatabase } from './run-ledger.js';
 import { seatsOrRows, type Seat } from './seats.js';
@@ -44,11 +44,11 @@ export interface WorkerState {
 export type WorkerFacts = Pick<WorkerState, 'worker' | 'host' | 'pid' | 'does'>;
 
 /** Workers with a heartbeat within the last two minutes, and those that still have rows. */
-export async function readWorkers(on: Pick<Transaction, 'query'>): Promise<WorkerState[]> {
+export async function readWorkers(on: Queries): Promise<WorkerState[]> {
   const text = `select w.worker, host, pid, does, extract(epoch from started_at)::float8 * 1000 as "startedAt",
-      greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo", held.*
-    from millrace.workers w cross join lateral (
-      select count(*)::int as rows from millrace.rows where rows.worker = w.worker) as held
+      greatest(extract(epoch from clock_timestamp() - seen_at)::float8 * 1000, 0) as "seenMsAgo", coalesce(held.rows, 0) as rows
+    from millrace.workers w left join (
+      select worker, count(*)::int as rows from millrace.rows where worker is not null group by worker) held using (worker)
     where seen_at > clock_timestamp() - interval '2 minutes' or held.rows > 0 order by w.started_at, w.worker`;
   const { rows } = await on.query<Omit<WorkerState, 'does'> & { does: string }>(text);
   return rows.map(({ does, ...worker }) => ({ ...worker, does: JSON.parse(does) as WorkerDoes }));
@@ -68,10 +68,7 @@ function seconds(ms: number): string {
 }
 
 /** Writes the heartbeat of a worker with its current work. */
-export async function noteWorker(
-  on: Pick<Transaction, 'query'>,
-  { worker, host, pid, does }: WorkerFacts,
-): Promise<void> {
+export async function noteWorker(on: Queries, { worker, host, pid, does }: WorkerFacts): Promise<void> {
   await on.query(
     `insert into millrace.workers (worker, host, pid, does, seen_at) values ($1, $2, $3, $4, clock_timestamp())
      on conflict (worker) do update set does = excluded.does, seen_at = excluded.seen_at`,
@@ -80,7 +77,7 @@ export async function noteWorker(
 }
 
 /** Deletes the record of a worker that has left and has no rows. Also deletes those of workers that died a day ago. */
-export async function forgetWorker(on: Pick<Transaction, 'query'>, worker: string): Promise<void> {
+export async function forgetWorker(on: Queries, worker: string): Promise<void> {
   await on.query(
     `delete from millrace.workers where worker = $1 or seen_at < clock_timestamp() - interval '1 day'`,
     [worker],
@@ -113,11 +110,15 @@ export async function sweep(database: RunDatabase): Promise<void> {
     `select run, worker from (${seatsOrRows}) s where ${isSilent} order by run`,
     [silentAfterMs],
   );
-  for (const seat of rows) await releaseSeat(database, seat, (on) => isDead(on, seat));
+  for (const seat of rows)
+    if (await isDead(pool, seat)) await releaseSeat(database, seat, (on) => isDead(on, seat));
 }
 
-/** Checked again under the lock: the worker may have come back, or have written its answer, while the lock was awaited. */
-async function isDead(on: Transaction, seat: Seat): Promise<boolean> {
+/**
+ * Checked without the lock, because all workers wait for it, and again under it: the worker may have come back, or have written its
+ * answer, while the lock was awaited.
+ */
+async function isDead(on: Queries, seat: Seat): Promise<boolean> {
   const isSilentFor = async (ms: number): Promise<boolean> => {
     const found = await on.query(`select from (select $2::uuid as worker) s where ${isSilent}`, [
       ms,

@@ -63,6 +63,8 @@ const pausedMs = ({ paused_until: until }: Row, at: number): number => {
 
 const stored = ({ seq, item, is_last: isLast, record }: Row): Row => ({ seq, item, isLast, record });
 
+const storedOf = `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks where run = $1`;
+
 /** The statements of `runners/distributed/table`, by how they begin. */
 export const statements: readonly (readonly [begin: string, does: Statement])[] = [
   [
@@ -411,11 +413,17 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       add(callbacks, ['run', 'digest'], { run, digest, id, attempt, jobId, body }),
   ],
   [
-    'select replace(digest',
+    `${storedOf} and id = any`,
     ({ callbacks }, [run, ids]) =>
-      callbacks.filter(
-        (row) => row['run'] === run && ((ids as unknown) === null || (ids as unknown[]).includes(row['id'])),
-      ),
+      callbacks.filter((row) => row['run'] === run && (ids as unknown[]).includes(row['id'])),
+  ],
+  [
+    `${storedOf} and ($2::uuid`,
+    ({ callbacks }, [run, after, most]) =>
+      callbacks
+        .filter((row) => row['run'] === run && (row['digest'] as string) > ((after as string | null) ?? ''))
+        .sort((one, other) => (String(one['digest']) < String(other['digest']) ? -1 : 1))
+        .slice(0, most),
   ],
   [
     'select body from millrace.callbacks',

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { lockLedger } from '../../../../runners/distributed/table/run-ledger.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { countSeats } from '../../../../runners/distributed/table/recall-run.js';
 import { takeSeat } from '../../../../runners/distributed/table/seats.js';
-import { createSweeper, sweep } from '../../../../runners/distributed/table/worker-record.js';
+import { createSweeper, noteWorker, sweep } from '../../../../runners/distributed/table/worker-record.js';
 import { openFleet } from '../../../support/fleet.js';
 import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 
@@ -13,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+const idle = { sends: 0, polls: 0, saves: 0 };
 const isClock = (text: string): boolean => text.startsWith('select extract(epoch from clock_timestamp())');
 
 it('takes nobody for dead until the database has been back, and its clock steady, for a while', async () => {
@@ -68,5 +71,27 @@ it('releases rows of a worker whose seat was deleted by hand, for which a new st
   await sweep(database);
   expect(await countSeats(database, run)).toEqual({ seats: 0, rows: 0 });
   expect(await readState(database, run)).toMatchObject({ inFlight: 0, open: 1, reserved: 0 });
+  await fleet.close();
+});
+
+it('does not hold up the other workers to judge one that is silent', async () => {
+  const fleet = await openFleet(database, rowsOf(1));
+  const { run } = fleet;
+  const seat = { run, worker: '00000000-0000-4000-8000-000000000003' };
+  await takeSeat(database.pool, seat);
+  await noteWorker(database.pool, { worker: seat.worker, host: 'here', pid: 1, does: idle });
+  const claim = { worker: seat.worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 100_000 };
+  await commitGroup(database, seat, groupOf(1, { claim }));
+  const silentFor = (seconds: number) =>
+    database.pool.query(`update millrace.workers set seen_at = now() - $1 * interval '1 s'`, [seconds]);
+  await silentFor(20);
+  await inTransaction(database.pool, async (on) => {
+    await lockLedger(on, run);
+    await sweep(database);
+  });
+  expect(await countSeats(database, run)).toEqual({ seats: 1, rows: 1 });
+  await silentFor(45);
+  await sweep(database);
+  expect(await countSeats(database, run)).toEqual({ seats: 0, rows: 0 });
   await fleet.close();
 });

@@ -68,8 +68,8 @@ describe('a worker that was taken for dead and comes back', () => {
     await isStuck;
     await anHourPasses(fleets.database, [nameOf(lost)]);
     goOn();
-    await until(async () => (await readStored(fleets.database.pool, fleet.run)).length > 0);
-    const [late, ...others] = await readStored(fleets.database.pool, fleet.run);
+    await until(async () => (await readStored(fleets.database.pool, fleet.run, ['r1'])).length > 0);
+    const [late, ...others] = await readStored(fleets.database.pool, fleet.run, ['r1']);
     expect(others).toStrictEqual([]);
     expect(late).toMatchObject({ row: 'r1', attempt: 1, jobId: expect.anything() });
     expect(fleet.emulator.bill()).toHaveLength(1);

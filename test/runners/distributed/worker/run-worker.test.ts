@@ -65,7 +65,7 @@ describe('a worker that has left', () => {
     expect(await worker.ended).toBe(0);
     expect((await fleet.rows()).map(({ code }) => code)).toStrictEqual(['unknown']);
     goOn();
-    await until(async () => (await readStored(fleets.database.pool, fleet.run)).length > 0);
+    await until(async () => (await readStored(fleets.database.pool, fleet.run, ['r1'])).length > 0);
     expect(fleet.emulator.bill()).toHaveLength(1);
   });
 });
