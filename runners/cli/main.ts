@@ -7,6 +7,9 @@ import type { StopSignal } from './io/cli-io.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+/** npm, and what runs under it, pass a signal on to a process that has had it from the terminal: within this time in ms it is the same one. */
+const passedOnMs = 300;
+
 /** CPU time in ms within which a plan of few rows ends. Garbage collection before it would take a tenth of that time. */
 const shortMs = 250;
 if (process.argv[2] === 'plan') keepMemorySmallAfter(shortMs);
@@ -46,9 +49,16 @@ void runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   beforeRows: makeRoomForRows,
   onStop(listener) {
-    for (const signal of stopSignals) process.on(signal, listener);
+    const receivedAt: Partial<Record<StopSignal, number>> = {};
+    const receive = (signal: StopSignal): void => {
+      const now = performance.now();
+      if (now - (receivedAt[signal] ?? -Infinity) < passedOnMs) return;
+      receivedAt[signal] = now;
+      listener(signal);
+    };
+    for (const signal of stopSignals) process.on(signal, receive);
     return () => {
-      for (const signal of stopSignals) process.off(signal, listener);
+      for (const signal of stopSignals) process.off(signal, receive);
     };
   },
   onFault(explain) {

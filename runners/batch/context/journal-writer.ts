@@ -12,7 +12,11 @@ export class JournalWriter {
   /** Number of the last durable outcome of this start; 0 if there is none yet. */
   lastOutcome = 0;
 
-  constructor(readonly journal: Journal) {
+  /** @param durable called when a record has become durable */
+  constructor(
+    readonly journal: Journal,
+    private readonly durable: () => void = () => undefined,
+  ) {
     this.records = journal.recovered.records;
     this.tally = new RunTally(journal.recovered);
   }
@@ -26,6 +30,7 @@ export class JournalWriter {
         this.records = Math.max(this.records, number);
         if (record.k === 'outcome') this.lastOutcome = Math.max(this.lastOutcome, number);
         if ('id' in record) this.tally.take(record);
+        this.durable();
       };
       appended.subscribe({ next: note, error: () => undefined });
       return appended;

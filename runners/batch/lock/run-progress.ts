@@ -36,6 +36,9 @@ export class RunProgress {
   #path: string | undefined;
   #repairs = 0;
   #isNoted = false;
+  /** What this start has noted last. */
+  #noted: JournalEnd | undefined;
+  #found: JournalEnd | undefined;
 
   constructor(
     private readonly folder: string,
@@ -60,7 +63,7 @@ export class RunProgress {
     const note = await readNote(disk, path, progressSchema).catch(() => undefined);
     const real = await disk.realPath(this.folder);
     if (note === undefined || note.repairs < repairs) return 0;
-    const isLater = note.bytes <= here.size && (await tailOf(disk, this.folder, note.bytes)) === note.tail;
+    const isLater = await continues(disk, this.folder, here, note);
     const isOwn = note.folder === real;
     const other = isOwn ? undefined : await journalIn(disk, note.folder);
     if (isLater && (other?.id !== here.id || other.size <= here.size)) return 0;
@@ -78,16 +81,40 @@ export class RunProgress {
    * @throws {LockError} `held` if another run is about to send the same rows
    */
   async note(from: ManifestOf): Promise<string | undefined> {
-    const { disk, owner } = this.options;
+    const end = await this.#end();
+    if (end === undefined) return undefined;
+    const path = await this.#take(end.id);
+    if (path === undefined) return undefined;
+    const folder = await this.options.disk.realPath(this.folder);
+    const isNoted = await this.#noteManifest(path, from, folder);
+    return (await this.#write(path, folder, end)) && isNoted ? undefined : unnoted(folder, path);
+  }
+
+  /**
+   * Writes the note while the run goes on, which may be killed: a backup of the folder from before its last rows is then refused.
+   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then.
+   */
+  async noteFound(): Promise<void> {
+    const found = this.#found;
+    this.#found = await this.#end();
+    if (this.#path === undefined || found === undefined || this.#found === undefined) return;
+    await this.#write(this.#path, await this.options.disk.realPath(this.folder), found);
+  }
+
+  /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
+  async #end(): Promise<JournalEnd | undefined> {
+    const { disk } = this.options;
     const here = await journalIn(disk, this.folder).catch(() => undefined);
     if (here?.isWhole !== true) return undefined;
-    const path = await this.#take(here.id);
-    if (path === undefined) return undefined;
-    const folder = await disk.realPath(this.folder);
-    const tail = await tailOf(disk, this.folder, here.size);
-    const isNoted = await this.#noteManifest(path, from, folder);
-    const note = { ...owner, folder, bytes: here.size, tail, repairs: this.#repairs };
-    return (await writeNote(disk, path, note)) && isNoted ? undefined : unnoted(folder, path);
+    if (this.#noted !== undefined && !(await continues(disk, this.folder, here, this.#noted)))
+      return undefined;
+    return { id: here.id, bytes: here.size, tail: await tailOf(disk, this.folder, here.size) };
+  }
+
+  #write(path: string, folder: string, { id, ...end }: JournalEnd): Promise<boolean> {
+    const { disk, owner } = this.options;
+    this.#noted = { id, ...end };
+    return writeNote(disk, path, { ...owner, folder, ...end, repairs: this.#repairs });
   }
 
   /** Releases the lock; the note stays. */
@@ -154,6 +181,21 @@ interface FoundJournal {
   readonly size: number;
   /** Whether it ends with a whole record. */
   readonly isWhole: boolean;
+}
+
+/** The end of a run's journal, as it is noted. */
+interface JournalEnd extends Pick<z.infer<typeof progressSchema>, 'bytes' | 'tail'> {
+  readonly id: string;
+}
+
+/** Whether a journal is a later state of the one that was noted, or the same. */
+async function continues(
+  disk: Disk,
+  folder: string,
+  { size }: FoundJournal,
+  { bytes, tail }: Pick<JournalEnd, 'bytes' | 'tail'>,
+): Promise<boolean> {
+  return bytes <= size && (await tailOf(disk, folder, bytes)) === tail;
 }
 
 /** `undefined` if there is no journal, or no start in it. */

@@ -50,6 +50,8 @@ export interface HeldJournal extends Journal {
    * @throws {LockError} `held` if another running process is about to send such rows
    */
   readonly noteProgress: (rows?: Pick<ManifestOf, 'sample' | 'sending'>) => Promise<void>;
+  /** The same while the run goes on, at most every half second. Call it when a record is durable. */
+  readonly noteDurable: () => void;
 }
 
 /**
@@ -97,9 +99,32 @@ export async function holdJournal(
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
-  closers.splice(-1, 0, () => noteProgress());
+  const meantime = notesOf(progress, options);
+  closers.splice(-1, 0, () => meantime.written().then(() => noteProgress()));
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
-  return Object.assign(journal, { identity, noteProgress });
+  return Object.assign(journal, { identity, noteProgress, noteDurable: meantime.noteDurable });
+}
+
+const noteEveryMs = 500;
+
+/** The notes that are written while the run goes on. One that cannot be written is reported at the end. */
+function notesOf(
+  progress: RunHold['progress'],
+  { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
+): Pick<HeldJournal, 'noteDurable'> & { readonly written: () => Promise<void> } {
+  let writing: Promise<void> | undefined;
+  let at = scheduler.now();
+  return {
+    noteDurable() {
+      const now = scheduler.now();
+      // The clock may have been put back.
+      if (progress === undefined || writing !== undefined || Math.abs(now - at) < noteEveryMs) return;
+      at = now;
+      const done = (): void => (writing = undefined);
+      writing = progress.noteFound().then(done, done);
+    },
+    written: () => writing ?? Promise.resolve(),
+  };
 }
 
 /** The caps of values depend on sums that were added up when the journal was opened. */

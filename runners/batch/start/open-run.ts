@@ -149,7 +149,7 @@ async function begin(
   const host = await options.pictureHost?.(out);
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
-  const writer = new JournalWriter(journal);
+  const writer = new JournalWriter(journal, journal.noteDurable);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);

@@ -1,5 +1,6 @@
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -96,6 +97,50 @@ describe('a copy of a folder', () => {
     expect(repaired).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 4 } } });
     expect((await run.start(run.folder.out)).exitCode).toBe(6);
     expect(run.bought()).toBe(8);
+  });
+
+  it('is refused where it was taken during a start that was killed later, and is put back in its place [fault 19a]', async () => {
+    await using run = await copied();
+    const [state, killed] = ['state', 'killed'].map((name) => join(run.folder.path, name)) as [
+      string,
+      string,
+    ];
+    const hold = (out: string) => holdRun(out, { stateFolders: [state] });
+    let passedMs = 0;
+    const clock = { now: () => Date.now() + passedMs };
+    const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, clock);
+    run.service.behave = (row) => {
+      passedMs += 60_000;
+      if (row === 'r4') run.takeCopy();
+      // What stands there is what a kill leaves.
+      if (row === 'r7') cpSync(state, killed, { recursive: true });
+      return 'complete';
+    };
+    await run.start(run.folder.out, { hold, scheduler });
+    rmSync(state, { recursive: true });
+    renameSync(killed, state);
+    rmSync(run.folder.out, { recursive: true });
+    renameSync(run.copy, run.folder.out);
+    expect(await run.start(run.folder.out, { hold })).toMatchObject({ exitCode: 74 });
+    expect(run.bought()).toBe(8);
+  });
+
+  it('is refused where it was written over the first one while that went on [fault 19a]', async () => {
+    await using run = await copied();
+    run.service.behave = (row) => {
+      if (row === 'r6') cpSync(run.copy, run.folder.out, { recursive: true });
+      return 'complete';
+    };
+    expect(await run.start(run.folder.out)).toMatchObject({ exitCode: 74 });
+    run.service.behave = () => 'complete';
+    const bought = run.bought();
+    // The files do not say it where all of them were written over.
+    for (const name of ['summary.json', 'results.jsonl', 'costs.csv'])
+      copyFileSync(join(run.copy, name), join(run.folder.out, name));
+    const { exitCode, reason } = await run.start(run.folder.out);
+    expect(exitCode).toBe(74);
+    expect(reason).toMatch(/is an earlier state of this run.*with --repair/);
+    expect(run.bought()).toBe(bought);
   });
 
   it('goes on where the first one was moved [fault 19a]', async () => {

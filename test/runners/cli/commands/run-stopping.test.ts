@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mainFile, millrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
@@ -52,13 +53,25 @@ describe('millrace run, when it is told to stop', () => {
     expect(statusCalls).toBeLessThan(4);
   });
 
+  it('takes a signal that npm passes on for the same one: the reply on its way is awaited [fault 16]', async () => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 1_500 }));
+    const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
+    await until(() => work.emulator.bill().length === 1);
+    first.child.kill('SIGINT');
+    await setTimeout(20);
+    first.child.kill('SIGINT');
+    const { code, stdout } = await first.ended;
+    expect({ code }).toEqual({ code: 130 });
+    expect(stdout).toContain('completed    1 of 1 row');
+  });
+
   it('stops at once at a second signal, with a reply still on its way [fault 16]', async () => {
     await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
     const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
     await until(() => work.emulator.bill().length === 1);
     first.child.kill('SIGINT');
     await first.prints('stopping: ');
-    first.child.kill('SIGINT');
+    first.child.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ code: 130, signal: null });
     const [bought] = work.emulator.bill();
     const { code, stdout } = await work.call('run', 'rows.jsonl');
@@ -76,7 +89,7 @@ describe('millrace run, when it is told to stop', () => {
     );
     first.child.kill('SIGTERM');
     await first.prints('stopping: ');
-    first.child.kill('SIGTERM');
+    first.child.kill('SIGINT');
     expect(await first.ended).toMatchObject({ code: 143, signal: null });
   });
 
