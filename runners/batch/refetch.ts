@@ -133,20 +133,30 @@ class Fetcher {
       keep: (file, kept) => this.keep(id, file, kept),
     });
     if (end === 'left') return;
-    const failure = end.error ?? end.noPicture;
-    if (failure === undefined) return this.complete(row, intent, end);
+    const why = (end.error ?? end.noPicture)?.message ?? (await this.whyGone(end));
+    if (why === undefined) return this.complete(row, intent, end);
     this.count.missing++;
-    this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${failure.message}` });
+    this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${why}` });
   }
 
   /** The outputs that were saved according to the outcome and are still in the folder. */
   private async stillThere({ image, files = [] }: SavedOutputs = {}): Promise<SavedOutputs> {
-    const { disk, out } = this.folder;
-    const isThere = async (path: string | undefined): Promise<boolean> =>
-      path !== undefined && (await disk.stat(`${out}/${path}`))?.kind === 'file';
     const there: OutputFile[] = [];
-    for (const file of files) if (await isThere(file.path)) there.push(file);
-    return { ...(image && (await isThere(image.path)) && { image }), files: there };
+    for (const file of files) if (await this.isThere(file.path)) there.push(file);
+    return { ...(image && (await this.isThere(image.path)) && { image }), files: there };
+  }
+
+  /** An output that was text of the reply is only in the folder: its path has replaced it in the journal. */
+  private async whyGone({ image, files = [] }: SavedOutputs): Promise<string | undefined> {
+    for (const { path } of [...(image === undefined ? [] : [image]), ...files])
+      if (path !== undefined && !(await this.isThere(path)))
+        return `${path} came in the reply itself and is gone from the folder: it cannot be downloaded`;
+    return undefined;
+  }
+
+  private async isThere(path: string | undefined): Promise<boolean> {
+    const { disk, out } = this.folder;
+    return path !== undefined && (await disk.stat(`${out}/${path}`))?.kind === 'file';
   }
 
   private async keep(id: string, file: ArtifactFile, kept: SavedImage | OutputFile): Promise<void> {

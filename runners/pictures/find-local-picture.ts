@@ -33,7 +33,7 @@ export function findLocalPicture(folder: string, path: string): LocalPicture | {
 }
 
 function namedProblem(path: string): string | undefined {
-  if (path === '' || path.includes('\0')) return 'is not a path';
+  if (path === '' || /\0|\p{Surrogate}/u.test(path)) return 'is not a path';
   if (isAbsolute(path) || /^[A-Za-z]:/.test(path)) return 'is not relative';
   return path.split(/[/\\]/).includes('..') ? 'leads outside the folder' : undefined;
 }

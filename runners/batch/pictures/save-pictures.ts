@@ -4,7 +4,7 @@ import { redact } from '../../../src/contract/redact.js';
 import type { ArtifactError } from '../artifacts/artifact-error.js';
 import type { ArtifactPlace } from '../artifacts/save-artifact.js';
 import { DiskFault } from '../disk/disk-fault.js';
-import type { PurchaseFacts, ReplyRecord } from '../journal/record.js';
+import type { ReplyRecord } from '../journal/record.js';
 import type { EndedRow } from '../sinks/line-text.js';
 import { containFault, noteDiskFault } from '../stop/exit-of.js';
 import { endRow } from '../end/end-row.js';
@@ -111,7 +111,7 @@ function changed({ reply: before }: PaidRow, reply: ReplyRecord): ReplyRecord[] 
   return reply === before ? [] : [reply];
 }
 
-function purchaseIn({ intent, reply, attempts, isBooked }: PaidRow): { purchase?: PurchaseFacts } {
+function purchaseIn({ intent, reply, attempts, isBooked }: PaidRow): ReturnType<typeof purchaseOfReply> {
   return purchaseOfReply(intent, reply, { attempt: attempts, isBooked });
 }
 

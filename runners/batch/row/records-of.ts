@@ -58,13 +58,14 @@ export function purchaseOf(purchase: RowPurchase, settledAt: number): { purchase
   return { purchase: purchaseFacts(facts, { attempt: attempts, jobId, settledAt }) };
 }
 
-/** The purchase of a row whose reply is known. `isBooked`: it is in costs.csv already. */
+/** The purchase of a row whose reply is known. `isBooked`: it is in costs.csv already, and its status calls are counted. */
 export function purchaseOfReply(
   intent: IntentRecord,
   reply: ReplyRecord,
   { attempt, isBooked }: { readonly attempt: number; readonly isBooked: boolean },
-): { purchase?: PurchaseFacts } {
-  if (isBooked || intent.takes !== undefined || isRead(intent)) return {};
+): { purchase?: PurchaseFacts; statusCalls?: 0 } {
+  if (isBooked) return { statusCalls: 0 };
+  if (intent.takes !== undefined || isRead(intent)) return {};
   return { purchase: purchaseFacts(intent, { attempt, jobId: reply.jobId, settledAt: reply.at }) };
 }
 
@@ -122,10 +123,10 @@ export function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs 
 /** The outcome of a completed row whose reply is known. */
 export function completedRecord(
   reply: ReplyRecord,
-  facts: SavedOutputs & { readonly at: number; readonly purchase?: PurchaseFacts },
+  facts: SavedOutputs & { readonly at: number; readonly purchase?: PurchaseFacts; readonly statusCalls?: 0 },
 ): OutcomeRecord {
-  const { id, cost, source, statusCalls, submittedAt } = reply;
-  const { at, purchase } = facts;
+  const { id, cost, source, submittedAt } = reply;
+  const { at, purchase, statusCalls = reply.statusCalls } = facts;
   return {
     k: 'outcome',
     at,

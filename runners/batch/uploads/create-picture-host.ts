@@ -29,15 +29,25 @@ export function createPictureHost({ store, bucket, prefix, folder, notes }: Host
   const byKey = new Map<string, Promise<void>>();
   const scheme = `s3://${bucket}/`;
 
+  /** `undefined` if the store refuses to say, as S3 does without s3:ListBucket where it lacks a picture. */
+  const has = (key: string): Promise<boolean | undefined> =>
+    store.has(key).catch((error: unknown) => {
+      if (error instanceof UploadError && error.why === 'refused') return undefined;
+      throw error;
+    });
+
   async function put(path: string): Promise<string> {
     const picture = await statPicture(folder, path);
     const note = notes.find(path, picture);
-    if (note?.name.startsWith(scheme) === true && (await store.has(note.name.slice(scheme.length))))
+    if (note?.name.startsWith(scheme) === true && (await has(note.name.slice(scheme.length))) === true)
       return note.name;
     const { bytes, sha256 } = await readPicture(picture, path);
     const key = `${prefix === '' ? '' : `${prefix}/`}${sha256}.${picture.type}`;
     await once(byKey, key, async () => {
-      if (!(await store.has(key))) await store.add(key, bytes, `image/${picture.type}`);
+      const isThere = await has(key);
+      if (isThere !== true) await store.add(key, bytes, `image/${picture.type}`);
+      // An address that is signed by somebody who may not read the picture is of no use to the service.
+      if (isThere === undefined) await store.has(key);
     });
     const name = `${scheme}${key}`;
     await notes.add({ path, bytes: picture.bytes, mtimeMs: picture.mtimeMs, sha256, name });

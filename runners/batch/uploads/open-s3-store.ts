@@ -153,12 +153,17 @@ export function explainStore(
     neverConnected: agents?.neverConnected(error) ?? false,
   });
   const region = status === 301 ? $response?.headers?.['x-amz-bucket-region'] : undefined;
+  // The answer to HEAD has no text.
+  const isBare = message === 'UnknownError';
+  const hint = isBare && status === 403 ? ': the credentials are wrong, or lack s3:ListBucket' : '';
   const details = [
-    message === 'UnknownError' ? undefined : message,
-    status === undefined ? undefined : `HTTP ${status}`,
+    isBare ? undefined : message,
+    status === undefined ? undefined : `HTTP ${status}${hint}`,
     /^[a-z\d-]+$/.test(region ?? '') ? `it is in the region ${region}: set AWS_REGION` : undefined,
   ];
-  const what = [name, ...details].filter((part) => part !== undefined && part !== '').join(', ');
+  const what = [isBare ? undefined : name, ...details]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
   const isRefused = (isAnswered && name !== 'RequestTimeout') || isOurs || isInsecure;
   const why = isRefused ? 'refused' : 'unreachable';
   return new UploadError(why, `pictures cannot be uploaded to s3://${bucket} (${what})`);

@@ -84,6 +84,40 @@ describe('refetch', () => {
     expect(run.lines('failures.jsonl')).toEqual([]);
   });
 
+  it('names a picture that came in the reply and is gone from the folder: no URL brings it back', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'inline';
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    await run.disk.unlink('/job/out/images/a.png');
+    const before = run.disk.peek('/job/out/journal.jsonl');
+    const end = await fetchMissing(run);
+    expect(end.exitCode).toBe(1);
+    expect(end.reason).toContain('0 pictures saved, 1 could not be downloaded');
+    expect(end.events).toContainEqual(
+      expect.objectContaining({
+        type: 'warning',
+        message:
+          'Row "a": images/a.png came in the reply itself and is gone from the folder: it cannot be downloaded',
+      }),
+    );
+    expect(run.disk.peek('/job/out/journal.jsonl')).toEqual(before);
+  });
+
+  it('counts the status calls of a purchase once, also where its picture is fetched later', async () => {
+    const run = paperRun();
+    run.service.picture = () => 404;
+    run.service.behave = () => ({ output: { image_url: 'https://paper.test/pictures/a.png' } });
+    run.manifest([{ id: 'a', endpoint: 'echo', input: { row: 'a' } }]);
+    const { summary } = await run.start();
+    expect(summary.statusCalls).toBe(2);
+    await run.start();
+    run.service.picture = () => 200;
+    expect((await fetchMissing(run)).summary.statusCalls).toBe(2);
+    await run.disk.unlink('/job/out/images/a.png');
+    expect((await fetchMissing(run)).summary.statusCalls).toBe(2);
+  });
+
   it('says that there is no run', async () => {
     expect(await fetchMissing(paperRun())).toMatchObject({ exitCode: 2 });
   });

@@ -20,6 +20,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'a.png'), png);
   writeFileSync(join(folder, 'sub dir/ü#1?%20.png'), png);
   writeFileSync(join(folder, '..hidden.png'), png);
+  writeFileSync(join(folder, 'half\ufffd.png'), png);
   writeFileSync(join(folder, '.env'), 'KEY=secret');
   writeFileSync(join(folder, 'tiny.png'), 'x');
   writeFileSync(join(folder, 'big.png'), png);
@@ -50,6 +51,8 @@ const bad: [string, string][] = [
   ['C:/windows/x.png', 'is not relative'],
   ['', 'is not a path'],
   ['a.png\0.txt', 'is not a path'],
+  // The file system reads half a character as U+FFFD.
+  ['half\ud800.png', 'is not a path'],
   ['none.png', 'does not exist'],
   ['a.png/b', 'cannot be read'],
   ['.', 'leads outside the folder'],

@@ -15,9 +15,13 @@ describe('createPictureHost', () => {
   const objects = new Map<string, Uint8Array>();
   let calls: string[] = [];
   let fault: Error | undefined;
+  /** Of `has` alone. */
+  let refusal: Error | undefined;
+  let mayRead = true;
   const store: S3Store = {
     has(key) {
       calls.push('has');
+      if (refusal !== undefined && !(mayRead && objects.has(key))) return Promise.reject(refusal);
       return Promise.resolve(objects.has(key));
     },
     add(key, bytes) {
@@ -43,6 +47,8 @@ describe('createPictureHost', () => {
     objects.clear();
     calls = [];
     fault = undefined;
+    refusal = undefined;
+    mayRead = true;
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -86,6 +92,27 @@ describe('createPictureHost', () => {
     await writeFile(path, png('two'));
     await utimes(path, 1, 1);
     expect(await (await open()).put('a.png')).not.toBe(name);
+  });
+
+  it('uploads where the store does not say what it lacks, as S3 does without s3:ListBucket', async () => {
+    refusal = new UploadError('refused', 'HTTP 403');
+    const host = await open();
+    await host.put('a.png');
+    expect(objects.size).toBe(1);
+    expect(await (await open()).put('a.png')).toContain('s3://');
+    expect(calls.filter((call) => call === 'add')).toHaveLength(1);
+  });
+
+  it('refuses where pictures may be uploaded and not read: the service could not fetch them', async () => {
+    refusal = new UploadError('refused', 'HTTP 403');
+    mayRead = false;
+    await expect((await open()).put('a.png')).rejects.toThrow('HTTP 403');
+  });
+
+  it('says why the store refuses a picture, not why it refuses to say whether it has it', async () => {
+    refusal = new UploadError('refused', 'HTTP 403');
+    fault = new UploadError('refused', 'ExpiredToken');
+    await expect((await open()).put('a.png')).rejects.toThrow('ExpiredToken');
   });
 
   it('tries again what failed before', async () => {

@@ -17,3 +17,13 @@ it.each([
     message: expect.stringContaining(error.name),
   });
 });
+
+it('says what a refusal without a text may mean', () => {
+  const { message } = explainStore(
+    { name: 'Unknown', message: 'UnknownError', $metadata: { httpStatusCode: 403 } },
+    { bucket: 'b' },
+  );
+  expect(message).toBe(
+    'pictures cannot be uploaded to s3://b (HTTP 403: the credentials are wrong, or lack s3:ListBucket)',
+  );
+});
