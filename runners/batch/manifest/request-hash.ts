@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
-import type { RowRequest } from './manifest-row.js';
 
 const length = 24;
 
@@ -15,7 +14,13 @@ export function requestHash(sent: {
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, length);
 }
 
-/** A row's request, and the columns among which may be `redo`. */
+/** A `RowRequest`. */
+interface Asked {
+  readonly kind: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+/** The kind and endpoint of a row, and the columns among which may be `redo`. */
 interface AskedBy {
   readonly kind: string;
   readonly endpoint: string;
@@ -36,24 +41,23 @@ export function rowHash({ kind, endpoint, columns }: AskedBy, request: unknown):
  * The same for all ways to write a request: with paths of pictures or their URLs, with default values or without, with the line
  * breaks and composed letters of one editor or another.
  */
-export function askedHash(row: AskedBy & { readonly request: RowRequest; readonly hash: string }): string {
+export function askedHash(row: AskedBy & { readonly request: Asked; readonly hash: string }): string {
   const asked = askedRequest(row.request);
   // Only an edit may be sent in another form than it is written in.
   return asked === row.request && row.kind !== 'edit' ? row.hash : rowHash(row, asked);
 }
 
 /** The request as it is sent, without default values and with texts in one form. The same object if it is so already. */
-function askedRequest(request: RowRequest): RowRequest {
-  if (request.kind !== 'edit') return plainTexts(request) as RowRequest;
-  const { input } = request;
+function askedRequest(request: Asked): unknown {
+  const { kind, input } = request;
+  if (kind !== 'edit' || input === undefined) return plainTexts(request);
   const isDefault = Object.entries(imageEditDefaults).some(([field, value]) => input[field] === value);
-  const given = isDefault ? { ...request, input: withoutDefaults(input) } : request;
-  return plainTexts(given) as RowRequest;
+  return plainTexts(isDefault ? { ...request, input: withoutDefaults(input) } : request);
 }
 
-function withoutDefaults<I extends Readonly<Record<string, unknown>>>(input: I): I {
+function withoutDefaults(input: Readonly<Record<string, unknown>>): unknown {
   const defaults: Readonly<Record<string, unknown>> = imageEditDefaults;
-  return Object.fromEntries(Object.entries(input).filter(([field, value]) => defaults[field] !== value)) as I;
+  return Object.fromEntries(Object.entries(input).filter(([field, value]) => defaults[field] !== value));
 }
 
 /** The value with line feeds as line breaks and composed letters. The same object if its texts are so already. */
