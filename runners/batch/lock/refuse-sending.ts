@@ -1,15 +1,9 @@
 import type { Disk } from '../disk/disk.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
+import type { HoldPlaceOptions } from './hold-place.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf } from './runs-of-manifest.js';
-import type { FileLock, TryLock } from './try-lock-file.js';
-
-interface Parts {
-  readonly disk: Disk;
-  readonly owner: Owner;
-  readonly tryLock: TryLock;
-  readonly stateFolders?: readonly string[] | undefined;
-}
+import type { FileLock } from './try-lock-file.js';
 
 /**
  * Refuses a start if another run is about to send the same rows: a running process of this machine, or workers, which
@@ -18,9 +12,9 @@ interface Parts {
  * @param own the folder of the start
  * @throws {LockError} `held`
  */
-export async function refuseSending(from: ManifestOf, own: string, parts: Parts): Promise<void> {
-  const { disk, stateFolders } = parts;
-  for (const { folder } of await runsSending(disk, from, stateFolders)) {
+export async function refuseSending(from: ManifestOf, own: string, parts: HoldPlaceOptions): Promise<void> {
+  const { disk } = parts;
+  for (const { folder } of await runsSending(parts, from)) {
     if (folder === own) continue;
     const process = await processOf(folder, parts);
     if (process !== undefined) throw sentElsewhere(folder, process);
@@ -30,7 +24,10 @@ export async function refuseSending(from: ManifestOf, own: string, parts: Parts)
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */
-async function processOf(folder: string, { disk, owner, tryLock }: Parts): Promise<Owner | undefined> {
+async function processOf(
+  folder: string,
+  { disk, owner, tryLock }: HoldPlaceOptions,
+): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
   if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) return undefined;
   const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);

@@ -91,6 +91,7 @@ export interface PlannedAxis {
 export interface PlannedValue {
   readonly value: string;
   readonly rows: number;
+  /** The sum of the known prices of `rows`. */
   readonly estimated: MicroDollars;
   /** The part of `rows` to be bought at an unknown price. */
   readonly unpriced: number;
