@@ -126,7 +126,9 @@ function isSet(target: unknown, path: readonly string[]): boolean {
 export class Problems {
   readonly found: RowProblem[] = [];
 
-  add(column: string | undefined, message: string): void {
+  /** Returns `undefined`, which the readers of a row return in place of what they could not read. */
+  add(column: string | undefined, message: string): undefined {
     this.found.push(column === undefined ? { message } : { column, message });
+    return undefined;
   }
 }
