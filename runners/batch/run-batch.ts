@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { concat, concatMap, defer, EMPTY, from, ignoreElements, tap, type Observable } from 'rxjs';
+import { createLateClient } from '../../src/endpoints/late-client.js';
 import { listenForCallbacks } from './callbacks/run-callbacks.js';
 import { openJournal } from './journal/open-journal.js';
 import { peekJournal } from './journal/recovered-journal.js';
@@ -9,6 +10,7 @@ import { namedTasks } from './end/named-rows.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import type { Run } from './context/run.js';
 import type { PaidRow, Task } from './row/task.js';
+import { serviceOver } from './context/run-service.js';
 import { RunStream } from './context/run-event.js';
 import { savePictures } from './pictures/save-pictures.js';
 import { openRun } from './start/open-run.js';
@@ -62,6 +64,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
       openRun(opening, {
         openJournal,
         peekJournal,
+        openService: serviceOver(createLateClient),
         listen: listenForCallbacks,
         ...(checkAhead && { checkAhead }),
         beforeRows,

@@ -1,7 +1,6 @@
 import { concat, type SchedulerLike, type Subject } from 'rxjs';
 import type { Client } from '../../../src/endpoints/client-on.js';
 import type { ClientOptions } from '../../../src/endpoints/client-state.js';
-import { createLateClient } from '../../../src/endpoints/late-client.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
@@ -88,26 +87,29 @@ function slotsOf(
   return concurrency === 'auto' || goesToRun ? adaptiveConcurrency({ scheduler }) : { limit: usual };
 }
 
-/** Opens the service for rows, by a client of the library. Nothing is sent. */
-export function openRunService(
-  options: ServiceOptions,
-  { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }: RowTargets,
-  { schedule, log, events, stops }: Parts,
-): RunService {
-  const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
-  const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
-  const rowSlots = new RowSlots({ slots, stops, hasSeveralEndpoints });
-  const client = createLateClient(clientOptions(options, { reach, slots, jobIds, rowSlots }));
-  const retry = { maxRetries: retries };
-  return {
-    reach,
-    jobIds,
-    slots,
-    rowSlots,
-    blocked: new BlockedEndpoints(endpoints, hasRoutes),
-    queues: queuesOf(client, options, schedule),
-    lowPriority: options.lowPriority === true,
-    routes: lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+/** Opens the service for rows. Nothing is sent. */
+export type OpenService = (options: ServiceOptions, places: RowTargets, parts: Parts) => RunService;
+
+/** Builds the service on a client of the library. */
+export function serviceOver(create: (options: ClientOptions) => Client): OpenService {
+  return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
+    const { schedule, log, events, stops } = parts;
+    const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
+    const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
+    const rowSlots = new RowSlots({ slots, stops, hasSeveralEndpoints });
+    const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }));
+    const retry = { maxRetries: retries };
+    return {
+      reach,
+      jobIds,
+      slots,
+      rowSlots,
+      blocked: new BlockedEndpoints(endpoints, hasRoutes),
+      queues: queuesOf(client, options, schedule),
+      lowPriority: options.lowPriority === true,
+      routes:
+        lbBaseUrl === undefined ? undefined : client.routes(lbBaseUrl, { retry, deadlineMs: timeoutMs }),
+    };
   };
 }
 

@@ -1,9 +1,13 @@
 import type { Disk } from '../disk/disk.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
-import type { HoldPlaceOptions } from './hold-place.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
-import { runsSending, type ManifestOf } from './runs-of-manifest.js';
-import type { FileLock } from './try-lock-file.js';
+import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
+import type { FileLock, TryLock } from './try-lock-file.js';
+
+interface Parts extends NotePlace {
+  readonly owner: Owner;
+  readonly tryLock: TryLock;
+}
 
 /**
  * Refuses a start if another run is about to send the same rows: a running process of this machine, or workers, which
@@ -12,7 +16,7 @@ import type { FileLock } from './try-lock-file.js';
  * @param own the folder of the start
  * @throws {LockError} `held`
  */
-export async function refuseSending(from: ManifestOf, own: string, parts: HoldPlaceOptions): Promise<void> {
+export async function refuseSending(from: ManifestOf, own: string, parts: Parts): Promise<void> {
   const { disk } = parts;
   for (const { folder } of await runsSending(parts, from)) {
     if (folder === own) continue;
@@ -26,7 +30,7 @@ export async function refuseSending(from: ManifestOf, own: string, parts: HoldPl
 /** The process of this machine that works on the run in this folder, if there is one. */
 async function processOf(
   folder: string,
-  { disk, owner, tryLock }: HoldPlaceOptions,
+  { disk, owner, tryLock }: Parts,
 ): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
   if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) return undefined;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
-import type { HoldPlaceOptions } from './hold-place.js';
 import { readNote, usualFolders, writeNote } from './owner.js';
 
 /** The note about a run of a manifest, in the user's state folder: filed by the manifest's folder, and by some of its rows. */
@@ -30,6 +29,13 @@ export interface ManifestOf extends Hosts {
   readonly sending?: readonly string[] | undefined;
 }
 
+/** Where the notes are. */
+export interface NotePlace {
+  readonly disk: Disk;
+  /** @defaultValue the user's state folder, then the folder for temporary files */
+  readonly stateFolders?: readonly string[] | undefined;
+}
+
 /** At most this many runs of a manifest are considered. */
 const mostRuns = 10;
 
@@ -49,7 +55,7 @@ export async function runsOfRows(disk: Disk, of: ManifestOf): Promise<readonly N
 
 /** The runs with a start that was about to send these requests, even if they have ended since. */
 export async function runsSending(
-  { disk, stateFolders }: Pick<HoldPlaceOptions, 'disk' | 'stateFolders'>,
+  { disk, stateFolders }: NotePlace,
   of: ManifestOf,
 ): Promise<readonly NotedRun[]> {
   return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
@@ -63,7 +69,7 @@ export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
 /** @param start the prefix of the notes' names to read */
 async function runsUnder(
   names: readonly string[],
-  { disk, stateFolders = usualFolders() }: Pick<HoldPlaceOptions, 'disk' | 'stateFolders'>,
+  { disk, stateFolders = usualFolders() }: NotePlace,
   { manifest, ...hosts }: ManifestOf,
   start = '',
 ): Promise<readonly NotedRun[]> {

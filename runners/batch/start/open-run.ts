@@ -1,5 +1,5 @@
 import type { CallbackListener, ListenForCallbacks } from '../context/called-back.js';
-import { openRunService, rowPlaces } from '../context/run-service.js';
+import { rowPlaces, type OpenService } from '../context/run-service.js';
 import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { lastValueFrom } from 'rxjs';
@@ -62,7 +62,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const kept = { ...opening, options: await withKeptManifest(options) };
   // Load the transport now, so that nothing is loaded between the intent of a row and its request.
   if (ahead.ended < ahead.rows || options.manifest.live !== undefined) await options.transport.load?.();
-  return begin(kept, checked, { journal, isEmptied, listener, beforeRows });
+  return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
 }
 
 /**
@@ -115,6 +115,8 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
 export interface RunPorts {
   readonly openJournal: OpenJournal;
   readonly peekJournal: PeekJournal;
+  /** Opens the service once the manifest is checked. */
+  readonly openService: OpenService;
   /** Absent if nothing is to be done while the journal is opened. */
   readonly checkAhead?: CheckAhead;
   /** Called before rows are created, to make room in memory. */
@@ -128,13 +130,14 @@ interface Begun {
   /** The run had begun, and its folder of pictures is gone. */
   readonly isEmptied: boolean;
   readonly listener: CallbackListener | undefined;
+  readonly openService: OpenService;
   readonly beforeRows: RunPorts['beforeRows'];
 }
 
 async function begin(
   opening: Opening,
   checked: Checked,
-  { journal, isEmptied, listener, beforeRows }: Begun,
+  { journal, isEmptied, listener, openService, beforeRows }: Begun,
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets } = options;
@@ -163,7 +166,7 @@ async function begin(
   const places = rowPlaces(options, checked, journal);
   callbacks?.useJobIds(places.jobIds);
   const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
-  const service = openRunService(options, places, { schedule, log, events, stops });
+  const service = openService(options, places, { schedule, log, events, stops });
   room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {

@@ -1,12 +1,13 @@
 import type { Subject, SchedulerLike } from 'rxjs';
 import { toUsd } from '../../../src/contract/micro-dollars.js';
+import { createLateClient } from '../../../src/endpoints/late-client.js';
 import { RecentJobs, type AnsweredId } from '../../../src/policy/job-ids.js';
 import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import type { RowJobIds } from '../../batch/context/run-job-ids.js';
-import { openRunService, type RowTargets } from '../../batch/context/run-service.js';
+import { serviceOver, type RowTargets } from '../../batch/context/run-service.js';
 import type { Slots } from '../../batch/context/row-slots.js';
 import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
@@ -23,6 +24,8 @@ import type { RunTerms } from '../table/run-terms.js';
 import type { TableJournal } from './table-journal.js';
 import type { WorkerGate } from './worker-gate.js';
 import type { WorkerSettings } from './worker-options.js';
+
+const openService = serviceOver(createLateClient);
 
 interface Parts {
   readonly terms: RunTerms;
@@ -112,7 +115,7 @@ function serviceOf(parts: Parts, log: RunLog) {
     ...(lbBaseUrl !== '' && { lbBaseUrl }),
   };
   const schedule = pollLearned({ msPerCall: pollCostMs }, scheduler);
-  return openRunService(options, places, {
+  return openService(options, places, {
     schedule: callbacks?.called.receiver.poll(schedule) ?? schedule,
     log,
     events,
