@@ -8,7 +8,7 @@ import type { StartCounts } from '../row/totals.js';
 import { continueNamedRows } from './named-rows.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
-import { countOf, formatCount, shellWords } from '../manifest/quote-value.js';
+import { countOf, firstOf, formatCount, shellWords } from '../manifest/quote-value.js';
 
 const heldShown = 3;
 
@@ -124,9 +124,9 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 }
 
 function heldReason(unknown: number, held: readonly string[], { out, identity }: Run['options']): string {
-  const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
+  const named = held.map((id) => JSON.stringify(id));
   const are = unknown === 1 ? 'is' : 'are';
-  return `${countOf(unknown, 'row')} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${countOf(unknown, 'row')} ${are} in doubt: charged or not, nobody knows yet (${firstOf(named, unknown)}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 /** Paid rows have not failed: they are downloaded later. */

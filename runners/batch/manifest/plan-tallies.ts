@@ -32,9 +32,7 @@ export class ColumnTally {
   addOwn(names: readonly string[]): void {
     if (names === this.#lastOwn) return;
     this.#lastOwn = names;
-    for (const name of names) {
-      keep(this.#own, name);
-    }
+    for (const name of names) keep(this.#own, name);
   }
 
   result(): {
