@@ -17,7 +17,7 @@ export {
 } from './manifest/duplicates/same-requests.js';
 export { readLiveLines } from './manifest/read-live-lines.js';
 export { saveAsCsv } from './manifest/records/text-guard.js';
-export { shellWords, someOf } from './manifest/quote-value.js';
+export { firstOf, shellWords, someOf } from './manifest/quote-value.js';
 export { describeIssue, parseJsonFile } from './manifest/json-file.js';
 
 // Prices.

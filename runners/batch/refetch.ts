@@ -2,12 +2,13 @@ import { NEVER, Observable } from 'rxjs';
 import { filesFolder, openFilesFolder, openImagesFolder } from './artifacts/artifact-name.js';
 import { outputPaths, type OutputPath } from './artifacts/output-path.js';
 import type { ArtifactFile } from './artifacts/save-artifact.js';
-import { writeThumbnail, type MakeThumbnail } from './artifacts/write-thumbnail.js';
+import { writeThumbnail } from './artifacts/write-thumbnail.js';
 import { appendAll, type RowRecords, type Journal } from './journal/journal.js';
 import type { IntentRecord, OutputFile, ReplyRecord, SavedImage, SavedOutputs } from './journal/record.js';
 import { lateGotDownload } from '../../src/transport/got/late-got.js';
 import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
+import type { RunBatchOptions } from './context/run-options.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
 import { PictureNames } from './pictures/picture-names.js';
 import { saveOutputs } from './pictures/save-outputs.js';
@@ -17,17 +18,10 @@ import { type RunEvent, RunStream } from './context/run-event.js';
 import type { Disk } from './disk/disk.js';
 import type { Projections } from './sinks/projections.js';
 
-export interface RefetchOptions extends FolderOptions {
-  /** Number of downloads at a time. @defaultValue 4 */
-  readonly downloads?: number;
-  /** Extra tries. @defaultValue 4 */
-  readonly retries?: number;
-  /** @defaultValue a download that uses got, without the API key */
-  readonly saveFrom?: Download;
-  /** Returns a number from 0 to 1, for jitter. @defaultValue Math.random */
-  readonly random?: () => number;
-  /** @defaultValue uses sharp, if it is installed */
-  readonly makeThumbnail?: MakeThumbnail;
+export interface RefetchOptions
+  extends
+    FolderOptions,
+    Pick<RunBatchOptions, 'downloads' | 'retries' | 'saveFrom' | 'random' | 'makeThumbnail'> {
   /** When it emits, the remaining pictures are left for later. */
   readonly stop?: Observable<unknown>;
 }

@@ -1,5 +1,5 @@
 import type { ArtifactKind } from '../batch/artifacts/artifact-format.js';
-import type { Paid } from '../../src/contract/failure-code.js';
+import type { RowError } from '../batch/journal/record.js';
 import type { EndStatus } from '../batch/row/row-status.js';
 
 /** The data about the whole run, embedded in the report's page as JSON. Money in micro-dollars, times in ms. */
@@ -154,12 +154,7 @@ export interface EarlierPicture extends PagePicture {
   readonly cost?: number | null;
 }
 
-export interface PageError {
-  readonly message: string;
-  readonly detail?: string;
-  readonly httpStatus?: number;
-  readonly paid: Paid;
-}
+export type PageError = Pick<RowError, 'message' | 'detail' | 'httpStatus' | 'paid'>;
 
 /** The row with each address of a thumbnail changed. */
 export function withThumbs(row: PageRow, change: (thumb: string) => string | undefined): PageRow {

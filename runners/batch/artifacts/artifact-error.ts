@@ -12,7 +12,7 @@ export class ArtifactError extends MillraceError {
 
   constructor(
     message: string,
-    facts: { httpStatus?: number; isNoPicture?: boolean; mayPass?: boolean } = {},
+    facts: { httpStatus?: number | undefined; isNoPicture?: boolean; mayPass?: boolean } = {},
   ) {
     super('picture', message);
     this.httpStatus = facts.httpStatus;
@@ -22,11 +22,6 @@ export class ArtifactError extends MillraceError {
 
   /** The same error with another message. */
   reworded(message: string): ArtifactError {
-    const { httpStatus, isNoPicture, mayPass } = this;
-    return new ArtifactError(message, {
-      isNoPicture,
-      mayPass,
-      ...(httpStatus !== undefined && { httpStatus }),
-    });
+    return new ArtifactError(message, this);
   }
 }

@@ -12,7 +12,6 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import type { JobWebhook } from '../../../src/policy/job-webhook.js';
-import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import {
   createWebhookReceiver,
   type WebhookReceiver,
@@ -47,10 +46,6 @@ export class CalledRows {
     const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url');
     const { scheduler, orphan } = parts;
     this.receiver = createWebhookReceiver({ secret, url, run, hmac, scheduler, orphan });
-  }
-
-  poll(schedule: PollSchedule): PollSchedule {
-    return this.receiver.poll(schedule);
   }
 
   /**

@@ -46,14 +46,13 @@ export const listenForCallbacks: ListenForCallbacks = async ({ url, host, port, 
 };
 
 /** The callbacks of a run, about rows in flight and held rows. */
-class CallbacksOfRun implements RunCallbacks {
+class CallbacksOfRun extends NamedJobs implements RunCallbacks {
   private readonly calls: CallbackCounts = { taken: 0, refused: 0 };
   isUsed = false;
   /** Rows that this start has ended as unknown. */
   private readonly held = new Map<string, HeldPost>();
   /** Rows of earlier starts that this start has begun to work on. */
   private readonly begun = new Set<string>();
-  private readonly jobs = new NamedJobs();
   /** By row: the job that the last warning was about. */
   private readonly doubles = new Map<string, string>();
   private readonly rows: CalledRows;
@@ -65,6 +64,7 @@ class CallbacksOfRun implements RunCallbacks {
     private readonly parts: CallbackParts,
     private readonly handOn?: HandOn,
   ) {
+    super();
     const { options, stops } = parts;
     this.rows = new CalledRows(address, {
       scheduler: options.scheduler,
@@ -74,10 +74,6 @@ class CallbacksOfRun implements RunCallbacks {
         this.hold(id, { attempt, endpoint: facts.endpoint }),
     });
     this.receiver.calls$.subscribe((call) => this.note(call));
-  }
-
-  get named(): ReadonlyMap<string, NamedJob> {
-    return this.jobs.named;
   }
 
   get counts(): CallbackCounts | undefined {
@@ -90,7 +86,7 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   poll(schedule: PollSchedule): PollSchedule {
-    return this.rows.poll(schedule);
+    return this.receiver.poll(schedule);
   }
 
   useJobIds(jobIds: Pick<RowJobIds, 'claim'>): void {
@@ -108,22 +104,6 @@ class CallbacksOfRun implements RunCallbacks {
     return this.rows.row(row);
   }
 
-  jobNamed(row: RowInFlight): Observable<unknown> {
-    return this.jobs.jobNamed(row);
-  }
-
-  takeNamed(row: RowInFlight): JobOfWaitingRow | undefined {
-    return this.jobs.takeNamed(row);
-  }
-
-  takeLeft(): readonly JobOfWaitingRow[] {
-    return this.jobs.takeLeft();
-  }
-
-  taken(id: string): void {
-    this.jobs.taken(id);
-  }
-
   endWork(rows: ReadonlyMap<string, RowRecords>): void {
     this.begun.clear();
     this.ended = rows;
@@ -131,7 +111,7 @@ class CallbacksOfRun implements RunCallbacks {
 
   hold(id: string, post: HeldPost): void {
     this.held.set(id, post);
-    this.jobs.keepOnly(id, post);
+    this.keepOnly(id, post);
   }
 
   /** If the journal cannot be read, for instance because the run has just closed it, the service should try again. */
@@ -140,18 +120,17 @@ class CallbacksOfRun implements RunCallbacks {
   }
 
   private meaningOf({ row: id, attempt, jobId }: JobOfPost): Observable<CallbackResult> {
-    const { jobs } = this;
-    const sent = jobs.isWaitingFor(id, attempt) ? jobs.sent(id) : undefined;
-    if (sent !== undefined) return this.name(id, { attempt, endpoint: sent.intent.endpoint }, jobId, sent);
+    const sent = this.isWaitingFor(id, attempt) ? this.sent(id) : undefined;
+    if (sent !== undefined) return this.claim(id, { attempt, endpoint: sent.intent.endpoint }, jobId, sent);
     const held = this.held.get(id);
-    if (held !== undefined) return held.attempt === attempt ? this.name(id, held, jobId) : of('foreign');
-    if (this.begun.has(id) && !jobs.isWaiting(id)) return EMPTY;
+    if (held !== undefined) return held.attempt === attempt ? this.claim(id, held, jobId) : of('foreign');
+    if (this.begun.has(id) && !this.isWaiting(id)) return EMPTY;
     return defer(() => Promise.resolve(this.ended?.get(id) ?? this.parts.journal.find(id))).pipe(
       concatMap((row): Observable<CallbackResult> => {
         const post = { attempt, endpoint: row?.intent?.endpoint ?? '' };
-        if (isToBeSentAgain(row, attempt)) return this.name(id, post, jobId, row);
+        if (isToBeSentAgain(row, attempt)) return this.claim(id, post, jobId, row);
         const meaning = meaningOf(row, { attempt, jobId }, this.parts.options.onUnknown);
-        if (meaning === 'held') return this.name(id, post, jobId);
+        if (meaning === 'held') return this.claim(id, post, jobId);
         if (meaning === 'foreign' && attempt === row?.attempts) return this.doubled(id, jobId);
         return meaning === undefined ? EMPTY : of(meaning);
       }),
@@ -166,29 +145,29 @@ class CallbacksOfRun implements RunCallbacks {
    * Keeps the job for the row. It is written to the journal when the row is begun, or at the end of this start; until then the
    * answer asks the service to try again.
    */
-  private name(
+  private claim(
     id: string,
     { attempt, endpoint }: HeldPost,
     jobId: string,
     again?: JobOfWaitingRow['again'],
   ): Observable<CallbackResult> {
-    const { jobs, parts, jobIds } = this;
-    const known = jobs.named.get(id);
-    const isInWork = jobs.isWaiting(id) || this.begun.has(id);
+    const { parts, jobIds } = this;
+    const known = this.named.get(id);
+    const isInWork = this.isWaiting(id) || this.begun.has(id);
     if (known !== undefined) return known.jobId === jobId ? EMPTY : this.doubled(id, jobId);
     // Claimed synchronously if possible, because the row may be about to be sent.
     return defer(() => ownerOf(jobIds?.claim({ endpoint, jobId, key: id }))).pipe(
       concatMap((owner) => {
         if (owner !== undefined) return this.doubled(id, jobId);
         // The row has been sent meanwhile.
-        const isGone = isInWork && !jobs.isWaitingFor(id, attempt);
+        const isGone = isInWork && !this.isWaitingFor(id, attempt);
         if (again !== undefined && isGone) return this.doubled(id, jobId);
         const message =
           again === undefined
             ? `The service called back about row "${id}", which is held as unknown: it was accepted, and its job is polled.`
             : `The service called back about row "${id}", which was to be sent again: it was accepted. Its job is polled instead.`;
         parts.events.next({ type: 'warning', code: 'held', message });
-        jobs.name(id, { attempt, jobId, ...(again && { again }) });
+        this.name(id, { attempt, jobId, ...(again && { again }) });
         return EMPTY;
       }),
     );
@@ -207,10 +186,10 @@ class CallbacksOfRun implements RunCallbacks {
 
   /** Handles a refused request that has created a job all the same: the job is polled if the row has not been sent again yet. */
   private contradicted(id = '', jobId = ''): void {
-    const sent = this.jobs.sent(id);
+    const sent = this.sent(id);
     if (sent === undefined) return void this.doubled(id, jobId);
     const post = { attempt: sent.attempts, endpoint: sent.intent.endpoint };
-    this.name(id, post, jobId, sent).subscribe({ error: () => undefined });
+    this.claim(id, post, jobId, sent).subscribe({ error: () => undefined });
   }
 
   private note({ result, status, row, attempt, jobId }: WebhookCall): void {

@@ -2,6 +2,7 @@ import { finalize, Observable, ReplaySubject, share } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import type { SavedImage } from '../journal/record.js';
+import type { LedgerSnapshot } from '../ledger/ledger.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { Summary } from '../sinks/summary-file.js';
 import type { Ahead } from '../start/check/ahead.js';
@@ -60,13 +61,7 @@ export type RunEvent =
    */
   | { readonly type: 'reopened'; readonly id: string; readonly row: number; readonly isOfThisStart: boolean }
   | { readonly type: 'warning'; readonly code: WarningCode; readonly message: string }
-  | {
-      readonly type: 'money';
-      readonly reserved: MicroDollars;
-      readonly spent: MicroDollars;
-      readonly unknown: MicroDollars;
-      readonly cap?: MicroDollars;
-    }
+  | ({ readonly type: 'money' } & Pick<LedgerSnapshot, 'reserved' | 'spent' | 'unknown' | 'cap'>)
   /** The run has begun to stop. Only work that must not be interrupted continues. */
   | { readonly type: 'stopping'; readonly exitCode: number; readonly reason: string }
   | {

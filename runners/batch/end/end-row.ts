@@ -65,7 +65,7 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   const at = records.findIndex(({ k }) => k === 'outcome');
   const outcome = records[at] as OutcomeRecord | undefined;
   const number = numbers[at] ?? 0;
-  if (outcome === undefined) return reportMoney(context);
+  if (outcome === undefined) return context.events.next(moneyEvent(context));
   const ended: EndedRow = { intent, reply, outcome };
   const isDouble = at < records.length - 1;
   // Together with the record, which the tally has counted: a summary that is written now must not count the row twice.
@@ -74,7 +74,7 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
   if (isDouble) {
     warnOfDouble(context, outcome.id);
-    return reportMoney(context);
+    return context.events.next(moneyEvent(context));
   }
   if (options.deliver !== undefined) yield* lastOf(delivered(context, ended));
   report(context, row, outcome);
@@ -90,7 +90,7 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   const level = status === 'completed' ? 'info' : 'warn';
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
   events.next({ type: 'ended', id, row, status, cost, ...(message !== undefined && { message }) });
-  reportMoney(context);
+  events.next(moneyEvent(context));
   const halted = stops.isStopping ? undefined : context.whyHalted?.(outcome);
   if (halted !== undefined) stops.stop(halted);
 }
@@ -112,11 +112,6 @@ function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void
   // The real price is not known then.
   if (disbelieved !== undefined)
     stops.stop(stopCauses.costDisbelieved(facts.id, purchaseName(facts), { cost, disbelieved }));
-}
-
-/** Reports the current money of the run. */
-function reportMoney(context: PurchaseContext): void {
-  context.events.next(moneyEvent(context));
 }
 
 /** The current money of the run. */

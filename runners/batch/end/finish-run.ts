@@ -3,35 +3,36 @@ import { type Summary, writeSummary } from '../sinks/summary-file.js';
 import { describeFault, exitOf } from '../stop/exit-of.js';
 import { keepPolling } from '../context/learned-polling.js';
 import type { Run } from '../context/run.js';
+import type { WarningCode } from '../context/run-event.js';
 import type { StartCounts } from '../row/totals.js';
 import { continueNamedRows } from './named-rows.js';
 import { summaryOf } from './summary-of.js';
 import { worstEnd, type RunEnd } from '../stop/worst-end.js';
-import { countOf, formatCount, shellWords } from '../manifest/quote-value.js';
+import { countOf, firstOf, formatCount, shellWords } from '../manifest/quote-value.js';
 
 const heldShown = 3;
 
 /** Ends a run: makes its files durable, writes its end to the journal, and writes its summary. */
 export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { readonly summary: Summary }> {
   await run.day?.flush();
+  const warn = (code: WarningCode, message: string): void =>
+    run.events.next({ type: 'warning', code, message });
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
-  if (dying !== undefined) run.events.next({ type: 'warning', code: 'expiry', message: dying });
+  if (dying !== undefined) warn('expiry', dying);
   const { edits } = run.pictures.pictureless;
   const { shared } = run.pictures.addresses;
   if (shared > 1)
-    run.events.next({
-      type: 'warning',
-      code: 'picture',
-      message: `${shared} edits of this start were answered with the address of another row's picture, and are paid: look at "image" in results.jsonl before more of them are sent.`,
-    });
+    warn(
+      'picture',
+      `${shared} edits of this start were answered with the address of another row's picture, and are paid: look at "image" in results.jsonl before more of them are sent.`,
+    );
   if (edits > 1)
-    run.events.next({
-      type: 'warning',
-      code: 'picture',
-      message: `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
-    });
+    warn(
+      'picture',
+      `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
+    );
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
-    run.events.next({ type: 'warning', code: 'manifest', message: unusedCallbacks });
+    warn('manifest', unusedCallbacks);
   let end = error === undefined ? undefined : exitOf(error);
   const note = (fault: unknown): void => {
     end = end === undefined ? exitOf(fault) : worse(end, exitOf(fault));
@@ -123,9 +124,9 @@ function blockedReason({ ids, message }: Run['service']['blocked']): string {
 }
 
 function heldReason(unknown: number, held: readonly string[], { out, identity }: Run['options']): string {
-  const named = `${held.map((id) => JSON.stringify(id)).join(', ')}${unknown > held.length ? ', …' : ''}`;
+  const named = held.map((id) => JSON.stringify(id));
   const are = unknown === 1 ? 'is' : 'are';
-  return `${countOf(unknown, 'row')} ${are} in doubt: charged or not, nobody knows yet (${named}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
+  return `${countOf(unknown, 'row')} ${are} in doubt: charged or not, nobody knows yet (${firstOf(named, unknown)}). ${identity.local ? 'In a real run, look' : 'Look'} at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide.`;
 }
 
 /** Paid rows have not failed: they are downloaded later. */

@@ -15,13 +15,7 @@ import type { RecoveredFile } from './recover.js';
 import { isPending, type RowStatus } from '../row/row-status.js';
 import type { RowTable } from './rows/row-table.js';
 
-const places = {
-  intent: 'intentAt',
-  accepted: 'acceptedAt',
-  reply: 'replyAt',
-  outcome: 'outcomeAt',
-} as const;
-type Kind = keyof typeof places;
+type Kind = 'intent' | 'accepted' | 'reply' | 'outcome';
 
 /** Reads the last records of rows from their positions in the file. */
 export class RowReader {
@@ -85,7 +79,7 @@ export class RowReader {
   }
 
   private async record<K extends Kind>(row: number, kind: K): Promise<RecordOf<K> | undefined> {
-    const place = this.table[places[kind]].get(row);
+    const place = this.table[`${kind}At`].get(row);
     return place === 0 ? undefined : ((await this.windows[kind].recordAt(place - 1)) as RecordOf<K>);
   }
 }

@@ -1,14 +1,12 @@
 import type { Disk } from '../disk/disk.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
-import { runsSending, type ManifestOf } from './runs-of-manifest.js';
+import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
 
-interface Parts {
-  readonly disk: Disk;
+interface Parts extends NotePlace {
   readonly owner: Owner;
   readonly tryLock: TryLock;
-  readonly stateFolders?: readonly string[] | undefined;
 }
 
 /**
@@ -19,8 +17,8 @@ interface Parts {
  * @throws {LockError} `held`
  */
 export async function refuseSending(from: ManifestOf, own: string, parts: Parts): Promise<void> {
-  const { disk, stateFolders } = parts;
-  for (const { folder } of await runsSending(disk, from, stateFolders)) {
+  const { disk } = parts;
+  for (const { folder } of await runsSending(parts, from)) {
     if (folder === own) continue;
     const process = await processOf(folder, parts);
     if (process !== undefined) throw sentElsewhere(folder, process);
@@ -30,7 +28,10 @@ export async function refuseSending(from: ManifestOf, own: string, parts: Parts)
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */
-async function processOf(folder: string, { disk, owner, tryLock }: Parts): Promise<Owner | undefined> {
+async function processOf(
+  folder: string,
+  { disk, owner, tryLock }: Parts,
+): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
   if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) return undefined;
   const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);

@@ -29,6 +29,13 @@ export interface ManifestOf extends Hosts {
   readonly sending?: readonly string[] | undefined;
 }
 
+/** Where the notes are. */
+export interface NotePlace {
+  readonly disk: Disk;
+  /** @defaultValue the user's state folder, then the folder for temporary files */
+  readonly stateFolders?: readonly string[] | undefined;
+}
+
 /** At most this many runs of a manifest are considered. */
 const mostRuns = 10;
 
@@ -37,28 +44,19 @@ const mostRuns = 10;
  * other days, copies, a renamed manifest. Runs of exactly this manifest come first, and of these the latest ones. Rehearsals
  * are not included.
  */
-export async function runsOfManifest(
-  disk: Disk,
-  of: ManifestOf,
-  stateFolders?: readonly string[],
-): Promise<readonly NotedRun[]> {
-  return runsUnder([nameOf(dirname(of.manifest))], { disk, stateFolders }, of);
+export async function runsOfManifest(disk: Disk, of: ManifestOf): Promise<readonly NotedRun[]> {
+  return runsUnder([nameOf(dirname(of.manifest))], { disk }, of);
 }
 
 /** The runs that share rows of the sample, wherever their manifests were: copies, or exports of another day. */
-export async function runsOfRows(
-  disk: Disk,
-  of: ManifestOf,
-  stateFolders?: readonly string[],
-): Promise<readonly NotedRun[]> {
-  return runsUnder(of.sample ?? [], { disk, stateFolders }, of, hostPart(of));
+export async function runsOfRows(disk: Disk, of: ManifestOf): Promise<readonly NotedRun[]> {
+  return runsUnder(of.sample ?? [], { disk }, of, hostPart(of));
 }
 
 /** The runs with a start that was about to send these requests, even if they have ended since. */
 export async function runsSending(
-  disk: Disk,
+  { disk, stateFolders }: NotePlace,
   of: ManifestOf,
-  stateFolders?: readonly string[],
 ): Promise<readonly NotedRun[]> {
   return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
 }
@@ -71,10 +69,7 @@ export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
 /** @param start the prefix of the notes' names to read */
 async function runsUnder(
   names: readonly string[],
-  {
-    disk,
-    stateFolders = usualFolders(),
-  }: { readonly disk: Disk; stateFolders?: readonly string[] | undefined },
+  { disk, stateFolders = usualFolders() }: NotePlace,
   { manifest, ...hosts }: ManifestOf,
   start = '',
 ): Promise<readonly NotedRun[]> {

@@ -33,9 +33,7 @@ export class ColumnTally {
   addOwn(names: readonly string[]): void {
     if (names === this.#lastOwn) return;
     this.#lastOwn = names;
-    for (const name of names) {
-      keep(this.#own, name);
-    }
+    for (const name of names) keep(this.#own, name);
   }
 
   result(): {
@@ -148,6 +146,7 @@ export interface PlannedAxis {
 export interface PlannedValue {
   readonly value: string;
   readonly rows: number;
+  /** The sum of the known prices of `rows`. */
   readonly estimated: MicroDollars;
   /** The part of `rows` to be bought at an unknown price. */
   readonly unpriced: number;

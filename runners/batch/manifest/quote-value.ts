@@ -25,6 +25,11 @@ export function someOf(shown: readonly string[], count: number): string {
   return `${shown.join(', ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`;
 }
 
+/** `a, b, …`: the same without the number of the others. */
+export function firstOf(shown: readonly unknown[], count: number): string {
+  return `${shown.join(', ')}${count > shown.length ? ', …' : ''}`;
+}
+
 /** A command to paste into a shell: words that a shell would interpret are quoted. */
 export function shellWords(...words: readonly string[]): string {
   return words

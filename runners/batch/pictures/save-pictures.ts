@@ -1,10 +1,10 @@
-import { concatMap, defer, EMPTY, mergeMap, Observable, type OperatorFunction } from 'rxjs';
+import { concatMap, defer, EMPTY, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import pLimit from 'p-limit';
 import { redact } from '../../../src/contract/redact.js';
 import type { ArtifactError } from '../artifacts/artifact-error.js';
 import type { ArtifactPlace } from '../artifacts/save-artifact.js';
 import { DiskFault } from '../disk/disk-fault.js';
-import type { ReplyRecord } from '../journal/record.js';
+import type { OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { EndedRow } from '../sinks/line-text.js';
 import { containFault, noteDiskFault } from '../stop/exit-of.js';
 import { endRow } from '../end/end-row.js';
@@ -53,66 +53,45 @@ function end(context: PurchaseContext, paid: PaidRow, saving: SavingEnd): Observ
   // The message may contain text of another server, such as the target of a redirect.
   const textOf = ({ message }: ArtifactError): string => redact(message, context.options.secrets);
   if (saving.noPicture !== undefined) noteUnsure(context, paid.row, textOf(saving.noPicture));
-  const { error } = saving;
-  return error === undefined
-    ? complete(context, paid, saving)
-    : fail(context, paid, saving, { message: textOf(error), httpStatus: error.httpStatus });
-}
-
-type Saved = Exclude<SavingEnd, 'left'>;
-
-function complete(context: PurchaseContext, paid: PaidRow, saving: Saved): Observable<EndedRow> {
   return defer(() => {
+    const { intent, row, attempts, isBooked } = paid;
     const { reply } = saving;
-    const at = context.options.scheduler.now();
-    const outcome = completedRecord(reply, { at, ...savedOutputs(saving), ...purchaseIn(paid) });
-    return endRow(context, {
-      intent: paid.intent,
-      reply,
-      records: [...changed(paid, reply), outcome],
-      row: paid.row.row,
-    });
-  });
-}
-
-function fail(
-  context: PurchaseContext,
-  paid: PaidRow,
-  saving: Saved,
-  { message, httpStatus }: { readonly message: string; readonly httpStatus: number | undefined },
-): Observable<EndedRow> {
-  return defer(() => {
-    const { intent, row } = paid;
-    const { reply } = saving;
-    const { cost, source, jobId, submittedAt, statusCalls, imageUrl } = reply;
-    const error = rowError({
-      code: 'download',
-      paid: 'yes',
-      message,
-      ...(httpStatus !== undefined && { httpStatus }),
-    });
-    const outcome = failedRecord(row.id, error, {
+    const facts = {
       at: context.options.scheduler.now(),
-      cost,
-      source,
-      jobId,
-      submittedAt,
-      statusCalls,
-      ...(imageUrl !== undefined && { imageUrl }),
       ...savedOutputs(saving),
-      ...purchaseIn(paid),
-    });
-    return endRow(context, { intent, reply, records: [...changed(paid, reply), outcome], row: row.row });
+      ...purchaseOfReply(intent, paid.reply, { attempt: attempts, isBooked }),
+    };
+    // The reply is journalled again if the path of a file has replaced its text.
+    const changed = reply === paid.reply ? [] : [reply];
+    const outcome =
+      saving.error === undefined
+        ? completedRecord(reply, facts)
+        : notSaved(reply, facts, { message: textOf(saving.error), httpStatus: saving.error.httpStatus });
+    return endRow(context, { intent, reply, records: [...changed, outcome], row: row.row });
   });
 }
 
-/** The reply to journal again, if the path of a file has replaced its text. */
-function changed({ reply: before }: PaidRow, reply: ReplyRecord): ReplyRecord[] {
-  return reply === before ? [] : [reply];
-}
-
-function purchaseIn({ intent, reply, attempts, isBooked }: PaidRow): ReturnType<typeof purchaseOfReply> {
-  return purchaseOfReply(intent, reply, { attempt: attempts, isBooked });
+function notSaved(
+  reply: ReplyRecord,
+  facts: Parameters<typeof completedRecord>[1],
+  { message, httpStatus }: { readonly message: string; readonly httpStatus: number | undefined },
+): OutcomeRecord {
+  const { id, cost, source, jobId, submittedAt, statusCalls, imageUrl } = reply;
+  const error = rowError({
+    code: 'download',
+    paid: 'yes',
+    message,
+    ...(httpStatus !== undefined && { httpStatus }),
+  });
+  return failedRecord(id, error, {
+    cost,
+    source,
+    jobId,
+    submittedAt,
+    statusCalls,
+    ...(imageUrl !== undefined && { imageUrl }),
+    ...facts,
+  });
 }
 
 function placeOf({ options: { disk, out }, pictures }: PurchaseContext, id: string): ArtifactPlace {
@@ -141,22 +120,14 @@ export class PicturePool {
    * @param taken Called once few enough rows wait: until then the row keeps its slot, so that no further row starts.
    */
   run<T>(work: () => Promise<T>, taken: () => void): Observable<T> {
-    return new Observable((subscriber) => {
-      const done = (): void => this.release();
-      this.limit(async () => {
+    return defer(() => {
+      const done = this.limit(() => {
         this.release();
         return work();
-      })
-        .finally(done)
-        .then(
-          (value) => {
-            subscriber.next(value);
-            subscriber.complete();
-          },
-          (error: unknown) => subscriber.error(error),
-        );
+      }).finally(() => this.release());
       this.held.push(taken);
       this.release();
+      return done;
     });
   }
 

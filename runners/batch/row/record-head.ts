@@ -35,12 +35,8 @@ export function stepOf(record: RowRecord): StatusStep {
 
 /** The head of a record that was just written. */
 export function headOf(record: RowRecord): RecordHead {
-  const { k, takes, end, to } = stepOf(record);
   return {
-    k,
-    takes,
-    end,
-    to,
+    ...stepOf(record),
     why: record.k === 'reopen' ? record.why : '',
     source: 'source' in record ? record.source : 'none',
     cost: ('cost' in record ? record.cost : null) ?? Number.NaN,

@@ -1,5 +1,4 @@
 import type { FailureCode } from '../../../src/contract/failure-code.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Completed, Failed } from '../../../src/contract/outcome.js';
 import type {
   FailedRowFacts,
@@ -18,13 +17,7 @@ import type { RowPurchase } from './row-in-flight.js';
 import { buysNothing, isRead, type RowFacts } from './task.js';
 
 /** The fields that an intent adds to the facts of its row. */
-export interface Intended {
-  readonly at: number;
-  readonly attempt: number;
-  readonly price: MicroDollars | null;
-  readonly takes?: 'job' | 'picture';
-  readonly jobId?: string;
-}
+export type Intended = Pick<IntentRecord, 'at' | 'attempt' | 'price' | 'takes' | 'jobId'>;
 
 export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
   const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;

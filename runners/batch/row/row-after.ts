@@ -11,11 +11,11 @@ import type { RowTask, Task } from './task.js';
 export type { RowTask };
 
 /** What happens to a row that its process has left. */
-export type RowLeft =
-  /** Another process continues it. */
-  | { readonly goesOn: RowTask; readonly records: readonly RowRecord[] }
-  /** These records end the row. Without any, it had ended before, or only its picture is still to be saved. */
-  | { readonly goesOn?: undefined; readonly records: readonly RowRecord[] };
+export interface RowLeft {
+  /** Another process continues it; absent if `records` end it, if it had ended before, or if only its picture is to be saved. */
+  readonly goesOn?: RowTask;
+  readonly records: readonly RowRecord[];
+}
 
 /**
  * Decides on a row that its process has left, from its task and the records that the process wrote. A job id is polled.

@@ -13,6 +13,7 @@ import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
+import { firstOf } from '../manifest/quote-value.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
@@ -197,8 +198,7 @@ async function lostOutputs(journal: Journal): Promise<string | undefined> {
       named.push(`"${id}"${jobId === undefined ? '' : ` (job ${JSON.stringify(jobId)})`}`);
   }
   if (count === 0) return undefined;
-  const which = `${named.join(', ')}${count > named.length ? ', …' : ''}`;
-  return `${count} completed ${count === 1 ? 'row has' : 'rows have'} lost what the service answered, and ${count === 1 ? 'its line' : 'their lines'} in results.jsonl: ${which}. They are paid and are not sent again. While the service keeps a result, a manifest with the columns id, endpoint and jobId collects it in another --out, and buys nothing.`;
+  return `${count} completed ${count === 1 ? 'row has' : 'rows have'} lost what the service answered, and ${count === 1 ? 'its line' : 'their lines'} in results.jsonl: ${firstOf(named, count)}. They are paid and are not sent again. While the service keeps a result, a manifest with the columns id, endpoint and jobId collects it in another --out, and buys nothing.`;
 }
 
 /**

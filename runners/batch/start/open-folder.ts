@@ -7,7 +7,8 @@ import { nodeDisk } from '../disk/node-disk.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { type Journal, journalPath } from '../journal/journal.js';
 import { openJournal } from '../journal/open-journal.js';
-import { holdRun, type RunHold } from '../lock/hold-run.js';
+import type { RunBatchOptions } from '../context/run-options.js';
+import { holdRun } from '../lock/hold-run.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
@@ -15,16 +16,7 @@ import { JournalWriter } from '../context/journal-writer.js';
 import { costsBySummary, costSummary, failureCounts, pendingOf, rowsSince } from '../end/summary-of.js';
 
 /** Options for opening a run's folder without a manifest. */
-export interface FolderOptions {
-  /** @defaultValue nodeDisk */
-  readonly disk?: Disk;
-  /** @defaultValue asyncScheduler */
-  readonly scheduler?: SchedulerLike;
-  /** @defaultValue a file in the folder */
-  readonly journal?: (folder: string) => Promise<Journal>;
-  /** @defaultValue a lock that the kernel frees */
-  readonly hold?: (folder: string) => Promise<RunHold>;
-}
+export type FolderOptions = Pick<RunBatchOptions, 'disk' | 'scheduler' | 'journal' | 'hold'>;
 
 /** A run that this process holds, between two starts. */
 export interface OpenFolder {

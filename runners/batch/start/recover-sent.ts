@@ -1,6 +1,6 @@
 import { recordsOfSent, isFree, isUnanswered, reservedRows } from '../row/left-rows.js';
 import { appendAll, type PendingRow, type Journal } from '../journal/journal.js';
-import type { JournalRecord, OutcomeRecord } from '../journal/record.js';
+import type { JournalRecord } from '../journal/record.js';
 import type { Checked } from './check/check-manifest.js';
 import type { JournalWriter } from '../context/journal-writer.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
@@ -22,7 +22,7 @@ interface Recovering {
 export async function recoverSent(context: Recovering, checked: Checked): Promise<RecoveredSent> {
   const { options, journal } = context;
   const { pending, rows } = journal.journal.recovered;
-  const held: { id: string; row: number; outcome: OutcomeRecord }[] = [];
+  const held: RecoveredSent['held'][number][] = [];
   const records: JournalRecord[] = [];
   const left = new Map<string, 'open' | 'unknown'>();
   let doubled = 0;

@@ -1,26 +1,16 @@
 import type { Disk } from '../disk/disk.js';
 import { type IdKeeper, IdBook } from '../manifest/duplicates/id-book.js';
-import type { ManifestSettings } from '../manifest/manifest-settings.js';
+import type { ResolvedManifest } from '../context/resolved-options.js';
 import { readManifest } from '../manifest/read-manifest.js';
 import type { ManifestItem } from '../manifest/manifest-row.js';
 import { PricedBytes } from './priced-bytes.js';
 import { Column, RowSet } from '../journal/rows/column.js';
 import type { RowStates } from '../journal/rows/row-states.js';
 
-/** The source of the rows. */
-interface ManifestPlace {
-  readonly path: string;
-  readonly settings: ManifestSettings;
-  /** The bytes that earlier passes found in the file; this pass must find the same. @defaultValue any bytes are accepted */
-  readonly bytes?: PricedBytes;
-  /** Rows that arrive during the run. */
-  readonly live?: AsyncIterable<unknown> | Iterable<unknown>;
-}
-
-/** The rows of a manifest, each created when it is pulled; `ids` as in `readManifest`. */
+/** The rows of a manifest, each created when it is pulled; `ids` as in `readManifest`. Without `bytes`, any bytes are accepted. */
 export function readRows(
   disk: Disk,
-  { path, settings, bytes = new PricedBytes(), live }: ManifestPlace,
+  { path, settings, bytes = new PricedBytes(), live }: Omit<ResolvedManifest, 'keep'>,
   ids?: IdKeeper,
 ): AsyncIterable<ManifestItem> {
   // Rows that arrive during the run are not known in advance.

@@ -1,4 +1,4 @@
-import type { PendingRow } from '../journal/journal.js';
+import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
 import { asSelected, isPolledOnceMore, isRetried, leftTask } from '../row/left-rows.js';
@@ -11,6 +11,7 @@ import type { Growth } from './priced-bytes.js';
 import type { Run } from '../context/run.js';
 import { SelectRows } from '../manifest/rows/row-selection.js';
 import { stopCauses } from '../stop/stop-causes.js';
+import type { EndStatus } from '../row/row-status.js';
 import { rowFactsOf, type Task } from '../row/task.js';
 
 /**
@@ -18,13 +19,17 @@ import { rowFactsOf, type Task } from '../row/task.js';
  * the front, then the rows of the manifest that have not ended. Ends when the run stops.
  */
 export async function* takeRows(run: Run): AsyncGenerator<Task, void, void> {
+  const { options, reopened } = run;
+  const retried = (code: 'deadline' | 'download') =>
+    options.retry.has(code) ? (row: RowRecords) => isRetried(code, asSelected(row), options) : undefined;
+  const isExpired = (row: RowRecords) => reopened.polled.has(row.id) && isPolledOnceMore(row, options);
   for (const tasks of [
-    () => pendingTasks(run, ['accepted']),
-    () => retriedTasks(run, 'deadline'),
-    () => expiredTasks(run),
-    () => pendingTasks(run, ['replied']),
-    () => retriedTasks(run, 'download'),
-    () => tasksForFiles(run),
+    () => pendingTasks(run, 'accepted'),
+    () => endedTasks(run, 'deadline', 'accepted', retried('deadline')),
+    () => endedTasks(run, 'expired', 'accepted', isExpired),
+    () => pendingTasks(run, 'replied'),
+    () => endedTasks(run, 'download', 'replied', retried('download')),
+    () => endedTasks(run, 'completed', 'replied', reopened.forFiles?.lacks),
     () => newTasks(run),
   ])
     for await (const task of tasks()) {
@@ -45,10 +50,9 @@ function hasManifestTasks({ ahead, pending }: Run): boolean {
   return toSend + toPoll + toDownload + toHold + invalid + pending.size > 0;
 }
 
-function* pendingTasks(run: Run, statuses: readonly PendingRow['status'][]): Generator<Task> {
+function* pendingTasks(run: Run, status: PendingRow['status']): Generator<Task> {
   for (const pending of run.journal.journal.recovered.pending.values()) {
-    if (!statuses.includes(pending.status)) continue;
-    const task = leftTask(pending);
+    const task = pending.status === status ? leftTask(pending) : undefined;
     if (task !== undefined) yield run.options.identity.local ? ofEndedEmulator(task) : task;
   }
 }
@@ -58,30 +62,20 @@ function ofEndedEmulator(task: Task): Task {
   return task.what === 'poll' ? { ...task, wasExpired: true } : task;
 }
 
-/** Rows that had ended and whose job is polled, or picture downloaded, once more. */
-async function* retriedTasks(run: Run, code: 'deadline' | 'download'): AsyncGenerator<Task> {
-  const { options, journal } = run;
-  if (!options.retry.has(code)) return;
-  for await (const ended of journal.journal.rowsIn([code])) {
-    if (!isRetried(code, asSelected(ended), options)) continue;
-    const task = leftTask({ ...ended, status: code === 'deadline' ? 'accepted' : 'replied' });
-    if (task !== undefined) yield task;
-  }
-}
-
-/** Completed rows with files that were not asked for before. */
-async function* tasksForFiles({ journal, reopened }: Run): AsyncGenerator<Task> {
-  if (reopened.forFiles === undefined) return;
-  for await (const ended of journal.journal.rowsIn(['completed'])) {
-    const task = reopened.forFiles.lacks(ended) ? leftTask({ ...ended, status: 'replied' }) : undefined;
-    if (task !== undefined) yield task;
-  }
-}
-
-async function* expiredTasks({ options, journal, reopened }: Run): AsyncGenerator<Task> {
-  for await (const ended of journal.journal.rowsIn(['expired'])) {
-    const isAsked = reopened.polled.has(ended.id) && isPolledOnceMore(ended, options);
-    const task = isAsked ? leftTask({ ...ended, status: 'accepted' }) : undefined;
+/**
+ * Rows that had ended and whose job is polled (`accepted`), or whose picture or files are downloaded (`replied`), once more.
+ *
+ * @param goesOn absent if none does
+ */
+async function* endedTasks(
+  { journal }: Run,
+  ended: EndStatus,
+  status: 'accepted' | 'replied',
+  goesOn: ((row: RowRecords) => boolean) | undefined,
+): AsyncGenerator<Task> {
+  if (goesOn === undefined) return;
+  for await (const row of journal.journal.rowsIn([ended])) {
+    const task = goesOn(row) ? leftTask({ ...row, status }) : undefined;
     if (task !== undefined) yield task;
   }
 }

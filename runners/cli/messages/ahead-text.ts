@@ -1,4 +1,4 @@
-import { describeBought, describeOutdated, shellWords } from '../../batch/formats.js';
+import { describeBought, describeOutdated, firstOf, shellWords } from '../../batch/formats.js';
 import { axesChangeText, newlySentText, type Ahead, type BoughtRows } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
@@ -157,8 +157,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
   ]);
   const ongoing = goingOn + toPoll + toDownload;
-  const ids = changed.ids.map((id) => plainText(id, 60)).join(', ');
-  const more = changed.count > changed.ids.length ? ', …' : '';
+  const ids = changed.ids.map((id) => plainText(id, 60));
   const run = [
     ...fact('folder', `${shownOut}: this continues the run, with the following differences`),
     ...fact(
@@ -174,7 +173,9 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
     ...fact(
       'changed',
-      changed.count > 0 ? `${countOf(changed.count, 'row')}, kept as bought: ${ids}${more}` : '',
+      changed.count > 0
+        ? `${countOf(changed.count, 'row')}, kept as bought: ${firstOf(ids, changed.count)}`
+        : '',
     ),
     ...fact('in doubt', heldText(done.held - ahead.retriedUnknown + heldAhead(ahead), shownOut, local)),
     ...heldPaidText(heldPaid),

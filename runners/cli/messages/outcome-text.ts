@@ -1,5 +1,5 @@
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { shellWords } from '../../batch/formats.js';
+import { firstOf, shellWords } from '../../batch/formats.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
@@ -170,7 +170,7 @@ function moneyText(cost: RunFigures['cost']): string {
 
 function idsText(ids: readonly string[], count: number): string {
   const names = ids.slice(0, idsShown).map((id) => plainText(id, 60));
-  return `${count === 1 ? 'id' : 'ids'} ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+  return `${count === 1 ? 'id' : 'ids'} ${firstOf(names, count)}`;
 }
 
 function counted(codes: readonly (readonly [string, number])[]): string {

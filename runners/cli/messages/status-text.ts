@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../batch/index.js';
-import { shellWords } from '../../batch/formats.js';
+import { firstOf, shellWords } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
 import { isShownByRows } from '../../report/messages/what-to-do.js';
@@ -75,8 +75,8 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
 /** The held rows of a running process; those of a stopped run are listed after these facts. */
 function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: string): string {
   if (!isRunning || held.length === 0) return '';
-  const more = (failures.unknown ?? held.length) > held.length ? ', …' : '';
-  return `${held.map((id) => plainText(id, 60)).join(', ')}${more}: ${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
+  const ids = held.map((id) => plainText(id, 60));
+  return `${firstOf(ids, failures.unknown ?? 0)}: ${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
 }
 
 function unreachedText({ isRunning, summary }: RunStatus): string {

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { shellWords } from '../../batch/formats.js';
+import { firstOf, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { shownPath } from '../messages/plain-text.js';
@@ -39,7 +39,7 @@ async function meant(
   for (const name of names.sort()) if (await holdsRun(join(parent, name))) runs.push(join(parent, name));
   if (runs.length === 0) return undefined;
   const shown = runs.slice(0, namesShown).map((path) => shellWords(shownPath(path, cwd)));
-  return `a run is in ${shown.join(', ')}${runs.length > shown.length ? ', …' : ''}`;
+  return `a run is in ${firstOf(shown, runs.length)}`;
 }
 
 /** Whether a run has begun in the folder. */

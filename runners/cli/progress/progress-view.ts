@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { RunEvent } from '../../batch/internal.js';
 
 /** The state of a run at one moment, for the display. */
 export interface ProgressView {
@@ -33,11 +33,7 @@ export interface ProgressView {
   readonly concurrency: number;
   readonly rowsPerMinute: number | undefined;
   readonly leftMs: number | undefined;
-  readonly money: {
-    readonly spent: MicroDollars;
-    readonly unknown: MicroDollars;
-    readonly cap?: MicroDollars;
-  };
+  readonly money: Pick<Extract<RunEvent, { type: 'money' }>, 'spent' | 'unknown' | 'cap'>;
   /** Time since something last moved. */
   readonly stillMs: number;
   /** Why nothing moves; `undefined` while something moves. */

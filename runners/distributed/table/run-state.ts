@@ -1,4 +1,5 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import type { LedgerSnapshot } from '../../batch/ledger/ledger.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { pausedMs } from './runs.js';
 import type { RunDatabase } from './run-ledger.js';
@@ -6,7 +7,7 @@ import { RunGone } from './run-ledger.js';
 import { deadAfterMs } from './worker-record.js';
 
 /** The state of a run. Money in micro-dollars. */
-export interface RunState {
+export interface RunState extends Pick<LedgerSnapshot, 'reserved' | 'spent' | 'unknown' | 'cap'> {
   /** The number of its latest start. */
   readonly start: number;
   /** The number of its last record. */
@@ -17,10 +18,6 @@ export interface RunState {
   readonly open: number;
   /** Rows that workers have. */
   readonly inFlight: number;
-  readonly reserved: MicroDollars;
-  readonly spent: MicroDollars;
-  readonly unknown: MicroDollars;
-  readonly cap?: MicroDollars;
   readonly stop?: StopCause;
   /** Endpoints that the service does not know, with its message. */
   readonly blocked: Readonly<Record<string, string>>;

@@ -267,10 +267,9 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private fail(batch: readonly WaitingRecord[], cause: unknown): JournalError {
-    const message = errorText(cause);
     const failure = (this.failure ??= new JournalError(
       'journal-io',
-      `The journal of the run cannot be written: ${message}`,
+      `The journal of the run cannot be written: ${errorText(cause)}`,
       { cause },
     ));
     for (const { done, record } of [...batch, ...this.waiting.takeRecords()]) {

@@ -116,7 +116,7 @@ function serviceOf(parts: Parts, log: RunLog) {
   };
   const schedule = pollLearned({ msPerCall: pollCostMs }, scheduler);
   return openService(options, places, {
-    schedule: callbacks?.called.poll(schedule) ?? schedule,
+    schedule: callbacks?.called.receiver.poll(schedule) ?? schedule,
     log,
     events,
     stops,

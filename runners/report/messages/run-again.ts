@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { shellWords } from '../../batch/manifest/quote-value.js';
 import type { Disk } from '../../batch/disk/disk.js';
+import type { RunIdentity } from '../../batch/journal/record.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 
 /** The parts of commands about a run. */
@@ -26,13 +27,9 @@ export interface RunCommand {
 export type OfManifest = Pick<RunCommand, 'manifest' | 'options'>;
 
 /** The manifest and the options of a start. */
-export interface StartFacts {
+export interface StartFacts extends RunIdentity {
   /** Path of its manifest. */
   readonly manifest: string;
-  readonly local: boolean;
-  /** Empty if there was none. */
-  readonly baseUrl: string;
-  readonly lbBaseUrl: string;
   /** Options of its command line that a later start needs as well, as the run noted them. */
   readonly repeat: { readonly manifest: readonly string[]; readonly others: readonly string[] };
   /** USD: the cap of the start, unless the configuration sets it. */

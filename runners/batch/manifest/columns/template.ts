@@ -1,3 +1,4 @@
+import { firstOf } from '../quote-value.js';
 import { nearMiss } from './near-miss.js';
 import { CellProblem } from './manifest-fields.js';
 
@@ -106,7 +107,8 @@ function find(name: string, row: NamedValues): { readonly value: unknown } | und
   return undefined;
 }
 
-function entryAt(value: unknown, keys: readonly string[]): { readonly value: unknown } | undefined {
+/** The value at these keys, one below the other. */
+export function entryAt(value: unknown, keys: readonly string[]): { readonly value: unknown } | undefined {
   let at = value;
   for (const key of keys) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
@@ -119,6 +121,6 @@ const namesShown = 10;
 
 function guess(meant: string | undefined, names: readonly string[]): string {
   if (meant !== undefined) return `did you mean {{${meant}}}?`;
-  const more = names.length > namesShown ? ', …' : '';
-  return names.length === 0 ? 'it has none' : `there are ${names.slice(0, namesShown).join(', ')}${more}`;
+  const shown = names.slice(0, namesShown);
+  return names.length === 0 ? 'it has none' : `there are ${firstOf(shown, names.length)}`;
 }

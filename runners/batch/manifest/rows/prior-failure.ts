@@ -22,8 +22,7 @@ export function readPrior(cells: RowCells, problems: Problems): PriorFailure | u
   if (error === undefined && millrace === undefined) return undefined;
   const prior = priorFailure(error, millrace);
   if ('failure' in prior) return prior;
-  problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
-  return undefined;
+  return problems.add(cells.label(error === undefined ? 'millrace' : 'error'), prior.problem);
 }
 
 /**

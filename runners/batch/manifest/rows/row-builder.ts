@@ -171,15 +171,14 @@ export class RowBuilder {
   #claimId(cells: RowCells, { line, product }: RawRecord, problems: Problems): string | undefined {
     const own = rowId(cells.get('id'));
     const found = product === undefined ? own : productId(own, product);
-    if ('problem' in found) problems.add(cells.label('id'), found.problem);
-    if ('problem' in found || found.id === undefined) return undefined;
+    if ('problem' in found) return problems.add(cells.label('id'), found.problem);
+    if (found.id === undefined) return undefined;
     const holder = this.#ids.claim(found.id, line);
     if (holder === 0) return found.id;
-    problems.add(
+    return problems.add(
       cells.label('id'),
       `${quoteValue(found.id)} is the id of line ${holder} too; each row needs its own`,
     );
-    return undefined;
   }
 
   /**

@@ -2,6 +2,7 @@ import { nearMiss } from '../columns/near-miss.js';
 import { quoteValue } from '../quote-value.js';
 import { cellValue } from '../parse-json.js';
 import { setPath } from '../columns/path-column.js';
+import { entryAt } from '../columns/template.js';
 import type { ColumnLayout } from '../columns/column-layout.js';
 import { CellProblem, fieldNames, fieldsWith, type FieldName } from '../columns/manifest-fields.js';
 import type { FixedCells } from '../columns/fixed-cells.js';
@@ -66,7 +67,7 @@ export class RowCells {
       if (problem !== undefined) problems.add(names[path.at] ?? path.name, problem);
     });
     for (const { name, path, value, root: fixedRoot } of this.#fixed.paths) {
-      if (fixedRoot !== root || isSet(target, path)) continue;
+      if (fixedRoot !== root || entryAt(target, path) !== undefined) continue;
       const problem = value instanceof CellProblem ? value.message : setPath(target, path, value);
       if (problem !== undefined) problems.add(`--set ${name}`, problem);
     }
@@ -118,21 +119,14 @@ function pathValue(value: unknown, text: boolean, format: 'csv' | 'jsonl'): unkn
   return text && typeof value !== 'string' ? JSON.stringify(value) : value;
 }
 
-function isSet(target: unknown, path: readonly string[]): boolean {
-  let at = target;
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false;
-    at = (at as Record<string, unknown>)[key];
-  }
-  return true;
-}
-
 /** Collects the problems of one row. */
 export class Problems {
   readonly found: RowProblem[] = [];
 
-  add(column: string | undefined, message: string): void {
+  /** Returns `undefined`, which the readers of a row return in place of what they could not read. */
+  add(column: string | undefined, message: string): undefined {
     this.found.push(column === undefined ? { message } : { column, message });
+    return undefined;
   }
 
   /** Adds a problem in place of those that the column has already, which only follow from it. */

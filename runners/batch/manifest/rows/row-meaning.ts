@@ -39,10 +39,8 @@ export function rowMeaning(
 ): RowMeaning | undefined {
   if (cells.get('jobId') !== undefined) return collected(cells, problems, prior, rules);
   const found = rowKind(cells, rules.kind ?? prior?.kind);
-  if ('problem' in found) {
-    problems.add(cells.get('kind') === undefined ? undefined : cells.label('kind'), found.problem);
-    return undefined;
-  }
+  if ('problem' in found)
+    return problems.add(cells.get('kind') === undefined ? undefined : cells.label('kind'), found.problem);
   const { kind } = found;
   const endpoint = rowEndpoint(kind, cells, problems, rules, prior);
   const jobId = prior?.failure.code === 'deadline' ? prior.failure.jobId : undefined;

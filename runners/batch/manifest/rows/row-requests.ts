@@ -78,8 +78,7 @@ function editInput(cells: RowCells, problems: Problems): Record<string, unknown>
 function fieldValue(field: EditFieldName, cell: unknown, cells: RowCells, problems: Problems): unknown {
   const value = editFields[field].toWire(cell);
   if (!(value instanceof CellProblem)) return value;
-  problems.add(cells.label(field), value.message);
-  return undefined;
+  return problems.add(cells.label(field), value.message);
 }
 
 function columnOf(field: string, cells: RowCells): string {
@@ -100,8 +99,7 @@ function absent(field: string, cells: RowCells): string {
 export function jobCall(cells: RowCells, problems: Problems): RowRequest | undefined {
   if (cells.get('input') === undefined && !cells.hasPaths('input')) {
     const message = `${cells.missing('input')}: a job needs an input object, or columns input.<name>`;
-    problems.add(cells.label('input'), message);
-    return undefined;
+    return problems.add(cells.label('input'), message);
   }
   const before = problems.found.length;
   const input = inputObject(cells, problems);
@@ -127,8 +125,10 @@ function objectIn(
   const value = 'value' in parsed ? parsed.value : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  problems.add(cells.label(field), 'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`);
-  return undefined;
+  return problems.add(
+    cells.label(field),
+    'problem' in parsed ? parsed.problem : `is not a JSON object, but ${is}`,
+  );
 }
 
 /** The call of a route. `undefined` if a problem was reported. (spec 2.3, 4.2) */
@@ -152,8 +152,7 @@ function routePath(cells: RowCells, problems: Problems): string | undefined {
         ? `is not text, but ${quoteValue(route)}`
         : withValue(route, checkRoutePath(route));
   if (problem === undefined) return route as string;
-  problems.add(cells.label('route'), problem);
-  return undefined;
+  return problems.add(cells.label('route'), problem);
 }
 
 function withValue(route: string, problem: string | undefined): string | undefined {
@@ -164,8 +163,7 @@ function routeMethod(cells: RowCells, problems: Problems): 'GET' | 'POST' | unde
   const given = cells.get('method') ?? 'POST';
   const method = typeof given === 'string' ? given.toUpperCase() : given;
   if (method === 'GET' || method === 'POST') return method;
-  problems.add(cells.label('method'), `${quoteValue(given)} is not one of GET, POST`);
-  return undefined;
+  return problems.add(cells.label('method'), `${quoteValue(given)} is not one of GET, POST`);
 }
 
 /** Returns `undefined` if there is no body. An invalid body is reported and counts as a body. */

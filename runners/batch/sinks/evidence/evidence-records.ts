@@ -1,4 +1,5 @@
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { completedRecord, failedRecord, purchaseFacts } from '../../row/records-of.js';
 import { isPending, type RowStatus } from '../../row/row-status.js';
 import type {
   CostSource,
@@ -140,37 +141,32 @@ function completed(id: string, result: WholeResult, { cost: booked }: Attempt): 
   const at = Date.parse(result.settledAt);
   const cost = micros(result.cost);
   const source: CostSource = booked?.source ?? (cost === null ? 'none' : 'reported');
-  const common = { at, id, cost, source, statusCalls: 0, submittedAt: Date.parse(result.submittedAt) };
   const saved = typeof image?.['path'] === 'string' ? (image as unknown as SavedImage) : undefined;
   const url = image?.['url'];
-  const resolution = booked?.resolution ?? '';
+  const reply: ReplyRecord = {
+    k: 'reply',
+    at,
+    id,
+    cost,
+    source,
+    statusCalls: 0,
+    submittedAt: Date.parse(result.submittedAt),
+    output,
+    ...(jobId !== undefined && { jobId }),
+    ...(delayTime !== undefined && { delayTime }),
+    ...(executionTime !== undefined && { executionTime }),
+    ...(typeof url === 'string' && { imageUrl: url }),
+  };
+  const bought = { row, endpoint, resolution: booked?.resolution || undefined };
+  const bookedAs = { attempt: attempts, jobId, settledAt: booked?.settledAt ?? at };
   return [
-    {
-      k: 'reply',
-      ...common,
-      output,
-      ...(jobId !== undefined && { jobId }),
-      ...(delayTime !== undefined && { delayTime }),
-      ...(executionTime !== undefined && { executionTime }),
-      ...(typeof url === 'string' && { imageUrl: url }),
-    },
-    {
-      k: 'outcome',
-      ...common,
-      status: 'completed',
+    reply,
+    completedRecord(reply, {
+      at,
       ...(saved && { image: saved }),
       ...(files && { files }),
-      ...(source !== 'none' && {
-        purchase: {
-          row,
-          attempt: attempts,
-          endpoint,
-          settledAt: booked?.settledAt ?? at,
-          ...(jobId !== undefined && { jobId }),
-          ...(resolution !== '' && { resolution }),
-        },
-      }),
-    },
+      ...(source !== 'none' && { purchase: purchaseFacts(bought, bookedAs) }),
+    }),
   ];
 }
 
@@ -181,28 +177,15 @@ function failedOutcome(id: string, attempt: number, facts: Attempt): OutcomeReco
   const isUnpaid = failure?.error.paid === 'no';
   const source: CostSource = cost?.source ?? (isUnpaid ? 'none' : 'unknown');
   const endpoint = failure?.millrace.endpoint ?? cost?.endpoint ?? '';
-  const resolution = cost?.resolution ?? '';
-  return {
-    k: 'outcome',
+  const bought = { row: rowOf(facts), endpoint, resolution: cost?.resolution || undefined };
+  return failedRecord(id, isUnpaid ? failure.error : heldError(failure, jobId), {
     at,
-    id,
     cost: micros(cost?.cost),
     source,
     statusCalls: 0,
-    status: 'failed',
-    ...(jobId !== undefined && { jobId }),
-    error: isUnpaid ? failure.error : heldError(failure, jobId),
-    ...(source !== 'none' && {
-      purchase: {
-        row: rowOf(facts),
-        attempt,
-        endpoint,
-        settledAt: at,
-        ...(jobId !== undefined && { jobId }),
-        ...(resolution !== '' && { resolution }),
-      },
-    }),
-  };
+    jobId,
+    ...(source !== 'none' && { purchase: purchaseFacts(bought, { attempt, jobId, settledAt: at }) }),
+  });
 }
 
 function heldError(

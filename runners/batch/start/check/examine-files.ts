@@ -1,4 +1,3 @@
-import type { Disk } from '../../disk/disk.js';
 import { replaceFile } from '../../disk/replace-file.js';
 import { journalWithout } from '../../journal/journal-error.js';
 import { appendAll, journalPath, type Journal } from '../../journal/journal.js';
@@ -8,13 +7,10 @@ import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js'
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
 import { slackOf, withLost, type LostRecords } from '../../journal/repair-journal.js';
+import type { ProjectionsOptions } from '../../sinks/projections.js';
 import { readSummary, type Summary } from '../../sinks/summary-file.js';
 
-export interface Examining {
-  readonly disk: Disk;
-  readonly folder: string;
-  readonly journal: Journal;
-}
+export type Examining = Pick<ProjectionsOptions, 'disk' | 'folder' | 'journal'>;
 
 /**
  * Compares the files of a run with its journal. Files are written after the journal, so they can only be ahead of it if it was

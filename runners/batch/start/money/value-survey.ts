@@ -2,6 +2,7 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { otherValues } from '../../ledger/value-caps.js';
 import { columnValue, type RowOrigin } from '../../manifest/columns/column-value.js';
 import { nearMiss } from '../../manifest/columns/near-miss.js';
+import type { PlannedValue } from '../../manifest/plan-tallies.js';
 import { trackedColumns, type CostBy } from '../../row/totals.js';
 
 /** What a start would buy, by the values of one column. */
@@ -20,16 +21,9 @@ export interface ColumnAhead {
   readonly first: readonly ValueAhead[];
 }
 
-interface ValueAhead {
-  readonly value: string;
-  /** Rows that are sent, according to the manifest. */
-  readonly rows: number;
-  /** The part of `rows` for which the caps leave room. */
+interface ValueAhead extends PlannedValue {
+  /** The part of `rows`, which are sent according to the manifest, for which the caps leave room. */
   readonly fits: number;
-  /** The sum of the known prices of `rows`. */
-  readonly estimated: MicroDollars;
-  /** The part of `rows` whose price is not known. */
-  readonly unpriced: number;
 }
 
 const valuesShown = 20;
