@@ -35,6 +35,25 @@ export async function boughtBefore(
 }
 
 /**
+ * Finds rows of the run whose purchases other rows of the manifest ask for now, as after row numbers have moved. By the id of the row
+ * that asks: the id of the row that has bought it.
+ *
+ * @param changed rows that were bought with another request than they have now
+ */
+export async function boughtByOthers(
+  journal: Bought,
+  changed: readonly Row[],
+): Promise<ReadonlyMap<string, string>> {
+  if (changed.length === 0) return new Map();
+  const bought = await boughtOf(journal, { toSend: () => changed }, () => true);
+  const found = changed.flatMap(({ id, hash }) => {
+    const by = bought.get(hash);
+    return by === undefined || by === id ? [] : [[id, by] as const];
+  });
+  return new Map(found);
+}
+
+/**
  * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
  * everything again.
  *
@@ -49,14 +68,14 @@ export async function boughtElsewhere(
   }: Elsewhere & { readonly runs: readonly NotedRun[]; readonly beside: string },
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  const hashes = new Set<string>();
+  const hashes = new Map<string, string>();
   const elsewhere: string[] = [];
   for (const { folder, manifest } of runs) {
     // A run that cannot be read is skipped; its own start reports why.
     const journal = await peekJournal(disk, folder).catch(() => undefined);
     if (journal === undefined) continue;
     const found = await boughtOf(journal, sent, () => true, { asSent: dirname(manifest) !== beside });
-    for (const hash of found) hashes.add(hash);
+    for (const [hash, id] of found) hashes.set(hash, id);
     if (found.size > 0) elsewhere.push(folder);
   }
   const rows = await tallied(sent, hashes);
@@ -106,17 +125,18 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * Hashes of rows to send whose requests the journal has bought, also if they were written in another way. First, 32 bits of the
+ * Hashes of rows to send whose requests the journal has bought, also if they were written in another way, each with the id of the
+ * row that bought it. First, 32 bits of the
  * hashes are compared; whole hashes are read from the journal only if some of these agree.
  *
  * @param asSent also compare requests as they are sent, in addition to how the manifest writes them
  */
 async function boughtOf(
   journal: Bought,
-  { toSend }: Sent,
+  { toSend }: { readonly toSend: () => AsyncIterable<Row> | readonly Row[] },
   isOf: (index: number, content: number) => boolean,
   { asSent } = { asSent: false },
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
   for (const [index, { status, content, replaced }] of rows.contents()) {
@@ -133,23 +153,25 @@ async function boughtOf(
       for (const way of ways.filter((one) => bits.has(contentBits(one))))
         like.set(way, { hash, sent: asSent ? requestHash(row) : '' });
     }
-  const bought = new Set<string>();
+  const bought = new Map<string, string>();
   if (like.size === 0) return bought;
   for await (const record of journal.records())
     if (record.k === 'intent' && isOf(rows.indexOf(record.id), contentBits(record.hash))) {
       const row = like.get(record.hash);
-      if (row !== undefined && (!asSent || row.sent === requestHash(record))) bought.add(row.hash);
+      if (row === undefined || bought.has(row.hash)) continue;
+      if (!asSent || row.sent === requestHash(record)) bought.set(row.hash, record.id);
     }
   return bought;
 }
 
 async function tallied(
   { toSend, priceOf }: Sent,
-  bought: ReadonlySet<string>,
+  bought: ReadonlyMap<string, string>,
 ): Promise<SameRows | undefined> {
   if (bought.size === 0) return undefined;
   const tally = new SameTally();
-  for await (const row of toSend()) if (bought.has(row.hash) && isOnce(row)) tally.add(row, 0, priceOf(row));
+  for await (const row of toSend())
+    if (bought.has(row.hash) && isOnce(row)) tally.add(row, 0, priceOf(row), bought.get(row.hash));
   return tally.result();
 }
 

@@ -61,7 +61,8 @@ export class StartSurvey {
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
   private readonly endpoints = new Set<string>();
-  private readonly changedIds: string[] = [];
+  /** The first rows that have changed since they were bought. */
+  readonly changed: Row[] = [];
   private readonly replacedIds: string[] = [];
   private readonly price = { estimated: 0, unpriced: 0 };
   private firstUnpriced: Ahead['firstUnpriced'];
@@ -137,7 +138,7 @@ export class StartSurvey {
       ...count,
       // A live manifest may deliver these rows later. Repeated ids count twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
-      changed: { count: changed, ids: this.changedIds },
+      changed: { count: changed, ids: this.changed.map(({ id }) => id) },
       replaced: { count: replaced, ids: this.replacedIds },
       price: this.price,
       ...(this.firstUnpriced && { firstUnpriced: this.firstUnpriced }),
@@ -214,7 +215,7 @@ export class StartSurvey {
     if (!isBought) this.count.changedFailures++;
     else {
       this.count.changed++;
-      if (this.changedIds.length < idsShown) this.changedIds.push(row.id);
+      if (this.changed.length < idsShown) this.changed.push(row);
     }
   }
 
