@@ -26,6 +26,7 @@ export {
 } from './start/check/refuse-start.js';
 export { refuseBehind } from './start/check/examine-files.js';
 export { elsewhereSchema, readElsewhere } from './journal/elsewhere.js';
+export { movedText } from './start/start-events.js';
 export { newlySentText } from './start/check/newly-sent.js';
 export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../context/run-event.js';
 import type { Run } from '../context/run.js';
 import { moneyEvent } from '../end/end-row.js';
-import { countOf, someOf } from '../manifest/quote-value.js';
+import { countOf, quoteValue, someOf } from '../manifest/quote-value.js';
 
 /** The events that a run reports when it begins: what it continues, and warnings for the user. */
 export function startEvents(run: Run): RunEvent[] {
@@ -73,12 +73,33 @@ function* warnings({
 /** At most this many manifests that may have a row are named. */
 const manifestsNamed = 3;
 
-function changedText({ count, ids }: Run['ahead']['changed'], redoes: boolean): string {
+function changedText({ count, ids, boughtAs }: Run['ahead']['changed'], redoes: boolean): string {
   const named = someOf(ids, count);
   const [rows, were, they, them] =
     count === 1 ? ['row has', 'it was', 'It is', 'it'] : ['rows have', 'they were', 'They are', 'them'];
   const again = redoes ? '' : `; --changed redo buys ${them} again, --changed keep ends this warning`;
-  return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.`;
+  const moved = boughtAs === undefined ? '' : ` ${movedText(boughtAs)}`;
+  return `${count} ${rows} changed since ${were} bought: ${named}. ${they} kept${again}.${moved}`;
+}
+
+const movedShown = 3;
+
+/**
+ * Describes rows whose requests the run has bought for other rows: a line was inserted above row numbers, or ids were sorted anew.
+ *
+ * @param boughtAs by the id of the row, the id under which its request was bought
+ */
+export function movedText(boughtAs: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(boughtAs);
+  const shown = pairs
+    .slice(0, movedShown)
+    .map(([id, by]) => `row ${quoteValue(id)} asks for what row ${quoteValue(by)} bought`);
+  const more = pairs.length > movedShown ? ', and so on' : '';
+  return `${capital(shown.join(', '))}${more}: the ids have probably moved to other rows. Give the rows the ids they had, or their results belong to other lines and to buy them again pays twice.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** @param manifests the run's other manifests, the latest one last */

@@ -1,5 +1,11 @@
 import { describeBought, describeOutdated, firstOf, shellWords } from '../../batch/formats.js';
-import { axesChangeText, newlySentText, type Ahead, type BoughtRows } from '../../batch/internal.js';
+import {
+  axesChangeText,
+  movedText,
+  newlySentText,
+  type Ahead,
+  type BoughtRows,
+} from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
 import { priceText, sameFacts, usdOf } from './plan-text.js';
@@ -176,6 +182,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       changed.count > 0
         ? `${countOf(changed.count, 'row')}, kept as bought: ${firstOf(ids, changed.count)}`
         : '',
+      changed.boughtAs === undefined ? [] : [plainText(movedText(changed.boughtAs), 1000)],
     ),
     ...fact('in doubt', heldText(done.held - ahead.retriedUnknown + heldAhead(ahead), shownOut, local)),
     ...heldPaidText(heldPaid),
@@ -243,7 +250,11 @@ export function differenceJson(found: PlanDifference): object {
 }
 
 function rowsJson({ rows, cost, first }: NonNullable<Ahead['outdated']>): object {
-  return { rows, cost: usdOf(cost), first: first.map(({ id, line }) => ({ id, line })) };
+  return {
+    rows,
+    cost: usdOf(cost),
+    first: first.map(({ id, line, boughtAs }) => ({ id, line, ...(boughtAs !== undefined && { boughtAs }) })),
+  };
 }
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {

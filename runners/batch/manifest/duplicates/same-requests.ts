@@ -11,7 +11,13 @@ export interface SameRows {
   /** Their cost. The first row with each request does not count. */
   readonly cost: { readonly estimated: MicroDollars; readonly unpriced: number };
   /** The first 20 of them. */
-  readonly first: readonly { readonly id: string; readonly line: number; readonly sameAsLine: number }[];
+  readonly first: readonly {
+    readonly id: string;
+    readonly line: number;
+    readonly sameAsLine: number;
+    /** The id under which the request was bought before. */
+    readonly boughtAs?: string;
+  }[];
 }
 
 /** Rows to be sent whose exact request was or may have been paid for already. */
@@ -29,11 +35,17 @@ export class SameTally {
   readonly #cost = { estimated: 0, unpriced: 0 };
   readonly #first: SameRows['first'][number][] = [];
 
-  add({ id, line }: Pick<Row, 'id' | 'line'>, sameAsLine: number, price: MicroDollars | null): void {
+  add(
+    { id, line }: Pick<Row, 'id' | 'line'>,
+    sameAsLine: number,
+    price: MicroDollars | null,
+    boughtAs?: string,
+  ): void {
     this.#rows++;
     if (price === null) this.#cost.unpriced++;
     else this.#cost.estimated += price;
-    if (this.#first.length < shown) this.#first.push({ id, line, sameAsLine });
+    if (this.#first.length < shown)
+      this.#first.push({ id, line, sameAsLine, ...(boughtAs !== undefined && { boughtAs }) });
   }
 
   result(): SameRows {
@@ -119,10 +131,12 @@ export function describeOutdated(rows: SameRows): string[] {
 
 /** The same for requests that were bought before: by this run for a row that left the manifest or has changed, or in other folders. */
 export function describeBought(rows: BoughtRows): string[] {
-  const what = rows.elsewhere
-    ? `was bought already, in ${rows.elsewhere.join(' and ')}`
-    : 'the run has bought already, for a row that is not in the manifest or has changed';
-  return described(rows, () => `asks for what ${what}`);
+  const where = rows.elsewhere && `was bought already, in ${rows.elsewhere.join(' and ')}`;
+  return described(
+    rows,
+    ({ boughtAs = '' }) =>
+      `asks for what ${where ?? `the run has bought already, for row ${quoteValue(boughtAs)}, which is not in the manifest or has changed`}`,
+  );
 }
 
 function described({ rows, first }: SameRows, what: (row: SameRows['first'][number]) => string): string[] {

@@ -43,9 +43,7 @@ export function csvShape(
   const skippedBytes = Buffer.byteLength(line);
   if (delimiter !== undefined || named !== undefined)
     return { delimiter: delimiter ?? named ?? ',', skippedBytes };
-  const mapped = new Set(Object.values(map));
-  const isKnown = (name: string): boolean =>
-    isFieldName(name) || typeof pathColumn(name) === 'object' || mapped.has(name);
+  const isKnown = knownNames(map);
   let best = { delimiter: ',', known: -1, cells: 0 };
   for (const candidate of delimiters) {
     const cells = headerCells(text, candidate);
@@ -54,6 +52,11 @@ export function csvShape(
     if (isBetter) best = { delimiter: candidate, known, cells: cells.length };
   }
   return { delimiter: best.delimiter, skippedBytes };
+}
+
+function knownNames(map: Readonly<Record<string, string>> = {}): (name: string) => boolean {
+  const mapped = new Set(Object.values(map));
+  return (name) => isFieldName(name) || typeof pathColumn(name) === 'object' || mapped.has(name);
 }
 
 /** The name of a separator for messages. */
@@ -80,9 +83,15 @@ function headerCells(text: string, delimiter: string): string[] {
 
 const maxColumns = 10_000;
 
-/** Checks the names of a CSV's columns: each must be present, unique, and usable as a key. @throws {ManifestError} */
+/**
+ * Checks the names of a CSV's columns: each must be present, unique, and usable as a key.
+ *
+ * @param below the lines that follow
+ * @throws {ManifestError}
+ */
 export function checkHeader(
   header: CsvLine,
+  below: readonly CsvLine[],
   settings: Pick<ManifestSettings, 'name' | 'map'>,
 ): readonly string[] {
   const { line, cells } = header;
@@ -90,6 +99,11 @@ export function checkHeader(
     throw new ManifestError(settings.name, problem, { line, ...(at !== undefined && { column: at + 1 }) });
   };
   if (cells.length > maxColumns) fail(`names ${cells.length} columns; at most ${maxColumns} are read`);
+  const meant = headerBelow(cells, below, settings);
+  if (meant !== undefined)
+    fail(
+      `line ${meant.line} looks like the names of the columns; delete what stands above it in the spreadsheet, and export it again`,
+    );
   cells.forEach((name, at) => {
     const problem = nameProblem(name, cells.indexOf(name), at);
     if (problem !== undefined) fail(problem, at);
@@ -100,8 +114,28 @@ export function checkHeader(
   return cells;
 }
 
+/** Lines after the first among which the header is looked for: a title and a few remarks may stand above it. */
+const linesAbove = 10;
+
+/** The line that names the columns, if the first one is only a title above it. */
+function headerBelow(
+  cells: readonly string[],
+  below: readonly CsvLine[],
+  { map }: Pick<ManifestSettings, 'map'>,
+): CsvLine | undefined {
+  const isKnown = knownNames(map);
+  if (cells.some(isKnown)) return undefined;
+  // The separator was looked for in the title.
+  const cellsOf = (line: CsvLine): readonly string[] =>
+    line.cells.length === 1 ? (line.cells[0] ?? '').split(/[;\t]/) : line.cells;
+  return below.slice(0, linesAbove).find((line) => cellsOf(line).filter(isKnown).length > 1);
+}
+
+const noName =
+  'the column has no name; name it, or delete the whole column in the spreadsheet (to empty its cells is not enough), or remove the extra separator';
+
 function nameProblem(name: string, first: number, at: number): string | undefined {
-  if (name.trim() === '') return 'the column has no name; name it, or remove the extra separator';
+  if (name.trim() === '') return noName;
   if (name === '__proto__') return 'a column cannot be called "__proto__"; rename it';
   return first === at
     ? undefined

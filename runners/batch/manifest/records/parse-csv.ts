@@ -36,7 +36,7 @@ export async function* parseCsv(
   let names: readonly string[] | undefined;
   try {
     for await (const lines of linesOf(text, { plain, parser, name: settings.name })) {
-      if (names === undefined) names = checkHeader(lines.shift() as CsvLine, settings);
+      if (names === undefined) names = checkHeader(lines.shift() as CsvLine, lines, settings);
       yield toRecords(lines, names, delimiter);
     }
   } catch (error) {
@@ -149,7 +149,8 @@ function ragged(line: number, cells: string[], names: readonly string[], delimit
         message: `${counts}; here and behind it cells are missing`,
       },
     };
-  const extra = `cell ${length + 1} (${quoteValue(cells[length])}) has no column; put a cell that holds ${delimiterName(delimiter).one} in quotes`;
+  const orDelete = cells[length] === '' ? 'delete the empty column in the spreadsheet, or ' : '';
+  const extra = `cell ${length + 1} (${quoteValue(cells[length])}) has no column; ${orDelete}put a cell that holds ${delimiterName(delimiter).one} in quotes`;
   return { line, names, values: cells, problem: { message: `${counts}: ${extra}` } };
 }
 

@@ -41,9 +41,14 @@ export interface Ahead {
   readonly invalid: number;
   /**
    * Rows that completed, or whose job or picture is known and is continued, and that have changed since: they are left as they were
-   * bought. With the first of their ids.
+   * bought. With the first of their ids. `boughtAs`: those among these whose request another row of the run has bought, whose id is
+   * the value: the ids have moved to other rows. Absent if there are none.
    */
-  readonly changed: { readonly count: number; readonly ids: readonly string[] };
+  readonly changed: {
+    readonly count: number;
+    readonly ids: readonly string[];
+    readonly boughtAs?: Readonly<Record<string, string>>;
+  };
   /**
    * Rows that this start would send if a later version did not replace the one in this manifest; with the first of their ids.
    * They are a part of `later`, and failed rows that `retry` asks for.

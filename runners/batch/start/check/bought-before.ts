@@ -35,6 +35,25 @@ export async function boughtBefore(
 }
 
 /**
+ * Finds rows of the run whose purchases other rows of the manifest ask for now, as after row numbers have moved. By the id of the row
+ * that asks: the id of the row that has bought it.
+ *
+ * @param changed rows that were bought with another request than they have now
+ */
+export async function boughtByOthers(
+  journal: Bought,
+  changed: readonly Row[],
+): Promise<ReadonlyMap<string, string>> {
+  if (changed.length === 0) return new Map();
+  const bought = await boughtOf(journal, { toSend: () => changed }, () => true);
+  const found = changed.flatMap((row) => {
+    const by = buyerOf(row, bought);
+    return by === undefined || by === row.id ? [] : [[row.id, by] as const];
+  });
+  return new Map(found);
+}
+
+/**
  * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
  * everything again.
  *
@@ -49,14 +68,14 @@ export async function boughtElsewhere(
   }: Elsewhere & { readonly runs: readonly NotedRun[]; readonly beside: string },
   sent: Sent,
 ): Promise<BoughtRows | undefined> {
-  const hashes = new Set<string>();
+  const hashes = new Map<string, string>();
   const elsewhere: string[] = [];
   for (const { folder, manifest } of runs) {
     // A run that cannot be read is skipped; its own start reports why.
     const journal = await peekJournal(disk, folder).catch(() => undefined);
     if (journal === undefined) continue;
     const found = await boughtOf(journal, sent, () => true, { asSent: dirname(manifest) !== beside });
-    for (const hash of found) hashes.add(hash);
+    for (const [hash, id] of found) hashes.set(hash, id);
     if (found.size > 0) elsewhere.push(folder);
   }
   const rows = await tallied(sent, hashes);
@@ -106,17 +125,18 @@ type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
 export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
 
 /**
- * The hashes by which the rows to send are known whose requests the journal has bought, also if they were written in another way.
- * First, 32 bits of the hashes are compared; whole hashes are read from the journal only if some of these agree.
+ * The hashes by which the rows to send are known whose requests the journal has bought, also if they were written in another way,
+ * each with the id of the row that bought it. First, 32 bits of the hashes are compared; whole hashes are read from the journal
+ * only if some of these agree.
  *
  * @param asSent compare what is asked for, and not how the manifest writes it
  */
 async function boughtOf(
   journal: Bought,
-  { toSend }: Sent,
+  { toSend }: { readonly toSend: () => AsyncIterable<Row> | readonly Row[] },
   isOf: (index: number, content: number) => boolean,
   { asSent } = { asSent: false },
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
   for (const [index, { status, content, asked, replaced }] of rows.contents()) {
@@ -131,7 +151,7 @@ async function boughtOf(
       const ways = isOnce(row) ? waysOf(row).filter((way) => bits.has(contentBits(way))) : [];
       for (const way of asSent && ways.length > 0 ? [askedHash(row)] : ways) wanted.add(way);
     }
-  const bought = new Set<string>();
+  const bought = new Map<string, string>();
   if (wanted.size === 0) return bought;
   for await (const record of journal.records()) {
     if (record.k !== 'intent') continue;
@@ -139,20 +159,29 @@ async function boughtOf(
     const index = rows.indexOf(record.id);
     if (!isOf(index, contentBits(hash)) || !isOf(index, contentBits(asked))) continue;
     for (const way of asSent && takes === undefined ? [askedHash(record)] : [hash, asked])
-      if (wanted.has(way)) bought.add(way);
+      if (wanted.has(way) && !bought.has(way)) bought.set(way, record.id);
   }
   return bought;
 }
 
 async function tallied(
   { toSend, priceOf }: Sent,
-  bought: ReadonlySet<string>,
+  bought: ReadonlyMap<string, string>,
 ): Promise<SameRows | undefined> {
   if (bought.size === 0) return undefined;
   const tally = new SameTally();
   for await (const row of toSend())
-    if (isOnce(row) && waysOf(row).some((way) => bought.has(way))) tally.add(row, 0, priceOf(row));
+    if (isOnce(row)) {
+      const by = buyerOf(row, bought);
+      if (by !== undefined) tally.add(row, 0, priceOf(row), by);
+    }
   return tally.result();
+}
+
+/** The id of the row that has bought what this row asks for. */
+function buyerOf(row: Row, bought: ReadonlyMap<string, string>): string | undefined {
+  const way = waysOf(row).find((one) => bought.has(one));
+  return way === undefined ? undefined : bought.get(way);
 }
 
 /** The hashes of all ways to write the row's request. */

@@ -6,7 +6,13 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
-import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
+import {
+  boughtBefore,
+  boughtByOthers,
+  boughtElsewhere,
+  otherRuns,
+  type PeekJournal,
+} from './bought-before.js';
 import { isPolledOnceMore } from '../../row/left-rows.js';
 import { KnownIds, readRows } from '../../tasks/read-rows.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
@@ -83,7 +89,7 @@ async function checkRest(
   survey.leaveOut(leftOut.rows);
   const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
   const ahead = {
-    ...survey.ahead(),
+    ...(await aheadOf(survey, journal)),
     ...changedAxes(options, journal),
     same: new SameTally().result(),
     newlySent,
@@ -156,7 +162,7 @@ async function checkRows(
   });
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
-  const ahead = { ...ordered.ahead(), ...changedAxes(options, journal) };
+  const ahead = { ...(await aheadOf(ordered, journal)), ...changedAxes(options, journal) };
   const bought = await boughtAlready(options, journal, {
     ahead,
     inManifest: survey.inManifest,
@@ -175,6 +181,17 @@ async function checkRows(
     sample: sample.hashes,
     sending: ordered.sending.hashes,
   };
+}
+
+/** What the survey has counted, with the rows whose requests other rows of the run have bought. */
+async function aheadOf(
+  survey: StartSurvey,
+  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+): Promise<ReturnType<StartSurvey['ahead']>> {
+  const ahead = survey.ahead();
+  const boughtAs = journal && (await boughtByOthers(journal, survey.changed));
+  if (boughtAs === undefined || boughtAs.size === 0) return ahead;
+  return { ...ahead, changed: { ...ahead.changed, boughtAs: Object.fromEntries(boughtAs) } };
 }
 
 /** The purchases that this start would repeat: those of this run or, if there are none, of other runs. */

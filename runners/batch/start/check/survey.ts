@@ -69,7 +69,9 @@ export class StartSurvey {
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
   private readonly endpoints = new Set<string>();
-  private readonly changed: FirstIds = { count: 0, ids: [] };
+  /** The first rows that have changed since they were bought. */
+  readonly changed: Row[] = [];
+  private readonly changedIds: FirstIds = { count: 0, ids: [] };
   private readonly replaced: FirstIds = { count: 0, ids: [] };
   private readonly price = { estimated: 0, unpriced: 0 };
   private firstUnpriced: Ahead['firstUnpriced'];
@@ -143,7 +145,7 @@ export class StartSurvey {
       ...count,
       // A live manifest may deliver these rows later. Repeated ids count twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
-      changed: this.changed,
+      changed: this.changedIds,
       replaced: this.replaced,
       price: this.price,
       ...(this.firstUnpriced && { firstUnpriced: this.firstUnpriced }),
@@ -217,8 +219,11 @@ export class StartSurvey {
   /** @param isBought it was bought, or its job may still turn out to be; if not, it has failed */
   private seeChanged(row: Row, state: RowState | undefined, isBought: boolean): void {
     if (!hasChanged(row, state, this.rules)) return;
-    if (isBought) note(this.changed, row.id);
-    else this.count.changedFailures++;
+    if (!isBought) this.count.changedFailures++;
+    else {
+      note(this.changedIds, row.id);
+      if (this.changed.length < idsShown) this.changed.push(row);
+    }
   }
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {

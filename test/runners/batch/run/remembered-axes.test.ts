@@ -97,8 +97,8 @@ describe('a run with axes', () => {
       rows: 2,
       cost: { estimated: 175_000, unpriced: 0 },
       first: [
-        { id: 'a.look-oil', line: 2, sameAsLine: 0 },
-        { id: 'b.look-oil', line: 3, sameAsLine: 0 },
+        { id: 'a.look-oil', line: 2, sameAsLine: 0, boughtAs: 'a.style-oil' },
+        { id: 'b.look-oil', line: 3, sameAsLine: 0, boughtAs: 'b.style-oil' },
       ],
     });
     expect(posts()).toHaveLength(3);
@@ -114,7 +114,7 @@ describe('a run with axes', () => {
     expect([exitCode, reason]).toEqual([
       2,
       expect.stringContaining(
-        'line 2 (id "new") asks for what the run has bought already, for a row that is not in the manifest or has changed',
+        'line 2 (id "new") asks for what the run has bought already, for row "a", which is not in the manifest or has changed',
       ),
     ]);
     expect(posts()).toEqual(['dusk']);

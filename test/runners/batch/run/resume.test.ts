@@ -262,6 +262,18 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it('a row that asks for what another row has bought, as after a line was inserted above, is named with it [fault 27]', async () => {
+    const run = paperRun();
+    run.manifest([edit('1', { prompt: 'dusk' }), edit('2', { prompt: 'dawn' })]);
+    await run.start();
+    run.manifest([edit('1', { prompt: 'noon' }), edit('2', { prompt: 'dusk' })]);
+    const { events } = await run.start({ confirm: () => Promise.resolve(true) });
+    expect(events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toEqual([
+      '2 rows have changed since they were bought: 1, 2. They are kept; --changed redo buys them again, --changed keep ends this warning. Row "2" asks for what row "1" bought: the ids have probably moved to other rows. Give the rows the ids they had, or their results belong to other lines and to buy them again pays twice.',
+    ]);
+    expect(run.service.posts).toEqual(['dusk', 'dawn']);
+  });
+
   it('a row in which default values are written out or left out has not changed, and is not bought again', async () => {
     const run = paperRun();
     const written = { resolution: '1k', output_format: 'png', enable_base64_output: false };

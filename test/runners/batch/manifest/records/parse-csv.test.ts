@@ -126,19 +126,42 @@ describe('parseCsv', () => {
     ]);
   });
 
+  it('names the empty column that a spreadsheet does not show', async () => {
+    const { records } = await parse('id,prompt\na,x,\n');
+    expect(records[0]?.problem?.message).toBe(
+      'has 3 cells, the first line names 2 columns: cell 3 ("") has no column; delete the empty column in the spreadsheet, or put a cell that holds a comma in quotes',
+    );
+  });
+
   it('says when the first line comes again', async () => {
     const { records } = await parse('id,prompt\na,x\n\ufeffid,prompt\n');
     expect(records[1]?.problem).toEqual({ message: 'repeats the first line, the names of the columns' });
   });
 
+  const noName =
+    'the column has no name; name it, or delete the whole column in the spreadsheet (to empty its cells is not enough), or remove the extra separator';
+  const above = 'delete what stands above it in the spreadsheet, and export it again';
   it.each([
-    ['id,,prompt\n', 'line 1, column 2: the column has no name; name it, or remove the extra separator'],
-    ['id,prompt, \n', 'line 1, column 3: the column has no name; name it, or remove the extra separator'],
+    ['id,,prompt\n', `line 1, column 2: ${noName}`],
+    ['id,prompt, \n', `line 1, column 3: ${noName}`],
+    ['My edits,,\nid,prompt,images\na,x,y\n', 'line 1: line 2 looks like the names of the columns; '],
+    [';;\n"Edits;";May;\nid;prompt;images\n', 'line 1: line 3 looks like the names of the columns; '],
+    ['Table 1\n\nid,prompt,images\na,x,y\n', 'line 1: line 3 looks like the names of the columns; '],
+    ['Meine Bilder\nid;prompt;images\n', 'line 1: line 2 looks like the names of the columns; '],
     ['\nid,prompt,id\n', 'line 2, column 3: "id" is the name of column 1 too; rename one of them'],
     ['id,__proto__\n', 'line 1, column 2: a column cannot be called "__proto__"; rename it'],
   ])('refuses the header %j [fault 23]', async (text, message) => {
-    expect((await parse(text)).error?.message).toBe(`edits.csv, ${message}`);
+    const found = (await parse(text)).error?.message ?? '';
+    expect(message.endsWith('; ') ? found.slice(0, -above.length) : found).toBe(`edits.csv, ${message}`);
+    if (message.endsWith('; ')) expect(found.slice(-above.length)).toBe(above);
   });
+
+  it.each(['style\nprompt\nid\n', 'style,look\noil,prompt\n', 'id\nid,prompt\n'])(
+    'takes the first line of %j as it is',
+    async (text) => {
+      expect((await parse(text)).error).toBeUndefined();
+    },
+  );
 
   it('refuses more columns than anybody has', async () => {
     const { error } = await parse(`${Array.from({ length: 10_001 }, (_, at) => `c${at}`).join(',')}\n`);
