@@ -21,8 +21,7 @@ interface Fed {
 /** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
-  /** Its request was neither answered nor provably refused. */
-  readonly isUnanswered: boolean;
+  readonly post: 'unanswered' | 'answered' | 'refused';
   readonly reply?: ReplyRecord;
 }
 
@@ -56,11 +55,15 @@ export class RecordCopier {
     await Promise.all(copying);
   }
 
-  /** Paid rows that a worker had to leave before their picture was saved. */
-  unsaved(): Unsaved[] {
-    return [...this.purchases.values()].flatMap(({ intent, reply }) =>
-      reply === undefined ? [] : [unsavedRow(intent, reply)],
-    );
+  /**
+   * Call it when no worker has a row. Releases what was reserved for rows whose requests were refused, and returns paid rows that a
+   * worker had to leave before their picture was saved.
+   */
+  end(): Unsaved[] {
+    const purchases = [...this.purchases.values()];
+    for (const { intent, post } of purchases)
+      if (post === 'refused') this.run.money.ledger.release(intent.id);
+    return purchases.flatMap(({ intent, reply }) => (reply === undefined ? [] : [unsavedRow(intent, reply)]));
   }
 
   /** The record is appended on subscription. */
@@ -85,7 +88,7 @@ export class RecordCopier {
         this.answered(record.id);
         return journal.append(record);
       case 'refused':
-        this.decided(record.id);
+        this.decided(record.id, 'refused');
         return journal.append(record);
       case 'freed':
         return journal.append(record);
@@ -98,14 +101,14 @@ export class RecordCopier {
     const { ledger, watch } = this.run.money;
     if (!this.purchases.has(id)) ledger.reserve(id, price, intent);
     watch?.look(intent);
-    this.purchases.set(id, { intent, isUnanswered: true });
+    this.purchases.set(id, { intent, post: 'unanswered' });
   }
 
   /** The row's request if it had no answer yet; it has one from now on. */
-  private decided(id: string): IntentRecord | undefined {
+  private decided(id: string, post: 'answered' | 'refused'): IntentRecord | undefined {
     const purchase = this.purchases.get(id);
-    if (purchase?.isUnanswered !== true) return undefined;
-    this.purchases.set(id, { ...purchase, isUnanswered: false });
+    if (purchase?.post !== 'unanswered') return undefined;
+    this.purchases.set(id, { ...purchase, post });
     return purchase.intent;
   }
 
@@ -114,7 +117,7 @@ export class RecordCopier {
    * followed by a new one, so those of all workers are counted by their records.
    */
   private answered(id: string, unknown?: { readonly at: number; readonly why: string }): void {
-    const post = this.decided(id);
+    const post = this.decided(id, 'answered');
     if (post === undefined) return;
     const { service, stops } = this.run;
     const { reach } = service;
@@ -123,7 +126,7 @@ export class RecordCopier {
     else reach.notAnswered(endpoint);
     const areOthersAnswered = () =>
       [...this.purchases.values()].some(
-        (other) => other.isUnanswered && isOtherAnswered(endpointOf(other.intent), endpoint, reach),
+        (other) => other.post === 'unanswered' && isOtherAnswered(endpointOf(other.intent), endpoint, reach),
       );
     noteAnswer(
       { reach, stops, areOthersAnswered },
@@ -138,7 +141,7 @@ export class RecordCopier {
     this.answered(reply.id);
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
-    if (!isLast) this.purchases.set(reply.id, { intent, reply, isUnanswered: false });
+    if (!isLast) this.purchases.set(reply.id, { intent, reply, post: 'answered' });
     const { cost, source, disbelieved } = reply;
     const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const ending = {

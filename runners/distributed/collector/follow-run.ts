@@ -95,7 +95,7 @@ export async function followRun(following: Following): Promise<void> {
     if (isOver) break;
     if (page.length < pageRecords) await pause(following, page.length > 0 ? busyMs : idleMs);
   }
-  for (const row of copier.unsaved()) save(row);
+  for (const row of copier.end()) save(row);
 }
 
 /**

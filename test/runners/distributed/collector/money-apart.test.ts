@@ -4,6 +4,7 @@ import { runBatch, type RunBatchOptions, type StopOrder } from '../../../../runn
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { finished } from '../../../support/run-folder.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
+import { until } from '../../../support/until.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -13,8 +14,10 @@ afterAll(() => database.close());
 
 let run: SharedRun;
 let isCut = false;
+let isFull = false;
 beforeEach(async () => {
-  const faultOf = ({ operation }: { operation: string }) => (isCut && operation === 'run' ? 'cut' : '');
+  const faultOf = ({ operation }: { operation: string }) =>
+    operation !== 'run' ? '' : isFull ? '429:5' : isCut ? 'cut' : '';
   run = await openSharedRun(database, { faultOf });
   await run.work();
 });
@@ -99,4 +102,16 @@ it('counts the rows of axes by their values, and caps each value', async () => {
   });
   const sent = run.emulator.bill().map(({ input }) => JSON.stringify(input));
   expect([sent.length, new Set(sent).size]).toEqual([9, 9]);
+});
+
+it('does not count what was reserved for a row that was refused when the start was stopped', async () => {
+  rows(1);
+  isFull = true;
+  const stop = new Subject<StopOrder>();
+  const start = run.collect({ ...priced(1), stop });
+  await until(() => run.folder.lines('journal.jsonl').some(({ k }) => k === 'refused'));
+  stop.next('graceful');
+  const end = await start.finally(() => (isFull = false));
+  expect([end.exitCode, end.summary.rows.toDo, run.emulator.bill()]).toEqual([130, 1, []]);
+  expect(end.summary.cost).not.toHaveProperty('reserved');
 });
