@@ -9,6 +9,7 @@ import {
   readSummary,
   refuseBehind,
   refuseBought,
+  refuseEarlier,
   refuseFolder,
   refuseOtherManifest,
   refuseUnknownColumns,
@@ -52,6 +53,7 @@ export async function planDifference(
   const summary = await readSummary(nodeDisk, out);
   const journal = await peekJournal(nodeDisk, out, byValue);
   if (journal !== undefined) refuseBehind(out, journal, summary);
+  if (owner === undefined && !options.local) await refuseEarlier(nodeDisk, out, journal?.recovered.repairs);
   const identity = identityOf(options, io);
   if (journal !== undefined) await checkIdentity(journal, identity, out);
   const isAlone =
