@@ -45,5 +45,6 @@ export { peekJournal, withRows } from './journal/recovered-journal.js';
 export type { RowRecords } from './journal/journal.js';
 export { refreshSnapshot } from './journal/recovered-journal.js';
 export { whoHolds } from './lock/owner.js';
+export { refuseEarlier } from './lock/run-progress.js';
 export { openLog } from './log/open-log.js';
 export { readSummary, type Summary } from './sinks/summary-file.js';

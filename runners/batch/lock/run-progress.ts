@@ -60,16 +60,11 @@ export class RunProgress {
     if (here === undefined) return 0;
     const path = await this.#take(here.id);
     if (path === undefined) return 0;
-    const note = await readNote(disk, path, progressSchema).catch(() => undefined);
-    const real = await disk.realPath(this.folder);
-    if (note === undefined || note.repairs < repairs) return 0;
-    const isLater = await continues(disk, this.folder, here, note);
-    const isOwn = note.folder === real;
-    const other = isOwn ? undefined : await journalIn(disk, note.folder);
-    if (isLater && (other?.id !== here.id || other.size <= here.size)) return 0;
-    if (isOwn && isRepair) return Math.max(note.bytes - here.size, 1);
+    const earlier = await noteOfLater(disk, this.folder, { path, here, repairs });
+    if (earlier === undefined) return 0;
+    if (earlier.isOwn && isRepair) return Math.max(earlier.note.bytes - here.size, 1);
     await this.release();
-    throw isOwn ? putBack(this.folder, note) : copied(this.folder, note, path);
+    throw laterText(this.folder, path, earlier);
   }
 
   /**
@@ -160,6 +155,45 @@ export class RunProgress {
     }
     return undefined;
   }
+}
+
+/**
+ * Refuses a journal that a start would refuse, without a lock: no process may work on the run meanwhile.
+ *
+ * @throws {LockError} `copied`
+ */
+export async function refuseEarlier(disk: Disk, folder: string, repairs = 0): Promise<void> {
+  const here = await journalIn(disk, folder);
+  if (here === undefined) return;
+  for (const state of usualFolders()) {
+    const path = `${state}/runs/${here.id}.json`;
+    const later = await noteOfLater(disk, folder, { path, here, repairs });
+    if (later !== undefined) throw laterText(folder, path, later);
+  }
+}
+
+interface LaterNote {
+  readonly note: z.infer<typeof progressSchema>;
+  /** It is about the run in the same folder. */
+  readonly isOwn: boolean;
+}
+
+/** The note about the run if it has continued without this journal. */
+async function noteOfLater(
+  disk: Disk,
+  folder: string,
+  { path, here, repairs }: { readonly path: string; readonly here: FoundJournal; readonly repairs: number },
+): Promise<LaterNote | undefined> {
+  const note = await readNote(disk, path, progressSchema).catch(() => undefined);
+  if (note === undefined || note.repairs < repairs) return undefined;
+  const isOwn = note.folder === (await disk.realPath(folder));
+  const other = isOwn ? undefined : await journalIn(disk, note.folder);
+  const isLater = await continues(disk, folder, here, note);
+  return isLater && (other?.id !== here.id || other.size <= here.size) ? undefined : { note, isOwn };
+}
+
+function laterText(folder: string, path: string, { note, isOwn }: LaterNote): LockError {
+  return isOwn ? putBack(folder, note) : copied(folder, note, path);
 }
 
 async function lockOf(

@@ -49,6 +49,9 @@ export async function withFolder<T>(
       if (options.journal === undefined) await refuseElsewhere(disk, out, journal.recovered);
       if (held.isInherited === true) await clearUnsaved(disk, out);
       await refuseLostJournal({ disk, folder: out, journal });
+      const { identity, repairs } = journal.recovered;
+      if (options.journal === undefined && identity?.local !== true)
+        await held.progress?.check(repairs, false);
       return await inJournal(out, { disk, scheduler }, journal, work);
     } finally {
       await journal.close();

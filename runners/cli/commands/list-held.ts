@@ -5,7 +5,7 @@ import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
 import { commandsForRows, databaseOfFolder } from '../start/what-is-left.js';
-import { namedService } from './settle-evidence.js';
+import { namedService, settleWords } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
 import { elsewhereNote } from '../plan/plan-difference.js';
 
@@ -28,7 +28,7 @@ export async function listHeld(folder: string, io: Pick<CliIo, 'cwd' | 'env'>): 
   const polled = held.find(({ canBePolled }) => canBePolled);
   const ways = {
     one: wordsOf(first),
-    settle: settleIn(name),
+    folder: name,
     areSeveral: held.filter(({ isEarlier }) => !isEarlier).length > 1,
     ...(polled && { polled: wordsOf(polled) }),
   };
@@ -61,7 +61,7 @@ async function unansweredText(folder: string, name: string): Promise<string[]> {
   return [
     `${countOf(count, 'row was', 'rows were')} sent and not answered before the last start ended: ${ids.map((id) => plainText(id, 60)).join(', ')}${more}`,
     `  in doubt from the next start on, which does not send ${count === 1 ? 'it' : 'them'} again; to settle one now, name it:`,
-    `    ${shellWords('millrace', 'settle', name, ids[0] ?? '', '--not-sent')}`,
+    `    ${settleWords(name, ids.slice(0, 1), '--not-sent')}`,
   ];
 }
 
@@ -73,45 +73,47 @@ export async function heldPrices(folder: string): Promise<ReadonlyMap<string, nu
 }
 
 interface Ways {
-  /** Arguments that name the first row. */
+  /** The id of the first row, and options that say which of its purchases is meant. */
   readonly one: readonly string[];
-  readonly settle: (...words: string[]) => string;
+  readonly folder: string;
   /** More than one row can be named without its attempt. */
   readonly areSeveral: boolean;
-  /** Arguments that name the first row whose job can still be polled. */
+  /** The same for the first row whose job can still be polled. */
   readonly polled?: readonly string[];
 }
 
-function settleIn(folder: string): Ways['settle'] {
-  return (...words) => shellWords('millrace', 'settle', folder, ...words);
+function settle({ folder }: Ways, [id = '', ...which]: readonly string[], ...options: string[]): string {
+  return settleWords(folder, [id], ...which, ...options);
 }
 
-function waysToSettle({ one, settle, areSeveral, polled }: Ways, asked: string): string[] {
+function waysToSettle(ways: Ways, asked: readonly string[]): string[] {
+  const { one, areSeveral, polled } = ways;
   return [
     `Look each of them up in your account at the service.${areSeveral ? ' Several ids can be named at once, with --not-sent and --paid.' : ''}`,
     '  it is not there:',
-    `    ${settle(...one, '--not-sent')}`,
+    `    ${settle(ways, one, '--not-sent')}`,
     ...(polled
       ? [
           '  it is there, and its result is wanted (put its job id for ID):',
-          `    ${settle(...polled)} --job ID${asked}`,
+          `    ${settle(ways, polled, '--job', 'ID', ...asked)}`,
         ]
       : []),
     '  it is there, and its result is given up (put what it cost for USD):',
-    `    ${settle(...one)} --paid USD`,
+    `    ${settle(ways, one, '--paid', 'USD')}`,
     '  by a billing export, a CSV with a line for each charge:',
-    `    ${settle()} --statement FILE`,
+    `    ${shellWords('millrace', 'settle', ways.folder)} --statement FILE`,
   ];
 }
 
 /** A rehearsal has no account to look at, and no job continues. */
-function waysOfRehearsal({ one, settle, areSeveral }: Ways): string[] {
+function waysOfRehearsal(ways: Ways): string[] {
+  const { one, areSeveral } = ways;
   return [
     `In a real run, look each of them up in your account at the service, and use --job or --statement. Here${areSeveral ? ', several ids can be named at once' : ''}:`,
     '  as if it were not there:',
-    `    ${settle(...one, '--not-sent')}`,
+    `    ${settle(ways, one, '--not-sent')}`,
     '  as if it were there, and its result given up (put what it cost for USD):',
-    `    ${settle(...one)} --paid USD`,
+    `    ${settle(ways, one, '--paid', 'USD')}`,
   ];
 }
 
@@ -142,17 +144,16 @@ async function serviceWords(
   folder: string,
   options: readonly string[],
   io: Pick<CliIo, 'cwd' | 'env'>,
-): Promise<string> {
+): Promise<string[]> {
   const { identity, manifests = [] } = (await peekJournal(nodeDisk, folder))?.recovered ?? {};
-  if (identity === undefined || identity.local) return '';
+  if (identity === undefined || identity.local) return [];
   const named = await namedService({ baseUrl: undefined, apiKeyFile: undefined }, manifests.at(-1), io);
   const keyAt = options.indexOf('--api-key-file');
   const hasKey = named.apiKeyFile !== undefined || (io.env['MILLRACE_API_KEY'] ?? '') !== '';
-  const words = [
+  return [
     ...(named.baseUrl === identity.baseUrl ? [] : ['--base-url', identity.baseUrl]),
     ...(keyAt < 0 || hasKey ? [] : options.slice(keyAt, keyAt + 2)),
   ];
-  return words.length === 0 ? '' : ` ${shellWords(...words)}`;
 }
 
 interface HeldPurchase extends Purchase {

@@ -237,7 +237,13 @@ function allPaid(folder: string, alike: readonly Held[], charges: Held['charges'
   const isEqual = charges.every(({ amount }) => amount === charge?.amount);
   if (charge === undefined || !isEqual || !isFirst || ids.size !== alike.length || ids.size > idsInCommand)
     return undefined;
-  return shellWords('millrace', 'settle', folder, ...ids, '--paid', String(toUsd(charge.amount)));
+  return settleWords(folder, [...ids], '--paid', String(toUsd(charge.amount)));
+}
+
+/** The command that settles rows. An id may begin with a dash, as an option does: then the ids stand behind `--`. */
+export function settleWords(folder: string, ids: readonly string[], ...options: readonly string[]): string {
+  const words = ids.some((id) => id.startsWith('-')) ? [...options, '--', ...ids] : [...ids, ...options];
+  return shellWords('millrace', 'settle', folder, ...words);
 }
 
 function listed(names: readonly string[], hasMore = false): string {

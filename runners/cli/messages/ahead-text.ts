@@ -141,6 +141,8 @@ export interface PlanDifference {
   readonly ahead: Ahead;
   /** The run has begun. */
   readonly isBegun: boolean;
+  /** Another process works on the run at present. */
+  readonly isRunning: boolean;
   /** Rows of the whole run by outcome. */
   readonly done: { readonly completed: number; readonly failed: number; readonly held: number };
   /** Rows of the manifest that an earlier start left in flight. */
@@ -156,7 +158,7 @@ export interface PlanDifference {
  * start.
  */
 export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
-  const { ahead, isBegun, done, goingOn, takesMs, notes } = found;
+  const { ahead, isBegun, isRunning, done, goingOn, takesMs, notes } = found;
   const { toSend, doubled, toPoll, toDownload, heldPaid, later, changed } = ahead;
   const again = listed([
     ...againParts(ahead),
@@ -173,7 +175,7 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
     ...fact(
       'going on',
       ongoing > 0
-        ? `${countOf(ongoing, 'row')} ${local ? 'whose job or picture ended with the emulator' : 'whose job is polled or picture downloaded; nothing is bought'}`
+        ? `${countOf(ongoing, 'row')} ${isRunning ? 'in flight' : local ? 'whose job or picture ended with the emulator' : 'whose job is polled or picture downloaded; nothing is bought'}`
         : '',
     ),
     ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),

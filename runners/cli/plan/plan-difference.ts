@@ -9,11 +9,13 @@ import {
   readSummary,
   refuseBehind,
   refuseBought,
+  refuseEarlier,
   refuseFolder,
   refuseOtherManifest,
   refuseUnknownColumns,
   refuseUnpriced,
   resolveOptions,
+  whoHolds,
   type Ahead,
   type RunBatchOptions,
   type RunIdentity,
@@ -47,9 +49,11 @@ export async function planDifference(
   const notes = await firstRunNote(path, out, io.cwd);
   await refuseFolder(nodeDisk, out);
   const byValue = { costBy: options.costBy, maxCostByUsd: options.maxCostBy };
+  const owner = await whoHolds(nodeDisk, out);
   const summary = await readSummary(nodeDisk, out);
   const journal = await peekJournal(nodeDisk, out, byValue);
   if (journal !== undefined) refuseBehind(out, journal, summary);
+  if (owner === undefined && !options.local) await refuseEarlier(nodeDisk, out, journal?.recovered.repairs);
   const identity = identityOf(options, io);
   if (journal !== undefined) await checkIdentity(journal, identity, out);
   const isAlone =
@@ -66,10 +70,10 @@ export async function planDifference(
     ...choicesOf(options),
     ...capOf(options),
   });
-  const { ahead, pending } = await checkManifest(resolved, journal, {
-    stops: { isStopping: false },
-    peekJournal,
-  });
+  const found = await checkManifest(resolved, journal, { stops: { isStopping: false }, peekJournal });
+  const { pending } = found;
+  // A running process still waits for these answers.
+  const ahead = owner === undefined ? found.ahead : { ...found.ahead, unanswered: 0 };
   if (journal !== undefined) refuseOtherManifest(resolved, journal.recovered, ahead);
   refuseUnknownColumns(ahead);
   refuseBought(resolved, ahead);
@@ -82,15 +86,28 @@ export async function planDifference(
     done: doneOf(journal?.recovered.totals.rows),
     notes: [
       ...notes,
+      ...ownerNote(owner),
       ...(await elsewhereNote(
         out,
         'bought more rows,',
         'they count as rows to be sent here. A start with --db copies them first, and does not send them again',
       )),
     ],
+    isRunning: owner !== undefined,
     goingOn: pending.size - ahead.unanswered - ahead.doubled,
     ...(takesMs !== undefined && { takesMs }),
   };
+}
+
+function ownerNote(owner: Awaited<ReturnType<typeof whoHolds>>): string[] {
+  if (owner === undefined) return [];
+  const { pid, host } = owner;
+  return [
+    plainText(
+      `note: process ${pid} on ${host.name} works on this run, and sends these rows meanwhile: a start is refused (75) until its end`,
+      500,
+    ),
+  ];
 }
 
 /** A plan and its inputs. */

@@ -4,6 +4,8 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
+import { refuseEarlier } from '../../../../runners/batch/lock/run-progress.js';
+import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import { startOtherServer } from '../../../support/other-server.js';
 import { runFolder } from '../../../support/run-folder.js';
@@ -141,6 +143,15 @@ describe('a copy of a folder', () => {
     expect(exitCode).toBe(74);
     expect(reason).toMatch(/is an earlier state of this run.*with --repair/);
     expect(run.bought()).toBe(bought);
+  });
+
+  it('is not settled, and no plan is made of it, where the first one has gone on [fault 19a]', async () => {
+    await using run = await copied();
+    await run.start(run.folder.out);
+    const refused = expect.objectContaining({ code: 'copied' });
+    await expect(settleRow(run.copy, 'r4', { notSent: true })).rejects.toEqual(refused);
+    await expect(refuseEarlier(nodeDisk, run.copy)).rejects.toEqual(refused);
+    await expect(refuseEarlier(nodeDisk, run.folder.out)).resolves.toBeUndefined();
   });
 
   it('goes on where the first one was moved [fault 19a]', async () => {

@@ -289,6 +289,17 @@ describe('millrace settle', () => {
     expect(code).toBe(0);
   });
 
+  it('prints a command that settles a row whose id begins with a dash', async () => {
+    losesReplies = true;
+    await work.write('dash.jsonl', ['{"id":"-x","endpoint":"echo","input":{"n":1}}']);
+    expect((await work.call('run', 'dash.jsonl')).code).toBe(6);
+    losesReplies = false;
+    expect((await work.call('settle', 'dash.out')).stdout).toContain(
+      '    millrace settle dash.out --not-sent -- -x\n',
+    );
+    expect(await work.call('settle', 'dash.out', '--not-sent', '--', '-x')).toMatchObject({ code: 0 });
+  });
+
   it('takes several ids', async () => {
     losesReplies = true;
     await work.write('more.jsonl', echoJobs(3));

@@ -72,6 +72,10 @@ describe('millrace status', () => {
       async () =>
         JSON.parse((await work.call('status', 'rows.out', '--json')).stdout || '{}').pending?.sent === 1,
     );
+    const during = (await work.call('plan', 'rows.jsonl', '--mode', 'sync', '--max-cost', 'none')).stdout;
+    expect(during).toContain('  going on     1 row in flight\n');
+    expect(during).not.toContain('in doubt');
+    expect(during).toContain(`note: process ${run.child.pid} on `);
     run.child.kill('SIGKILL');
     await run.ended;
     expect((await work.call('status', 'rows.out')).stdout).toContain(
