@@ -84,13 +84,14 @@ function fileIn(
   value: unknown,
   at: ValuePlace,
 ): { at: ValuePlace; url?: string; bytes?: Buffer } | { problem: string } {
-  if (isUrl(value)) return { at, url: value };
+  const url = addressIn(value);
+  if (url !== undefined) return { at, url };
   const bytes = typeof value === 'string' ? decodeFile(value) : undefined;
   if (bytes !== undefined) return { at, bytes };
   if (value === undefined) return { problem: 'is not in the output' };
   if (typeof value !== 'object' || value === null)
     return { problem: 'is not an http or https address, and no base64 text of a file of a known format' };
-  const inner = Object.entries(value).find(([, one]) => isUrl(one))?.[0];
+  const inner = Object.entries(value).find(([, one]) => addressIn(one) !== undefined)?.[0];
   const guess = inner === undefined ? '' : `: did you mean ${pathOf([...at, inner])}?`;
   return { problem: `is ${Array.isArray(value) ? 'a list' : 'an object'}, and no address${guess}` };
 }
@@ -108,12 +109,19 @@ export function replaceAt(output: unknown, at: ValuePlace, text: string): unknow
 function findUrl(output: unknown, kind: RowKind): FoundPicture | undefined {
   if (typeof output !== 'object' || output === null) return undefined;
   const { image_url, result } = output as Record<string, unknown>;
-  if (isUrl(image_url)) return { url: image_url, sure: true };
-  return isUrl(result) ? { url: result, sure: kind === 'edit' } : undefined;
+  const picture = addressIn(image_url);
+  if (picture !== undefined) return { url: picture, sure: true };
+  const url = addressIn(result);
+  // A job's result may be a text that begins with an address.
+  if (url === undefined || (kind !== 'edit' && url !== result)) return undefined;
+  return { url, sure: kind === 'edit' };
 }
 
-function isUrl(value: unknown): value is string {
-  return typeof value === 'string' && checkHttpUrl(value) === undefined;
+/** The http or https URL that a value is, with its blanks encoded: a service may name a file as its user did. */
+export function addressIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const url = value.trim().replaceAll(' ', '%20');
+  return checkHttpUrl(url) === undefined ? url : undefined;
 }
 
 /** Breadth first, so that the outermost picture is found. */

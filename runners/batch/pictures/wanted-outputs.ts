@@ -1,4 +1,10 @@
-import { findFiles, findPicture, type FoundFile, type FoundPicture } from '../artifacts/find-picture.js';
+import {
+  addressIn,
+  findFiles,
+  findPicture,
+  type FoundFile,
+  type FoundPicture,
+} from '../artifacts/find-picture.js';
 import type { OutputPath, ValuePlace } from '../artifacts/output-path.js';
 import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
 import type { RowFacts } from '../row/task.js';
@@ -44,9 +50,10 @@ export function wantedOutputs(
   const picture = image === undefined ? pictureOf(reply, kind) : undefined;
   if (paths.length === 0) return { image, picture, files: [] };
   const known = new Map([...(saved.files ?? []), ...(reply.files ?? [])].map((file) => [file.field, file]));
+  const pictureUrl = image?.url ?? (picture?.sure === true ? picture.url : undefined);
   const isPicture = (value: unknown, at: ValuePlace): boolean =>
-    (image !== undefined && (value === image.url || value === image.path)) ||
-    (picture?.sure === true && value === picture.url) ||
+    (pictureUrl !== undefined && addressIn(value) === pictureUrl) ||
+    (image !== undefined && value === image.path) ||
     (picture?.bytes !== undefined && String(at) === String(picture.at));
   const files = findFiles(reply.output, paths, isPicture).map((one, index): WantedFile => {
     const { field } = one;

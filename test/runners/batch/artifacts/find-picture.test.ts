@@ -16,6 +16,12 @@ describe('findPicture', () => {
       'edit',
       { url, sure: true },
     ],
+    [
+      'with blanks, which are encoded',
+      { image_url: ' https://pictures.example.test/my photo.png\n' },
+      'job',
+      { url: 'https://pictures.example.test/my%20photo.png', sure: true },
+    ],
   ] as const)('is a URL %s', (_where, output, kind, found) => {
     expect(findPicture(output, kind)).toEqual(found);
   });
@@ -44,10 +50,15 @@ describe('findPicture', () => {
       { text: `${base64.slice(0, 80)} and then some words, which are: !` },
     ],
     ['a PDF', { file: Buffer.from(`%PDF-1.7 ${'x'.repeat(80)}`).toString('base64') }],
+    ['a URL within a text', { image_url: `see ${url}`, result: `${url}\nand more` }],
     ['a URL under another key', { link: url }],
     ['a URL deep within', { echo: { image_url: url } }],
   ])('is nothing in %s', (_what, output) => {
     expect(findPicture(output, 'edit')).toBeUndefined();
+  });
+
+  it('is nothing in the text of a job that begins with an address', () => {
+    expect(findPicture({ result: `${url} is the one` }, 'job')).toBeUndefined();
   });
 
   it('gives up on what is nested without end', () => {
