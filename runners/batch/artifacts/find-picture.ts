@@ -25,12 +25,24 @@ const mostValues = 10_000;
 /** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
+/** What is known of a row's request. */
+interface SentRequest {
+  readonly kind: RowKind;
+  readonly input?: { readonly enable_base64_output?: unknown };
+}
+
 /**
  * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
- * under any key and at any depth, else a URL under `image_url` or `result`. (spec 2.6)
+ * under any key and at any depth, else a URL under `image_url` or `result`. The URL under `image_url` comes first for an edit
+ * that did not ask for a text: a text beside it may be a preview. (spec 2.6)
  */
-export function findPicture(output: unknown, kind: RowKind): FoundPicture | undefined {
-  return findEncoded(output) ?? findUrl(output, kind);
+export function findPicture(output: unknown, { kind, input }: SentRequest): FoundPicture | undefined {
+  const isObject = typeof output === 'object' && output !== null;
+  const { image_url, result } = (isObject ? output : {}) as Record<string, unknown>;
+  const url = addressIn(image_url);
+  const named = url === undefined ? undefined : { url, sure: true };
+  if (kind === 'edit' && input?.enable_base64_output !== true && named !== undefined) return named;
+  return findEncoded(output) ?? named ?? pictureAt(result, kind);
 }
 
 /** A file that the user asked for. */
@@ -106,11 +118,7 @@ export function replaceAt(output: unknown, at: ValuePlace, text: string): unknow
   return copy;
 }
 
-function findUrl(output: unknown, kind: RowKind): FoundPicture | undefined {
-  if (typeof output !== 'object' || output === null) return undefined;
-  const { image_url, result } = output as Record<string, unknown>;
-  const picture = addressIn(image_url);
-  if (picture !== undefined) return { url: picture, sure: true };
+function pictureAt(result: unknown, kind: RowKind): FoundPicture | undefined {
   const url = addressIn(result);
   // A job's result may be a text that begins with an address.
   if (url === undefined || (kind !== 'edit' && url !== result)) return undefined;
