@@ -120,7 +120,7 @@ class Fetcher {
     const { disk, out, scheduler } = this.folder;
     const { random = Math.random, retries = 4, stop = NEVER } = this.options;
     const saved = await this.stillThere(isBookedPurchase(row) ? row.outcome : undefined);
-    const wanted = wantedOutputs(reply, { kind: intent.kind, paths: this.paths, saved });
+    const wanted = wantedOutputs(reply, { request: intent.request, paths: this.paths, saved });
     const end = await saveOutputs(reply, wanted, {
       place: { disk, folder: out, id, collides: this.names.collides(id) },
       settings: { download: this.download, scheduler, random, maxRetries: retries, left$: stop },

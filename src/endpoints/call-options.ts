@@ -29,6 +29,11 @@ export interface CallOptions<O = unknown> {
    * each value.
    */
   variant?: string;
+  /**
+   * Texts of the request that are masked in all replies, as the API key is: the signature of a URL that grants access.
+   * @defaultValue none
+   */
+  secrets?: readonly string[];
 }
 
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
@@ -93,10 +98,14 @@ export function jobSpecOf<O>(
   { endpoint, name, options, call, output }: Terms<O>,
 ): Omit<JobSpec<O>, 'request' | 'purpose' | 'sync'> {
   checkNames(call, 'a call', callOptions);
-  const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint, variant } = call;
+  const { key = client.nextKey(name), deadlineMs = options.deadlineMs, signal, checkpoint } = call;
+  const { variant, secrets } = call;
   checkText('key', key);
   checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
   if (variant !== undefined) checkText('variant', variant);
+  // The message does not quote the value, which may be a secret.
+  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every((text) => typeof text === 'string')))
+    throw new InvalidOptionError('secrets', 'is not a list of texts');
   if (checkpoint !== undefined) checkFunction('checkpoint', checkpoint);
   if (output !== undefined) checkMembers('output', output, 'schema by Standard Schema', ['~standard']);
   const trace: JobTrace = {
@@ -105,6 +114,7 @@ export function jobSpecOf<O>(
     attempt: 0,
     httpStatus: undefined,
     requestId: undefined,
+    ...(secrets && { secrets }),
   };
   return {
     key,
@@ -132,7 +142,7 @@ function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: Job
 }
 
 const callOptions: readonly (keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output')[] = [
-  ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant'] as const),
+  ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant', 'secrets'] as const),
   ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
 ];
 

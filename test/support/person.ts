@@ -285,8 +285,8 @@ class Person {
   }
 
   private notInTheBooks({ summary }: PaperEnd): string[] {
-    const { reported, estimated, unknown, reserved = 0 } = summary.cost;
-    const books = Math.round((reported + estimated + unknown + reserved) * 1e6);
+    const { reported, estimated, unknown, reserved = 0, unsaved = 0 } = summary.cost;
+    const books = Math.round((reported + estimated + unknown + reserved + unsaved) * 1e6);
     return books < this.bill ? [`the books have ${books}, and the bill is ${this.bill}`] : [];
   }
 

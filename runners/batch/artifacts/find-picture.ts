@@ -25,12 +25,24 @@ const mostValues = 10_000;
 /** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
+/** What is known of a row's request. */
+interface SentRequest {
+  readonly kind: RowKind;
+  readonly input?: { readonly enable_base64_output?: unknown };
+}
+
 /**
  * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
- * under any key and at any depth, else a URL under `image_url` or `result`. (spec 2.6)
+ * under any key and at any depth, else a URL under `image_url` or `result`. The URL under `image_url` comes first for an edit
+ * that did not ask for a text: a text beside it may be a preview. (spec 2.6)
  */
-export function findPicture(output: unknown, kind: RowKind): FoundPicture | undefined {
-  return findEncoded(output) ?? findUrl(output, kind);
+export function findPicture(output: unknown, { kind, input }: SentRequest): FoundPicture | undefined {
+  const isObject = typeof output === 'object' && output !== null;
+  const { image_url, result } = (isObject ? output : {}) as Record<string, unknown>;
+  const url = addressIn(image_url);
+  const named = url === undefined ? undefined : { url, sure: true };
+  if (kind === 'edit' && input?.enable_base64_output !== true && named !== undefined) return named;
+  return findEncoded(output) ?? named ?? pictureAt(result, kind);
 }
 
 /** A file that the user asked for. */
@@ -84,13 +96,14 @@ function fileIn(
   value: unknown,
   at: ValuePlace,
 ): { at: ValuePlace; url?: string; bytes?: Buffer } | { problem: string } {
-  if (isUrl(value)) return { at, url: value };
+  const url = addressIn(value);
+  if (url !== undefined) return { at, url };
   const bytes = typeof value === 'string' ? decodeFile(value) : undefined;
   if (bytes !== undefined) return { at, bytes };
   if (value === undefined) return { problem: 'is not in the output' };
   if (typeof value !== 'object' || value === null)
     return { problem: 'is not an http or https address, and no base64 text of a file of a known format' };
-  const inner = Object.entries(value).find(([, one]) => isUrl(one))?.[0];
+  const inner = Object.entries(value).find(([, one]) => addressIn(one) !== undefined)?.[0];
   const guess = inner === undefined ? '' : `: did you mean ${pathOf([...at, inner])}?`;
   return { problem: `is ${Array.isArray(value) ? 'a list' : 'an object'}, and no address${guess}` };
 }
@@ -105,15 +118,18 @@ export function replaceAt(output: unknown, at: ValuePlace, text: string): unknow
   return copy;
 }
 
-function findUrl(output: unknown, kind: RowKind): FoundPicture | undefined {
-  if (typeof output !== 'object' || output === null) return undefined;
-  const { image_url, result } = output as Record<string, unknown>;
-  if (isUrl(image_url)) return { url: image_url, sure: true };
-  return isUrl(result) ? { url: result, sure: kind === 'edit' } : undefined;
+function pictureAt(result: unknown, kind: RowKind): FoundPicture | undefined {
+  const url = addressIn(result);
+  // A job's result may be a text that begins with an address.
+  if (url === undefined || (kind !== 'edit' && url !== result)) return undefined;
+  return { url, sure: kind === 'edit' };
 }
 
-function isUrl(value: unknown): value is string {
-  return typeof value === 'string' && checkHttpUrl(value) === undefined;
+/** The http or https URL that a value is, with its blanks encoded: a service may name a file as its user did. */
+export function addressIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const url = value.trim().replaceAll(' ', '%20');
+  return checkHttpUrl(url) === undefined ? url : undefined;
 }
 
 /** Breadth first, so that the outermost picture is found. */

@@ -34,7 +34,7 @@ export function savePictures(context: PurchaseContext): OperatorFunction<PaidRow
 async function save(context: PurchaseContext, paid: PaidRow): Promise<SavingEnd> {
   const { row, reply, saved } = paid;
   try {
-    const wanted = wantedOutputs(reply, { kind: row.kind, paths: context.pictures.paths, saved });
+    const wanted = wantedOutputs(reply, { request: row.request, paths: context.pictures.paths, saved });
     return await saveOutputs(reply, wanted, {
       place: placeOf(context, row.id),
       settings: settingsOf(context),

@@ -1,4 +1,10 @@
-import { findFiles, findPicture, type FoundFile, type FoundPicture } from '../artifacts/find-picture.js';
+import {
+  addressIn,
+  findFiles,
+  findPicture,
+  type FoundFile,
+  type FoundPicture,
+} from '../artifacts/find-picture.js';
 import type { OutputPath, ValuePlace } from '../artifacts/output-path.js';
 import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
 import type { RowFacts } from '../row/task.js';
@@ -35,18 +41,19 @@ export function leftFile({ field, found, known }: WantedFile): OutputFile {
 export function wantedOutputs(
   reply: Pick<ReplyRecord, 'output' | 'imageUrl' | 'image' | 'files'>,
   {
-    kind,
+    request,
     paths,
     saved = {},
-  }: { kind: RowFacts['kind']; paths: readonly OutputPath[]; saved?: SavedOutputs | undefined },
+  }: { request: RowFacts['request']; paths: readonly OutputPath[]; saved?: SavedOutputs | undefined },
 ): WantedOutputs {
   const image = reply.image ?? saved.image;
-  const picture = image === undefined ? pictureOf(reply, kind) : undefined;
+  const picture = image === undefined ? pictureOf(reply, request) : undefined;
   if (paths.length === 0) return { image, picture, files: [] };
   const known = new Map([...(saved.files ?? []), ...(reply.files ?? [])].map((file) => [file.field, file]));
+  const pictureUrl = image?.url ?? (picture?.sure === true ? picture.url : undefined);
   const isPicture = (value: unknown, at: ValuePlace): boolean =>
-    (image !== undefined && (value === image.url || value === image.path)) ||
-    (picture?.sure === true && value === picture.url) ||
+    (pictureUrl !== undefined && addressIn(value) === pictureUrl) ||
+    (image !== undefined && value === image.path) ||
     (picture?.bytes !== undefined && String(at) === String(picture.at));
   const files = findFiles(reply.output, paths, isPicture).map((one, index): WantedFile => {
     const { field } = one;
@@ -60,9 +67,9 @@ export function wantedOutputs(
 
 function pictureOf(
   { output, imageUrl }: Pick<ReplyRecord, 'output' | 'imageUrl'>,
-  kind: RowFacts['kind'],
+  request: RowFacts['request'],
 ): FoundPicture | undefined {
-  const found = findPicture(output, kind);
+  const found = findPicture(output, request);
   if (imageUrl === undefined) return found;
   return found?.url === imageUrl ? found : { url: imageUrl, sure: true };
 }

@@ -118,7 +118,7 @@ function* takeOutputs(
   output: unknown,
 ): Steps<never, TakenOutputs> {
   const { paths, areSaved } = context.pictures;
-  const wanted = wantedOutputs({ output }, { kind: facts.kind, paths });
+  const wanted = wantedOutputs({ output }, { request: facts.request, paths });
   const { picture, files } = wanted;
   if (picture === undefined && files.length === 0) noteNoPicture(context, facts);
   if (picture?.url !== undefined) noteAddress(context, facts, picture.url);

@@ -7,7 +7,7 @@ import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext, RunService } from '../context/purchase-context.js';
 import type { RowRecord } from '../row/record-head.js';
 import { intentRecord } from '../row/records-of.js';
-import type { RowInFlight } from '../row/row-in-flight.js';
+import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isCalledBack, isRead, type RowFacts } from '../row/task.js';
 
 /** One purchase of a row, or the polling of one: a job of the library, with the journal as its checkpoint. */
@@ -17,7 +17,11 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   const checkpoint = journalled(context, row);
   const webhook = isCalledBack(row.task.row) ? context.callbacks?.row(row) : undefined;
   if (jobId === undefined || row.task.what !== 'poll')
-    return submittedJob(context.service, { ...row.task.row, request }, { checkpoint, webhook });
+    return submittedJob(
+      context.service,
+      { ...row.task.row, request },
+      { checkpoint, webhook, secrets: signaturesOf(row.progress) },
+    );
   return context.service.queues(endpoint).attach(jobId, {
     key: row.id,
     checkpoint,
@@ -28,16 +32,31 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   });
 }
 
+/** The signatures of uploaded pictures: they must be in no file, also where the service repeats its request. */
+function signaturesOf({ request, facts }: RowProgress): readonly string[] {
+  if (request === facts.request || request.kind !== 'edit') return [];
+  return request.input.images.flatMap((image) => /[?&]X-Amz-Signature=(\w+)/.exec(image)?.[1] ?? []);
+}
+
 /** A job of the library that sends a row's request. */
 export function submittedJob(
   { queues, routes, lowPriority = false }: Pick<RunService, 'queues' | 'routes' | 'lowPriority'>,
   { id, request, endpoint, mode, resolution }: RowFacts,
-  { checkpoint, webhook }: { checkpoint?: Checkpoint<unknown>; webhook?: JobWebhook | undefined } = {},
+  {
+    checkpoint,
+    webhook,
+    secrets = [],
+  }: {
+    checkpoint?: Checkpoint<unknown>;
+    webhook?: JobWebhook | undefined;
+    secrets?: readonly string[];
+  } = {},
 ): Job<unknown> {
   const call = {
     key: id,
     ...(checkpoint && { checkpoint }),
     ...(resolution !== undefined && { variant: resolution }),
+    ...(secrets.length > 0 && { secrets }),
   };
   if (request.kind !== 'route') {
     const queue = queues(endpoint);

@@ -27,7 +27,7 @@ export function rowsForFiles(
     const { intent, reply, outcome } = row;
     if (intent === undefined || reply === undefined || options.only?.has(asSelected(row)) === false)
       return false;
-    const { files } = wantedOutputs(reply, { kind: intent.kind, paths, saved: outcome });
+    const { files } = wantedOutputs(reply, { request: intent.request, paths, saved: outcome });
     return files.some(({ found }) => found !== undefined);
   };
 }

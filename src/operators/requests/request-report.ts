@@ -44,6 +44,6 @@ export interface JobTrace {
   /** The HTTP status of the last reply. */
   httpStatus?: number | undefined;
   requestId?: string | undefined;
-  /** Texts that are masked in its replies, besides those of the client: the callback addresses. */
+  /** Texts that are masked in its replies, besides those of the client: those of the call, and its callback addresses. */
   secrets?: readonly string[];
 }

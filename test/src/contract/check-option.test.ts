@@ -107,6 +107,7 @@ const wrong: [option: string, values: readonly unknown[], call: (value: never) =
   ['deadlineMs', [...noNumbers, -1], (deadlineMs) => echo.stream('a', { deadlineMs })],
   ['checkpoint', noFunctions, (checkpoint) => echo.run({}, { checkpoint })],
   ['key', noTexts, (key) => echo.run({}, { key })],
+  ['secrets', [null, 5, 'x', {}, [5]], (secrets) => echo.run({}, { secrets })],
   ['variant', noTexts, (variant) => echo.run({}, { variant })],
   ['policy', [null, 5, 'x'], (policy) => echo.run({}, { policy })],
   ['webhook', [null, 5, {}], (webhook) => echo.run({}, { webhook })],

@@ -16,8 +16,14 @@ describe('findPicture', () => {
       'edit',
       { url, sure: true },
     ],
+    [
+      'with blanks, which are encoded',
+      { image_url: ' https://pictures.example.test/my photo.png\n' },
+      'job',
+      { url: 'https://pictures.example.test/my%20photo.png', sure: true },
+    ],
   ] as const)('is a URL %s', (_where, output, kind, found) => {
-    expect(findPicture(output, kind)).toEqual(found);
+    expect(findPicture(output, { kind })).toEqual(found);
   });
 
   it.each<[string, unknown, (string | number)[]]>([
@@ -29,7 +35,7 @@ describe('findPicture', () => {
     ['with line breaks', { image: `${base64.slice(0, 60)}\n${base64.slice(60)}\n` }, ['image']],
     ['with the alphabet of URLs', { image: base64.replaceAll('+', '-').replaceAll('/', '_') }, ['image']],
   ])('is text that decodes to one: %s', (_where, output, at) => {
-    const found = findPicture(output, 'job');
+    const found = findPicture(output, { kind: 'job' });
     expect(found).toMatchObject({ at });
     expect(found?.bytes?.equals(onePixel)).toBe(true);
   });
@@ -44,22 +50,38 @@ describe('findPicture', () => {
       { text: `${base64.slice(0, 80)} and then some words, which are: !` },
     ],
     ['a PDF', { file: Buffer.from(`%PDF-1.7 ${'x'.repeat(80)}`).toString('base64') }],
+    ['a URL within a text', { image_url: `see ${url}`, result: `${url}\nand more` }],
     ['a URL under another key', { link: url }],
     ['a URL deep within', { echo: { image_url: url } }],
   ])('is nothing in %s', (_what, output) => {
-    expect(findPicture(output, 'edit')).toBeUndefined();
+    expect(findPicture(output, { kind: 'edit' })).toBeUndefined();
+  });
+
+  it('of an edit is at image_url, and a text beside it is its preview, unless the row asked for a text', () => {
+    const output = { preview: base64, image_url: url };
+    const sent = (enable_base64_output: boolean) => ({
+      kind: 'edit' as const,
+      input: { enable_base64_output },
+    });
+    expect(findPicture(output, sent(false))).toEqual({ url, sure: true });
+    expect(findPicture(output, sent(true))).toMatchObject({ at: ['preview'] });
+    expect(findPicture({ preview: base64, result: url }, sent(false))).toMatchObject({ at: ['preview'] });
+  });
+
+  it('is nothing in the text of a job that begins with an address', () => {
+    expect(findPicture({ result: `${url} is the one` }, { kind: 'job' })).toBeUndefined();
   });
 
   it('gives up on what is nested without end', () => {
     let output: unknown = base64;
     for (let depth = 0; depth < 40; depth++) output = { deeper: output };
-    expect(findPicture(output, 'job')).toBeUndefined();
+    expect(findPicture(output, { kind: 'job' })).toBeUndefined();
   });
 
   it('takes a long text for what it is without choking', () => {
     const long = Buffer.concat([onePixel, Buffer.alloc(30_000_000, 7)]).toString('base64');
-    expect(findPicture({ image: long }, 'job')).toMatchObject({ at: ['image'] });
-    expect(findPicture({ image: `${long}!` }, 'job')).toBeUndefined();
+    expect(findPicture({ image: long }, { kind: 'job' })).toMatchObject({ at: ['image'] });
+    expect(findPicture({ image: `${long}!` }, { kind: 'job' })).toBeUndefined();
   });
 });
 

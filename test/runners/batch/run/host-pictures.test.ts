@@ -58,6 +58,33 @@ describe('the address of a picture of this machine', () => {
   });
 });
 
+it.each([
+  ['refuses it', (url: string) => ({ status: 400, body: { id: 'j', status: 'FAILED', error: `no ${url}` } })],
+  ['completes', (url: string) => ({ output: { images: [url], cost: 0.0875 } })],
+])('the signature of its URL is in no file where the service repeats it and %s', async (_how, answer) => {
+  const run = paperRun();
+  const signature = '5f'.repeat(32);
+  const host: PictureHost = {
+    put: (path) => Promise.resolve(`s3://b/${path}`),
+    addressOf: (name) => Promise.resolve(`https://store.test/${name}?X-Amz-Signature=${signature}`),
+    close: () => Promise.resolve(),
+  };
+  let sent = '';
+  run.service.behave = () => answer(/https:[^"]+/.exec(sent)?.[0] ?? '');
+  run.manifest([{ id: 'a', endpoint: 'image-edit', images: [localPicture('a.png')], prompt: 'a' }]);
+  await run.start({
+    pictureHost: () => Promise.resolve(host),
+    transport: (request) => {
+      sent = request.body ?? sent;
+      return run.service.transport(request);
+    },
+  });
+  expect(sent).toContain(signature);
+  const files = run.disk.paths().map((path) => run.disk.peek(path)?.toString());
+  expect(files.join()).toContain('a.png?X-Amz-Signature=[redacted]');
+  expect(files.join()).not.toContain(signature.slice(0, 40));
+});
+
 it('a store that is away ends the run, but not the polls of what is accepted and paid for', async () => {
   const run = paperRun();
   run.service.behave = () => 'hang';

@@ -11,6 +11,8 @@ const files: Record<string, Buffer | number> = {
   'a.mp3': Buffer.from('ID3\x04 a song'),
   'a.pdf': Buffer.from('%PDF-1.7\n a page\n%%EOF\n'),
   'a.png': onePixel,
+  'my%20photo.png': onePixel,
+  'my%20film.mp4': Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomiso2 another film', 'latin1'),
   'gone.mp4': 403,
 };
 const at = (name: string): string => `https://paper.test/files/${name}`;
@@ -70,6 +72,21 @@ describe('the files of an output that were asked for', () => {
       files: [{ field: 'output.video_url', path: 'files/a.mp4' }],
     });
     expect(asked).toEqual(['a.png', 'a.mp4']);
+  });
+
+  it('are found where their addresses hold blanks, and the picture is saved once', async () => {
+    const run = jobs({ a: { image_url: `${at('my photo.png')}\n`, video_url: at('my film.mp4') } });
+    const asked: string[] = [];
+    const saveOutput = ['output.image_url', 'output.video_url'];
+    expect((await run.start({ saveOutput, saveFrom: hostOf(asked) })).exitCode).toBe(0);
+    expect(asked).toEqual(['my%20photo.png', 'my%20film.mp4']);
+    expect(result(run)).toMatchObject({
+      image: { path: 'images/a.png', url: at('my%20photo.png') },
+      files: [{ field: 'output.video_url', path: 'files/a.mp4' }],
+    });
+    await run.disk.unlink('/job/out/images/a.png');
+    await run.start({ saveFrom: hostOf(asked) });
+    expect(asked).toHaveLength(2);
   });
 
   it('are files where a URL need not be a picture: no row is warned of for it', async () => {
