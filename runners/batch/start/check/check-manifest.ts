@@ -6,7 +6,13 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
-import { boughtBefore, boughtElsewhere, otherRuns, type PeekJournal } from './bought-before.js';
+import {
+  boughtAndLost,
+  boughtBefore,
+  boughtElsewhere,
+  otherRuns,
+  type PeekJournal,
+} from './bought-before.js';
 import { isPolledOnceMore } from '../../row/left-rows.js';
 import { KnownIds, readRows } from '../../tasks/read-rows.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
@@ -195,7 +201,9 @@ async function boughtAlready(
   if (ahead.toSend === 0) return undefined;
   const own = journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
-  return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
+  const elsewhere =
+    own ?? (await boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent));
+  return elsewhere ?? (journal === undefined ? boughtAndLost(options, sent) : undefined);
 }
 
 function changedAxes(
