@@ -10,6 +10,7 @@ export { isBought, type ManifestItem, type Row } from './manifest/manifest-row.j
 export type { Plan } from './manifest/plan-manifest.js';
 export { describeProblem } from './manifest/problem-tally.js';
 export {
+  boughtIn,
   describeBought,
   describeOutdated,
   describeSame,

@@ -1,4 +1,4 @@
-import { describeBought, describeOutdated, firstOf, shellWords } from '../../batch/formats.js';
+import { boughtIn, describeBought, describeOutdated, firstOf, shellWords } from '../../batch/formats.js';
 import {
   axesChangeText,
   movedText,
@@ -81,9 +81,12 @@ export function duplicateWarning({ same, bought }: Pick<Ahead, 'same' | 'bought'
   return found.flatMap(([what, rows = []]) => [`warning: ${what}`, ...rows.map((row) => `  ${row}`)]);
 }
 
-function boughtFacts({ rows, cost, first, elsewhere }: BoughtRows): [string, string[]?] {
-  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)}; ${rows === 1 ? 'it' : 'each'} is bought again: ${priceText(cost)}`;
-  const goOn = elsewhere && `To continue the run that was begun, name its folder: ${outOf(elsewhere)}`;
+function boughtFacts(bought: BoughtRows): [string, string[]?] {
+  const { rows, cost, first, elsewhere } = bought;
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(bought)}; ${rows === 1 ? 'it' : 'each'} is bought again: ${priceText(cost)}`;
+  const goOn =
+    elsewhere &&
+    `To continue the run that was begun, ${bought.isLost ? 'put that folder back' : `name its folder: ${outOf(elsewhere)}`}`;
   if (goOn !== undefined) return [plainText(`${what}. ${goOn}`, 2000)];
   const lines = describeBought({ rows, cost, first: first.slice(0, boughtShown) });
   return [what, lines.map((line) => plainText(line))];
@@ -101,11 +104,10 @@ export function outdatedRows({ rows, cost }: NonNullable<Ahead['outdated']>): st
   return `${countOf(rows, 'row rejects', 'rows reject')} a picture that was bought again since (${priceText(cost)})`;
 }
 
-/** @param elsewhere folders of other runs */
-export function boughtWhere(elsewhere: readonly string[] | undefined): string {
+export function boughtWhere({ elsewhere, isLost }: Pick<BoughtRows, 'elsewhere' | 'isLost'>): string {
   if (elsewhere === undefined) return 'the run has bought already under other ids';
-  const [run = '', ...others] = elsewhere;
-  return `was bought already, in ${run}${others.length > 0 ? ` and ${countOf(others.length, 'other folder')}` : ''}`;
+  const { length } = elsewhere;
+  return `${boughtIn(elsewhere, isLost)}${length > 1 ? ` and ${countOf(length - 1, 'other folder')}` : ''}`;
 }
 
 /** The option that continues a run in its folder. */

@@ -160,12 +160,12 @@ export async function confirmSame(
   const { rows, cost } = againOf(ahead);
   if (rows === 0 || yes) return 'go';
   if (!canAsk(io)) {
-    if (ahead.bought !== undefined && ahead.bought.cost.estimated > 0) throw boughtAlready(ahead.bought, io);
+    const { bought } = ahead;
+    if (bought !== undefined && (bought.isLost || bought.cost.estimated > 0)) throw boughtAlready(bought, io);
     if (quiet) io.stderr.write(`${duplicateWarning(ahead).join('\n')}\n`);
     return 'go';
   }
-  const what =
-    ahead.bought?.elsewhere === undefined ? 'another row asks for' : boughtWhere(ahead.bought.elsewhere);
+  const what = ahead.bought?.elsewhere === undefined ? 'another row asks for' : boughtWhere(ahead.bought);
   const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what ${plainText(what, 500)} (${formatMoney(cost.estimated)})`;
   return askToGo(`${again}. Buy them too?`, io, stopped);
 }
@@ -201,13 +201,11 @@ async function askToGo(
   return answer === 'yes' ? 'go' : answer;
 }
 
-function boughtAlready(
-  { rows, cost, elsewhere }: BoughtRows,
-  io: Pick<CliIo, 'stdin' | 'stderr'>,
-): UsageError {
-  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(elsewhere)} (${formatMoney(cost.estimated)})`;
-  const instead =
-    elsewhere === undefined ? 'give the rows their earlier ids' : `continue there with ${outOf(elsewhere)}`;
+function boughtAlready(bought: BoughtRows, io: Pick<CliIo, 'stdin' | 'stderr'>): UsageError {
+  const { rows, cost, elsewhere, isLost } = bought;
+  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(bought)} (${formatMoney(cost.estimated)})`;
+  const there = elsewhere && `continue there with ${outOf(elsewhere)}`;
+  const instead = isLost ? 'put that folder back' : (there ?? 'give the rows their earlier ids');
   return new UsageError(
     [plainText(`${what}. ${asksAbout(rows, io)}`, 2000)],
     `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,

@@ -24,6 +24,15 @@ export interface SameRows {
 export interface BoughtRows extends SameRows {
   /** Folders of the other runs that have bought it. Absent if this run has, under other ids. */
   readonly elsewhere?: readonly string[];
+  /** The other run was in the folder of this start, and its journal is gone: each row that is sent may have been bought. */
+  readonly isLost?: boolean;
+}
+
+/** Where the other run is. */
+export function boughtIn([folder = '']: readonly string[], isLost = false): string {
+  return isLost
+    ? `may have been bought already, in ${folder}, whose journal is gone (was the folder moved, or is its disk not mounted?)`
+    : `was bought already, in ${folder}`;
 }
 
 const shown = 20;
@@ -131,7 +140,7 @@ export function describeOutdated(rows: SameRows): string[] {
 
 /** The same for requests that were bought before: by this run for a row that left the manifest or has changed, or in other folders. */
 export function describeBought(rows: BoughtRows): string[] {
-  const where = rows.elsewhere && `was bought already, in ${rows.elsewhere.join(' and ')}`;
+  const where = rows.elsewhere && boughtIn([rows.elsewhere.join(' and ')], rows.isLost);
   return described(
     rows,
     ({ boughtAs = '' }) =>

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
@@ -80,6 +80,24 @@ export async function boughtElsewhere(
   }
   const rows = await tallied(sent, hashes);
   return rows && { ...rows, elsewhere };
+}
+
+/**
+ * All rows to send, if a run of this manifest was noted in the folder of this start, which is to begin anew: the folder was moved
+ * or removed since, or its disk is not mounted.
+ */
+export async function boughtAndLost(
+  { disk, out, manifest: { path }, identity }: OtherRunsOf,
+  { toSend, priceOf }: Sent,
+): Promise<BoughtRows | undefined> {
+  const { baseUrl, lbBaseUrl, local } = identity;
+  if (local) return undefined;
+  const folder = join(await disk.realPath(dirname(out)), basename(out));
+  const runs = await runsOfManifest(disk, { manifest: path, baseUrl, lbBaseUrl });
+  if (!runs.some((run) => run.folder === folder && run.manifest === path)) return undefined;
+  const tally = new SameTally();
+  for await (const row of toSend()) if (!isRead(row)) tally.add(row, 0, priceOf(row));
+  return { ...tally.result(), elsewhere: [folder], isLost: true };
 }
 
 /** Access to other runs. */

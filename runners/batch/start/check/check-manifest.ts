@@ -7,6 +7,7 @@ import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js'
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
 import {
+  boughtAndLost,
   boughtBefore,
   boughtByOthers,
   boughtElsewhere,
@@ -212,7 +213,9 @@ async function boughtAlready(
   if (ahead.toSend === 0) return undefined;
   const own = journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : undefined;
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
-  return own ?? boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent);
+  const elsewhere =
+    own ?? (await boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent));
+  return elsewhere ?? (journal === undefined ? boughtAndLost(options, sent) : undefined);
 }
 
 function changedAxes(

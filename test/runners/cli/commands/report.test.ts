@@ -19,7 +19,7 @@ describe('millrace report', () => {
     expect(ran).toContain(next);
     await rm(join(work.folder, 'rows.out'), { recursive: true });
     // Jobs that cost something have no pictures either.
-    expect((await work.call('run', 'rows.jsonl', '--assume-price', '0.01')).stdout).toContain(next);
+    expect((await work.call('run', 'rows.jsonl', '--yes', '--assume-price', '0.01')).stdout).toContain(next);
   });
 
   it('writes again what the run wrote at its end', async () => {

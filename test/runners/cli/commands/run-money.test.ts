@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastValueFrom, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -84,6 +84,26 @@ describe('the money of millrace run', () => {
     expect((await run('grind.jsonl', '--out', 'monday')).code).toBe(0);
     expect((await run('grind.jsonl', '--out', 'tuesday', '--yes')).code).toBe(0);
     expect(spent()).toBe(2 * bill);
+  });
+
+  it('does not buy a manifest again in a folder that is gone, such as a disk that is not mounted, unless that is agreed to', async () => {
+    await serve();
+    await jobs('grind', 3);
+    expect((await run('grind.jsonl')).code).toBe(0);
+    const bill = spent();
+    await rename(join(work.folder, 'grind.out'), join(work.folder, 'unmounted'));
+    const again = await run('grind.jsonl');
+    expect(again.code).toBe(2);
+    const words = `3 rows ask for what may have been bought already, in ${join(work.folder, 'grind.out')}, whose journal is gone`;
+    expect(again.stderr).toContain(words);
+    expect(again.stderr).toContain('put that folder back, or buy them again with --yes; nothing was sent');
+    expect(spent()).toBe(bill);
+    expect((await millrace(['plan', 'grind.jsonl', '--prices', 'prices.json'], options())).stdout).toContain(
+      words,
+    );
+    expect((await run('grind.jsonl', '--yes')).code).toBe(0);
+    expect(spent()).toBe(2 * bill);
+    expect((await run('grind.jsonl')).code).toBe(0);
   });
 
   it('does not buy a manifest again that was copied into another folder, unless that is agreed to', async () => {
