@@ -3,6 +3,7 @@ import { pathColumn } from '../columns/path-column.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
+import { saveAgain } from './text-guard.js';
 import type { CsvLine } from './csv-collector.js';
 
 /** The form of a CSV. */
@@ -102,7 +103,7 @@ export function checkHeader(
   const meant = headerBelow(cells, below, settings);
   if (meant !== undefined)
     fail(
-      `line ${meant.line} looks like the names of the columns; delete what stands above it in the spreadsheet, and export it again`,
+      `line ${meant.line} looks like the names of the columns; delete what stands above it in the spreadsheet, and export it again (Numbers: without table names)`,
     );
   cells.forEach((name, at) => {
     const problem = nameProblem(name, cells.indexOf(name), at);
@@ -136,6 +137,8 @@ const noName =
 
 function nameProblem(name: string, first: number, at: number): string | undefined {
   if (name.trim() === '') return noName;
+  if (/^\ufeff?ï»¿/.test(name))
+    return `${quoteValue(name)} begins with ï»¿, the sign of UTF-8 as another encoding shows it; ${saveAgain}`;
   if (name === '__proto__') return 'a column cannot be called "__proto__"; rename it';
   return first === at
     ? undefined
