@@ -1,5 +1,4 @@
 import type { ImageEditInput } from '../../../src/contract/image-edit.js';
-import type { Damage } from './columns/damaged-text.js';
 import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 
 export type RowKind = 'edit' | 'job' | 'route';
@@ -54,6 +53,17 @@ export interface Row {
   /** The failure in a line of failures.jsonl, if that file is used as a manifest. */
   readonly prior?: { code: FailureCode; paid: Paid; jobId?: string; imageUrl?: string };
 }
+
+/**
+ * What a spreadsheet or a wrong encoding has probably done to a text that is sent all the same, because it may be meant:
+ *
+ * - `encoding`: its characters were read in another encoding than they were saved in, or lost
+ * - `formula`: a formula was exported in place of its value
+ * - `rounded`: an id is a long number in few digits
+ * - `zero`: a prompt is `0`, which a formula gives for an empty cell
+ * - `typed`: a number or a truth value as a spreadsheet shows it, which is sent as text
+ */
+export type Damage = 'encoding' | 'formula' | 'rounded' | 'zero' | 'typed';
 
 /** A cell that a spreadsheet or a wrong encoding has probably damaged. */
 export interface CellNote {

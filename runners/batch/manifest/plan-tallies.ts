@@ -2,8 +2,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fieldNames } from './columns/manifest-fields.js';
 import { nearMiss } from './columns/near-miss.js';
 import { countOf, quoteValue, stripControls } from './quote-value.js';
-import type { CellNote, ColumnUse, Row, RowProduct } from './manifest-row.js';
-import type { Damage } from './columns/damaged-text.js';
+import type { CellNote, ColumnUse, Damage, Row, RowProduct } from './manifest-row.js';
 import { saveAgain } from './records/text-guard.js';
 
 /** A plan lists at most this many columns, because every line of JSONL may have other keys. */

@@ -1,16 +1,6 @@
 import { cellValue } from '../parse-json.js';
+import type { Damage } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
-
-/**
- * What a spreadsheet or a wrong encoding has probably done to a text that is sent all the same, because it may be meant:
- *
- * - `encoding`: its characters were read in another encoding than they were saved in, or lost
- * - `formula`: a formula was exported in place of its value
- * - `rounded`: an id is a long number in few digits
- * - `zero`: a prompt is `0`, which a formula gives for an empty cell
- * - `typed`: a number or a truth value as a spreadsheet shows it, which is sent as text
- */
-export type Damage = 'encoding' | 'formula' | 'rounded' | 'zero' | 'typed';
 
 /** What the check of a cell depends on. */
 export interface DamageRules {

@@ -3,7 +3,6 @@ import { pathColumn } from '../columns/path-column.js';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
-import { saveAgain } from './text-guard.js';
 import type { CsvLine } from './csv-collector.js';
 
 /** The form of a CSV. */
@@ -137,8 +136,6 @@ const noName =
 
 function nameProblem(name: string, first: number, at: number): string | undefined {
   if (name.trim() === '') return noName;
-  if (/^\ufeff?ï»¿/.test(name))
-    return `${quoteValue(name)} begins with ï»¿, the sign of UTF-8 as another encoding shows it; ${saveAgain}`;
   if (name === '__proto__') return 'a column cannot be called "__proto__"; rename it';
   return first === at
     ? undefined

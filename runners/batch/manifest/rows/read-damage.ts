@@ -1,11 +1,5 @@
-import {
-  damageOf,
-  errorValueProblem,
-  garbledAt,
-  mayBeDamaged,
-  type Damage,
-} from '../columns/damaged-text.js';
-import type { CellNote } from '../manifest-row.js';
+import { damageOf, errorValueProblem, garbledAt, mayBeDamaged } from '../columns/damaged-text.js';
+import type { CellNote, Damage } from '../manifest-row.js';
 import type { PriorFailure } from './prior-failure.js';
 import type { Problems, RowCells } from './row-cells.js';
 
