@@ -60,9 +60,10 @@ export interface Row {
  * - `encoding`: its characters were read in another encoding than they were saved in, or lost
  * - `formula`: a formula was exported in place of its value
  * - `rounded`: an id is a long number in few digits
+ * - `zero`: a prompt is `0`, which a formula gives for an empty cell
  * - `typed`: a number or a truth value as a spreadsheet shows it, which is sent as text
  */
-export type Damage = 'encoding' | 'formula' | 'rounded' | 'typed';
+export type Damage = 'encoding' | 'formula' | 'rounded' | 'zero' | 'typed';
 
 /** A cell that a spreadsheet or a wrong encoding has probably damaged. */
 export interface CellNote {

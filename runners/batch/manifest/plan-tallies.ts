@@ -3,7 +3,7 @@ import { fieldNames } from './columns/manifest-fields.js';
 import { nearMiss } from './columns/near-miss.js';
 import { countOf, quoteValue, stripControls } from './quote-value.js';
 import type { CellNote, ColumnUse, Damage, Row, RowProduct } from './manifest-row.js';
-import { saveAsCsv } from './records/text-guard.js';
+import { saveAgain } from './records/text-guard.js';
 
 /** A plan lists at most this many columns, because every line of JSONL may have other keys. */
 const columnsKept = 1_000;
@@ -102,8 +102,7 @@ type Place = Pick<Row, 'row' | 'line' | 'id'>;
 const damageTexts: Readonly<Record<Damage, readonly [what: string, advice: (column: string) => string]>> = {
   encoding: [
     'text with garbled or lost characters',
-    () =>
-      `it was probably saved in one encoding and opened in another: open where it comes from as UTF-8 (Excel: Data > From Text/CSV), and ${saveAsCsv}`,
+    () => `it was probably saved in one encoding and opened in another: ${saveAgain}`,
   ],
   formula: [
     'what looks like a formula of a spreadsheet, and not its value',
@@ -114,6 +113,10 @@ const damageTexts: Readonly<Record<Damage, readonly [what: string, advice: (colu
     'an id that looks like a long number which a spreadsheet has rounded',
     () =>
       'format its column as text in the spreadsheet, and enter or import the numbers anew; other rows may get the same id',
+  ],
+  zero: [
+    'only 0 as its prompt',
+    () => 'a formula gives that for an empty cell; fill the cell, or take the row out',
   ],
   typed: [
     'a number or truth value as a spreadsheet shows it, which is sent as text',

@@ -100,6 +100,7 @@ function readColumns({ at, paths, cells, names }: Omit<ColumnLayout, 'read'>): R
       isIdentity: other?.isIdentity === true || (field !== undefined && ofIdentity.has(field)),
       isFree: other?.isFree === true || path >= 0 || (field !== undefined && areFree.has(field)),
       isTyped: paths[path]?.text === false,
+      isPrompt: other?.isPrompt === true || field === 'prompt',
     });
   }
   return [...read.values()];

@@ -8,6 +8,8 @@ export interface DamageRules {
   readonly isIdentity: boolean;
   /** Whether the cell becomes a JSON value if it is one. */
   readonly isTyped: boolean;
+  /** Whether the cell is a prompt. */
+  readonly isPrompt: boolean;
 }
 
 /** The letters of error values in English and, without those that are the same, in other languages' Excel. */
@@ -48,7 +50,7 @@ export function errorValueProblem(cell: unknown): string | undefined {
 export function mayBeDamaged(value: unknown, { isIdentity, isTyped }: DamageRules): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null;
   if (value === '') return false;
-  if (isTyped || ' #=?EeF\t\n\u00a0'.includes(value.charAt(0))) return true;
+  if (isTyped || ' #=?0EeF\t\n\u00a0'.includes(value.charAt(0))) return true;
   return isIdentity ? '.,Ee'.includes(value.charAt(1)) : Buffer.byteLength(value) > value.length;
 }
 
@@ -61,11 +63,12 @@ const typed =
   /^[-+]?(?:\d+[.,]\d+|\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?[ \u00a0]?%|\d(?:[.,]\d+)?E[-+]\d+)$|^(?:true|false|wahr|falsch|vrai|faux|verdadero|falso|vero|verdadeiro|waar|onwaar|prawda|fałsz|истина|ложь)$/i;
 
 /** What has probably damaged a value that is sent; `undefined` if nothing has. */
-export function damageOf(value: unknown, { isIdentity, isTyped }: DamageRules): Damage | undefined {
+export function damageOf(value: unknown, { isIdentity, isTyped, isPrompt }: DamageRules): Damage | undefined {
   if (typeof value === 'string') {
     if (garbledAt(value) >= 0) return 'encoding';
     if (formula.test(value)) return 'formula';
     if (lostLetters.test(value)) return 'encoding';
+    if (isPrompt && value === '0') return 'zero';
     if (isIdentity && rounded.test(value)) return 'rounded';
     return isTyped && typed.test(value) && cellValue(value) === value ? 'typed' : undefined;
   }
@@ -78,7 +81,7 @@ export function damageOf(value: unknown, { isIdentity, isTyped }: DamageRules): 
 }
 
 /** Values inside a list or an object have the type that they were given. */
-const inner: DamageRules = { isIdentity: false, isTyped: false };
+const inner: DamageRules = { isIdentity: false, isTyped: false, isPrompt: false };
 
 /** The characters that the second and later bytes of a character in UTF-8 become in Windows-1252. */
 const later = '[\u0080-\u00bfŒœŠšŸŽžƒˆ˜–—‘-‚“-„†-•…‰‹›€™]';

@@ -30,8 +30,12 @@ function slipsAllowed({ length }: string): number {
   return length < 5 ? 0 : length < 10 ? 1 : 2;
 }
 
+/** `ï»¿` is a byte order mark that was read in another encoding. */
 function plainName(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return name
+    .replace(/^\ufeff?ï»¿/, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** The number of added, missing, wrong or swapped letters: the optimal string alignment distance. */

@@ -102,7 +102,7 @@ export function checkHeader(
   const meant = headerBelow(cells, below, settings);
   if (meant !== undefined)
     fail(
-      `line ${meant.line} looks like the names of the columns; delete what stands above it in the spreadsheet, and export it again`,
+      `line ${meant.line} looks like the names of the columns; delete what stands above it in the spreadsheet, and export it again (Numbers: without table names)`,
     );
   cells.forEach((name, at) => {
     const problem = nameProblem(name, cells.indexOf(name), at);

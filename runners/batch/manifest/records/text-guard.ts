@@ -105,6 +105,9 @@ function endOfWholeText(bytes: Buffer): number {
 export const saveAsCsv =
   'save it as CSV in UTF-8 (Excel: File > Save As > "CSV UTF-8"; LibreOffice: File > Save As > "Text CSV", Unicode (UTF-8); Numbers: File > Export To > CSV)';
 
+/** The advice for text that was garbled before it was saved. */
+export const saveAgain = `open where it comes from as UTF-8 (Excel: Data > From Text/CSV), and ${saveAsCsv}`;
+
 const formats: readonly { readonly begins: readonly number[]; readonly problem: string }[] = [
   { begins: [0xff, 0xfe], problem: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },
   { begins: [0xfe, 0xff], problem: `is UTF-16 (in Excel: "Unicode Text"); ${saveAsCsv}` },

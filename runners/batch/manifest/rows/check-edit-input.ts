@@ -86,7 +86,15 @@ function reason(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `${quoteValue(given)} is not one of ${issue.values.join(', ')}`;
   if (issue.code === 'invalid_type') return wrongType(given, issue.expected);
   if (Array.isArray(given)) return `${issue.message} (got ${given.length})`;
-  return issue.code === 'invalid_format' ? `${quoteValue(given)} ${issue.message}` : issue.message;
+  return issue.code === 'invalid_format'
+    ? `${quoteValue(given)} ${issue.message}${timeHint(given)}`
+    : issue.message;
+}
+
+/** A spreadsheet reads `16:9` as a time, and writes `16:09` or `16:09:00`. */
+function timeHint(given: unknown): string {
+  const isTime = typeof given === 'string' && /^\d\d?:\d\d(?::\d\d)?(?: [ap]m)?$/i.test(given);
+  return isTime ? '; a spreadsheet has made a time of it: format the column as text, and write it again' : '';
 }
 
 function wrongType(given: unknown, expected: string): string {

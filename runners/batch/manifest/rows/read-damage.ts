@@ -32,7 +32,7 @@ export function readDamage(
     const value = cells.raw(at);
     if (!mayBeDamaged(value, column)) continue;
     const problem = isCsv ? errorValueProblem(value) : undefined;
-    const damage = damageOf(value, isCsv ? column : { isIdentity, isTyped: false });
+    const damage = damageOf(value, isCsv ? column : { ...column, isTyped: false });
     if (problem === undefined && damage === undefined) continue;
     if (sent !== undefined && !isIdentity && !sent.includes(name)) continue;
     if (problem !== undefined) problems.replace(name, problem);
@@ -46,7 +46,7 @@ export function readDamage(
   return notes;
 }
 
-const filling = { isIdentity: false, isTyped: false };
+const filling = { isIdentity: false, isTyped: false, isPrompt: false };
 const before = 20;
 const shown = 50;
 

@@ -41,7 +41,7 @@ export interface KeptCheck {
 }
 
 /** To be raised when the content of the file changes or gets another meaning. */
-const format = 3;
+const format = 4;
 const made = JSON.stringify({ format, version });
 
 type Known = Journal['recovered'];

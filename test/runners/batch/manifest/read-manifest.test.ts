@@ -247,6 +247,11 @@ describe('readManifest refuses', () => {
       '"0:1" is not a ratio of the form <width>:<height>, such as 16:9',
     ],
     [
+      { images: url, prompt: 'x', aspect_ratio: '16:09:00' },
+      'aspect_ratio',
+      '"16:09:00" is not a ratio of the form <width>:<height>, such as 16:9; a spreadsheet has made a time of it: format the column as text, and write it again',
+    ],
+    [
       { images: url, prompt: 'x', enable_base64_output: 'yes' },
       'enable_base64_output',
       '"yes" is not one of true, false',

@@ -115,6 +115,7 @@ describe('a text that looks damaged is sent, with a warning [fault 26b]', () => 
     ["='My sheet'!B3", 'formula'],
     ['=Sheet1!B3', 'formula'],
     ['=WENN(A2="";"";B2)', 'formula'],
+    ['0', 'zero'],
     ['=_xlfn.TEXTJOIN(" ",TRUE,A2:C2)', 'formula'],
   ])('%s: %s', async (prompt, damage) => {
     const [, row] = await readRows(promptOf(prompt));
@@ -137,6 +138,8 @@ describe('a text that looks damaged is sent, with a warning [fault 26b]', () => 
     'x = E2',
     '100% wool, 0,5 l',
     '1.23457E+15',
+    '00',
+    '0 people',
   ])('nothing is said of %s', async (prompt) => {
     const [, row] = await readRows(promptOf(prompt));
     expect(row?.notes).toBeUndefined();
@@ -178,7 +181,7 @@ describe('a text that looks damaged is sent, with a warning [fault 26b]', () => 
     },
   );
 
-  it.each(['0.5', 'true', '12', '007', '1k', '2026-03-05', 'a, b', '16:9'])(
+  it.each(['0', '0.5', 'true', '12', '007', '1k', '2026-03-05', 'a, b', '16:9'])(
     'does not warn of %s there',
     async (value) => {
       expect((await readRows(`id,input.x\na,"${value}"\n`))[0]?.notes).toBeUndefined();

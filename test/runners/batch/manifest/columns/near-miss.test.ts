@@ -15,6 +15,7 @@ describe('nearMiss', () => {
     [' images', 'images'],
     ['imgaes', 'images'],
     ['ID', 'id'],
+    ['ï»¿id', 'id'],
     ['Kind', 'kind'],
     ['job_id', 'jobId'],
     ['inputs', 'input'],

@@ -140,7 +140,8 @@ describe('parseCsv', () => {
 
   const noName =
     'the column has no name; name it, or delete the whole column in the spreadsheet (to empty its cells is not enough), or remove the extra separator';
-  const above = 'delete what stands above it in the spreadsheet, and export it again';
+  const above =
+    'delete what stands above it in the spreadsheet, and export it again (Numbers: without table names)';
   it.each([
     ['id,,prompt\n', `line 1, column 2: ${noName}`],
     ['id,prompt, \n', `line 1, column 3: ${noName}`],
