@@ -32,8 +32,9 @@ export async function releaseSeat(
   await inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     if (!(await isDue(on))) return;
-    await giveSeatUp(on, seat);
-    await release({ on, queue, run, ledger }, await rowsOfWorker(on, run, worker));
+    const held = await rowsOfWorker(on, run, worker);
+    if (!(await giveSeatUp(on, seat)) && held.length === 0) return;
+    await release({ on, queue, run, ledger }, held);
     await saveLedger(on, run, ledger);
     await wakeWorkers(on, run, 'rows');
     await wakeCollector(on, run);

@@ -78,8 +78,13 @@ export async function noteHunger(
 export const seatsOrRows =
   'select run, worker from millrace.seats union select run, worker from millrace.rows where worker is not null';
 
-export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<void> {
-  await on.query('delete from millrace.seats where run = $1 and worker = $2', [run, worker]);
+/** Returns whether the worker had a seat. */
+export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promise<boolean> {
+  const { rowCount } = await on.query('delete from millrace.seats where run = $1 and worker = $2', [
+    run,
+    worker,
+  ]);
+  return rowCount === 1;
 }
 
 /**

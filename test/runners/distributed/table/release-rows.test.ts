@@ -52,14 +52,30 @@ it('asks the database no more often for many rows than for few', async () => {
   expect(await readState(database, seats[1]?.run ?? 0)).toMatchObject({ inFlight: 0, open: 20 });
 });
 
-function counting(pool: Pool, count: () => void): Pool {
+it('wakes nobody where another process has released the rows of a dead worker meanwhile', async () => {
+  const seat = await seatWith(2, 1);
+  const counts = [];
+  for (let times = 0; times < 2; times++) {
+    let notifications = 0;
+    const pool = counting(database.pool, (text) => (notifications += Number(text.includes('pg_notify'))));
+    await releaseSeat({ ...database, pool }, seat);
+    counts.push(notifications);
+  }
+  expect(counts).toEqual([2, 0]);
+});
+
+function counting(pool: Pool, count: (text: string) => void): Pool {
   const connect = async (): Promise<PoolClient> => {
     const client = await pool.connect();
     return new Proxy(client, {
       get(target, name) {
-        if (name === 'query') count();
         const value = Reflect.get(target, name, target) as unknown;
-        return typeof value === 'function' ? value.bind(target) : value;
+        if (typeof value !== 'function') return value;
+        if (name !== 'query') return value.bind(target) as unknown;
+        return (query: string | { readonly text: string }, ...more: unknown[]) => {
+          count(typeof query === 'string' ? query : query.text);
+          return Reflect.apply(value, target, [query, ...more]) as unknown;
+        };
       },
     });
   };
