@@ -32,6 +32,8 @@ export interface WrittenPart {
   readonly bytes: number;
   readonly sha256: string;
   readonly format: string;
+  /** Set for a picture that came in its reply without its end: it cannot be fetched again. */
+  readonly isCut?: true;
 }
 
 /** The bytes of an artifact that have arrived so far, in a file of this process beside its final name. */
@@ -129,10 +131,10 @@ export class ArtifactPart {
 
   /** Makes the file durable, and returns its facts. */
   async finish(): Promise<WrittenPart> {
-    const written = { bytes: this.length, sha256: this.hash.digest('hex'), format: this.format() };
+    const facts = { bytes: this.length, sha256: this.hash.digest('hex'), format: this.format() };
     await this.onFile((file) => file.sync());
     await this.close();
-    return written;
+    return { ...facts, ...(this.isCut && { isCut: true }) };
   }
 
   /** Removes the note; call it when the file has its final name. */

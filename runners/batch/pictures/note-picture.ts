@@ -27,16 +27,27 @@ export async function keepOutput(
   noteOutput(context, row, file, saved);
 }
 
-/** Reports a saved picture or file, and warns once for each format of a picture that differs from the one that was asked for. */
+/**
+ * Reports a saved picture or file, and warns once for each format of a picture that differs from the one that was asked for,
+ * and once of a picture without its end.
+ */
 export function noteOutput(
   context: PurchaseContext,
   row: RowFacts,
-  { format, path, bytes, sha256 }: ArtifactFile,
+  { format, path, bytes, sha256, isCut }: ArtifactFile,
   saved: SavedImage | OutputFile,
 ): void {
   const asked = 'field' in saved ? undefined : askedFormat(row);
-  if (asked !== undefined && asked !== format) warnOnce(context, row, asked, format);
-  context.events.next({ type: 'saved', id: row.id, image: { ...saved, path, bytes, sha256 } });
+  const { id } = row;
+  if (asked !== undefined && asked !== format) {
+    const message = `Row "${id}" asked for ${asked}, and the picture is ${format}: it is saved in that format. Others like it are not reported.`;
+    warnOnce(context, `${asked} ${format}`, { code: 'format', message });
+  }
+  if (isCut === true) {
+    const message = `Row "${id}" has a picture that is cut short in its reply: the end is not among its ${bytes} bytes. It is saved as it came. Others like it are not reported.`;
+    warnOnce(context, 'cut', { code: 'picture', message });
+  }
+  context.events.next({ type: 'saved', id, image: { ...saved, path, bytes, sha256 } });
 }
 
 function askedFormat({ request }: RowFacts): string | undefined {
@@ -45,12 +56,14 @@ function askedFormat({ request }: RowFacts): string | undefined {
     : undefined;
 }
 
-function warnOnce(context: PurchaseContext, row: RowFacts, asked: string, format: string): void {
-  const pair = `${asked} ${format}`;
-  if (context.pictures.warned.has(pair)) return;
-  context.pictures.warned.add(pair);
-  const message = `Row "${row.id}" asked for ${asked}, and the picture is ${format}: it is saved in that format. Others like it are not reported.`;
-  context.events.next({ type: 'warning', code: 'format', message });
+function warnOnce(
+  { pictures, events }: PurchaseContext,
+  about: string,
+  warning: { readonly code: 'format' | 'picture'; readonly message: string },
+): void {
+  if (pictures.warned.has(about)) return;
+  pictures.warned.add(about);
+  events.next({ type: 'warning', ...warning });
 }
 
 /** Warns once per start about a paid edit that completed without a picture in its reply. */
@@ -86,16 +99,10 @@ export function noteUnsure({ events }: PurchaseContext, { id }: RowFacts, why: s
 }
 
 /** Warns once per start and field about a row that has no file where one was asked for; the row completed all the same. */
-export function noteProblems(
-  { pictures, events }: PurchaseContext,
-  { id }: RowFacts,
-  files: readonly OutputFile[],
-): void {
+export function noteProblems(context: PurchaseContext, { id }: RowFacts, files: readonly OutputFile[]): void {
   for (const { field, problem } of files) {
-    const kind = `field ${field.replace(/\[\d+\]/g, '[]')}`;
-    if (problem === undefined || pictures.warned.has(kind)) continue;
-    pictures.warned.add(kind);
+    if (problem === undefined) continue;
     const message = `Row "${id}" completed, and has no file to save: ${field} ${problem}. Others like it are not reported; see "files" in results.jsonl.`;
-    events.next({ type: 'warning', code: 'picture', message });
+    warnOnce(context, `field ${field.replace(/\[\d+\]/g, '[]')}`, { code: 'picture', message });
   }
 }

@@ -113,6 +113,17 @@ describe('the files of an output that were asked for', () => {
     expect(run.text('journal.jsonl')).not.toContain(pdf.toString('base64'));
   });
 
+  it('a picture that came cut short in its reply is saved as it came, and named once', async () => {
+    const cut = onePixel.subarray(0, -8).toString('base64');
+    const run = jobs({ a: { image: cut }, b: { image: cut }, c: { image: onePixel.toString('base64') } });
+    const end = await run.start();
+    expect(end.exitCode).toBe(0);
+    expect(result(run)).toMatchObject({ image: { path: 'images/a.png', bytes: onePixel.length - 8 } });
+    expect(warnings(end)).toEqual([
+      `Row "a" has a picture that is cut short in its reply: the end is not among its ${onePixel.length - 8} bytes. It is saved as it came. Others like it are not reported.`,
+    ]);
+  });
+
   it('a field that has none is a problem of the row, named once, and no loss of it', async () => {
     const run = jobs({ a: { video_url: at('a.mp4') }, b: { vido_url: at('a.mp4') }, c: {} });
     const end = await run.start({ saveOutput: ['output.video_url'], saveFrom: hostOf() });
