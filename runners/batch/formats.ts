@@ -47,7 +47,7 @@ export { parseOutputPath } from './artifacts/output-path.js';
 
 // The disk.
 export type { Disk } from './disk/disk.js';
-export { DiskFault, diskFaultAt, reasonOf, remedyOf } from './disk/disk-fault.js';
+export { diskFaultAt, reasonOf, remedyOf } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
 export { valueOfJson } from './disk/read-file.js';
 export { readLines } from './disk/read-file.js';

@@ -160,7 +160,7 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
 
   private take(value: unknown): void {
     const { onValue, flow } = this;
-    if (onValue === undefined) return callHook(() => flow.subscriber.next(value as T), undefined);
+    if (onValue === undefined) return callHook(() => flow.subscriber.next(value as T));
     try {
       const emitted = onValue(value);
       if (emitted !== undefined) flow.subscriber.next(emitted);

@@ -134,7 +134,7 @@ export function createLanes(options: LaneOptions): Lanes {
       free -= 1;
       lane.held += 1;
       lane.turns += 1 / lane.weight;
-      callHook(go, undefined);
+      callHook(go);
     }
     handingOut = false;
   };

@@ -24,13 +24,13 @@ export function reportUnhandled(error: unknown): void {
   throwError(() => error).subscribe();
 }
 
-/** Calls a hook of the user. If it throws, reports the error and returns `otherwise`. */
-export function callHook<R>(hook: () => R, otherwise: R): R {
+/** Calls a hook of the user. If it throws, reports the error and returns `undefined`. */
+export function callHook<R>(hook: () => R): R | undefined {
   try {
     return hook();
   } catch (error) {
     reportUnhandled(error);
-    return otherwise;
+    return undefined;
   }
 }
 

@@ -1,12 +1,11 @@
-import type { SchedulerLike } from 'rxjs';
 import * as z from 'zod';
 import { pollLearned } from '../../../src/policy/polling/learned.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
-import type { Disk } from '../disk/disk.js';
 import { readFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { describeFault } from '../stop/exit-of.js';
 import type { RunLog } from '../log/open-log.js';
+import type { ResolvedOptions } from './resolved-options.js';
 
 /** A poll schedule that is learned over all starts of a run. */
 export interface LearnedPolling {
@@ -17,16 +16,8 @@ export interface LearnedPolling {
   keep(): Promise<void>;
 }
 
-export interface PollingOptions {
-  readonly disk: Disk;
-  /** The output folder. */
-  readonly out: string;
-  /** How much lag, in ms, is worth one status call. */
-  readonly pollCostMs: number;
-  readonly scheduler: SchedulerLike;
-  /** A schedule to use instead of the learned one; then nothing is saved. */
-  readonly schedule?: PollSchedule | undefined;
-}
+/** If `schedule` is given, it is used instead of the learned one, and nothing is saved. */
+type PollingOptions = Pick<ResolvedOptions, 'disk' | 'out' | 'pollCostMs' | 'scheduler' | 'schedule'>;
 
 /** By endpoint and variant. */
 type RunTimes = Readonly<Record<string, { readonly runTimesMs: readonly number[] }>>;

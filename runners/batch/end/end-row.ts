@@ -13,9 +13,10 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RunEvent } from '../context/run-event.js';
-import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import type { FailedRowFacts, IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
 import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
+import { failedRecord, rowError } from '../row/records-of.js';
 import type { RowFacts } from '../row/task.js';
 import type { EndedRow } from '../sinks/line-text.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
@@ -51,6 +52,23 @@ export function endRow(context: PurchaseContext, ending: Ending): Observable<End
     flow(() => leave(context, ending)).subscribe(done);
     return done;
   });
+}
+
+/** Ends a row that is wrong, and of which nothing was sent. */
+export function* endInvalid(
+  context: PurchaseContext,
+  id: string,
+  row: FailedRowFacts,
+  message: string,
+): Steps<never> {
+  const outcome = failedRecord(id, rowError({ code: 'invalid-row', message, paid: 'no' }), {
+    at: context.options.scheduler.now(),
+    cost: null,
+    source: 'none',
+    statusCalls: 0,
+    row,
+  });
+  yield* lastOf(endRow(context, { records: [outcome], row: row.row }));
 }
 
 function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {

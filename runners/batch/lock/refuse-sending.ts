@@ -28,10 +28,7 @@ export async function refuseSending(from: ManifestOf, own: string, parts: Parts)
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */
-async function processOf(
-  folder: string,
-  { disk, owner, tryLock }: Parts,
-): Promise<Owner | undefined> {
+async function processOf(folder: string, { disk, owner, tryLock }: Parts): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
   if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) return undefined;
   const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);

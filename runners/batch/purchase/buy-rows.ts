@@ -16,7 +16,7 @@ import { isSentAgain, whileInFlight } from './while-in-flight.js';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import type { InvalidRow } from '../manifest/manifest-row.js';
-import { endRow } from '../end/end-row.js';
+import { endInvalid, endRow } from '../end/end-row.js';
 
 /**
  * Performs the tasks, each in a slot, and emits the rows that are paid for and have a picture to save; all other rows
@@ -161,16 +161,8 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
 /** Ends an invalid row as failed. */
 export function* refuseRow(context: PurchaseContext, invalid: InvalidRow): Steps<never> {
   const { row, key, cells } = invalid;
-  const message = describeInvalid(invalid).join('; ');
   const facts = { row, hash: '', kind: null, endpoint: '', cells };
-  const outcome = failedRecord(key, rowError({ code: 'invalid-row', message, paid: 'no' }), {
-    at: context.options.scheduler.now(),
-    cost: null,
-    source: 'none',
-    statusCalls: 0,
-    row: facts,
-  });
-  yield* lastOf(endRow(context, { records: [outcome], row }));
+  yield* endInvalid(context, key, facts, describeInvalid(invalid).join('; '));
 }
 
 /**

@@ -2,8 +2,8 @@ import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import { UploadError, type PictureHost } from '../uploads/picture-host.js';
 import { localPicturePath } from '../uploads/create-picture-host.js';
 import type { RowRequest } from '../manifest/manifest-row.js';
-import { endRow } from '../end/end-row.js';
-import { failedRecord, failedRow, rowError } from '../row/records-of.js';
+import { endInvalid } from '../end/end-row.js';
+import { failedRow } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { runsyncTimeoutOf } from '../row/task.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -72,14 +72,7 @@ function* notUploaded(
   }
   const { facts } = row.progress;
   row.change({ isOver: true });
-  const outcome = failedRecord(row.id, rowError({ code: 'invalid-row', message, paid: 'no' }), {
-    at: context.options.scheduler.now(),
-    cost: null,
-    source: 'none',
-    statusCalls: 0,
-    row: failedRow(facts),
-  });
-  yield* lastOf(endRow(context, { records: [outcome], row: facts.row }));
+  yield* endInvalid(context, row.id, failedRow(facts), message);
 }
 
 function isLocal(image: string): boolean {

@@ -1,5 +1,12 @@
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { isFree, peekJournal, readSummary, type RowRecords, whoHolds, withRows } from '../../batch/internal.js';
+import {
+  isFree,
+  peekJournal,
+  readSummary,
+  type RowRecords,
+  whoHolds,
+  withRows,
+} from '../../batch/internal.js';
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';

@@ -1,4 +1,11 @@
-import { diskFaultAt, nodeDisk, type ManifestItem, type Plan, type PriceBook, type Row } from '../../batch/formats.js';
+import {
+  diskFaultAt,
+  nodeDisk,
+  type ManifestItem,
+  type Plan,
+  type PriceBook,
+  type Row,
+} from '../../batch/formats.js';
 import { planManifest, readManifest, type RowSample } from '../../batch/planning.js';
 import type { CliIo, RawOptions } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';

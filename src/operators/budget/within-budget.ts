@@ -53,7 +53,7 @@ function booked<O>(events: Observable<JobEvent<O>>, bookingOf: () => Booking): O
     if (!booking.enter()) return of<JobEvent<O>>(booking.overBudget());
     return events.pipe(
       tap((event) => booking.observe(event)),
-      finalize(() => callHook(() => booking.leave(), undefined)),
+      finalize(() => callHook(() => booking.leave())),
     );
   });
 }
@@ -93,8 +93,8 @@ class Booking {
 
   /** An error of a budget of the user is reported, and ends no purchase. */
   observe(event: Watched): void {
-    callHook(() => this.identify(), undefined);
-    callHook(() => this.follow(event), undefined);
+    callHook(() => this.identify());
+    callHook(() => this.follow(event));
   }
 
   private identify(): void {

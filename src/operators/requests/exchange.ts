@@ -164,7 +164,7 @@ const traceparentPattern = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 function traced({ key, purpose, request }: Asking, { probe, endpointId, host }: ClientContext): WireRequest {
   const ask = probe?.traceparent;
   if (ask === undefined) return request;
-  const traceparent = callHook(() => ask({ endpointId, host, key, purpose }), undefined);
+  const traceparent = callHook(() => ask({ endpointId, host, key, purpose }));
   if (traceparent === undefined || !traceparentPattern.test(traceparent)) return request;
   return { ...request, headers: { ...request.headers, traceparent } };
 }

@@ -117,7 +117,7 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   }
 
   private giveUp(): void {
-    callHook(() => this.unsubscribe(), undefined);
+    callHook(() => this.unsubscribe());
     this.emit({ type: 'ended', outcome: overdue(this.task, this.deadline, this.lastPoll()) });
   }
 
