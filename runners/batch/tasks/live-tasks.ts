@@ -2,7 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
-import { asksForOther, decideRow } from '../row/decide-row.js';
+import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
@@ -45,8 +45,8 @@ async function deliverHeld(run: Run): Promise<void> {
 
 /** An invalid row ends once, however often it arrives; if it ended in an earlier start, its end is delivered again. */
 async function refuse(run: Run, invalid: InvalidRow, seen: RowStates): Promise<Task | undefined> {
-  const isKnown = run.journal.journal.recovered.rows.get(invalid.key)?.status === 'invalid-row';
-  if (isKnown) return deliverAgain(run, invalid.key);
+  const state = run.journal.journal.recovered.rows.get(invalid.key);
+  if (!failsAsInvalid(state)) return deliverAgain(run, invalid.key);
   if (seen.get(invalid.key) !== undefined) return undefined;
   seen.set(invalid.key, { status: 'open' });
   return { what: 'refuse', invalid };

@@ -2,7 +2,7 @@ import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { describeInvalid } from '../manifest/problem-tally.js';
 import { ManifestChangedError, ManifestError } from '../manifest/manifest-error.js';
 import { asSelected, isPolledOnceMore, isRetried, leftTask } from '../row/left-rows.js';
-import { decideRow, type ManifestRules } from '../row/decide-row.js';
+import { decideRow, failsAsInvalid, type ManifestRules } from '../row/decide-row.js';
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
 import { KnownIds, readRows } from './read-rows.js';
@@ -115,8 +115,8 @@ function refuseTask({ options, journal }: Run, invalid: InvalidRow): Task | unde
   const { skipInvalid, manifest } = options;
   if (!skipInvalid)
     throw new ManifestChangedError(manifest.settings.name, describeInvalid(invalid).join('; '));
-  const isKnown = journal.journal.recovered.rows.get(invalid.key)?.status === 'invalid-row';
-  return isKnown ? undefined : { what: 'refuse', invalid };
+  const state = journal.journal.recovered.rows.get(invalid.key);
+  return failsAsInvalid(state) ? { what: 'refuse', invalid } : undefined;
 }
 
 function rowTask(

@@ -10,6 +10,7 @@ import type { Ahead } from './ahead.js';
 import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
 import {
   decideRow,
+  failsAsInvalid,
   rulesOf,
   hasChanged,
   isOutdated,
@@ -190,10 +191,10 @@ export class StartSurvey {
 
   private seeInvalid(key: string): void {
     const state = this.known.rows?.get(key);
-    const hasFailed = state?.status === 'invalid-row';
     if (state !== undefined) this.count.known++;
-    if (hasFailed) this.invalid.set(key, { status: 'invalid-row' });
-    this.count[hasFailed ? 'ended' : 'invalid']++;
+    if (state?.status === 'invalid-row') this.invalid.set(key, { status: 'invalid-row' });
+    if (state !== undefined && isPending(state.status)) this.pending.add(key);
+    else this.count[failsAsInvalid(state) ? 'invalid' : 'ended']++;
   }
 
   private seeLeft(row: Row, state: RowState | undefined): void {

@@ -274,6 +274,18 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['dusk', 'dawn']);
   });
 
+  it('a row that was bought and is invalid since keeps its end, and is not bought again once it is mended [fault 27]', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    run.manifest([edit('a', { resolution: '8k' }), edit('b')]);
+    const end = await run.start({ skipInvalid: true });
+    expect(end.summary.rows).toMatchObject({ completed: 2, failed: 0 });
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    expect(run.service.posts).toEqual(['a', 'b']);
+  });
+
   it('a row in which default values are written out or left out has not changed, and is not bought again', async () => {
     const run = paperRun();
     const written = { resolution: '1k', output_format: 'png', enable_base64_output: false };

@@ -22,7 +22,7 @@ async function warnings(text: string, given: TestSettings = {}): Promise<readonl
 const promptOf = (prompt: string): string =>
   `id,images,prompt\na,${url},x\nb,${url},"${prompt.replaceAll('"', '""')}"\n`;
 
-describe('an error value of a spreadsheet as a whole cell [fault 26a]', () => {
+describe('an error value of a spreadsheet as a whole cell [fault 26]', () => {
   it.each([
     ...['#N/A', '#REF!', '#NAME?', '#VALUE!', '#DIV/0!', '#NUM!', '#NULL!', '#SPILL!', '#CALC!', '#ERROR!'],
     ...['#NV', '#WERT!', '#WERT', '#BEZUG!', '#ÜBERLAUF!', '#VALEUR!', '#NOM?', '#¡VALOR!', '#¿NOMBRE?'],
@@ -96,7 +96,7 @@ describe('an error value of a spreadsheet as a whole cell [fault 26a]', () => {
   });
 });
 
-describe('a text that looks damaged is sent, with a warning [fault 26b]', () => {
+describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
   it.each([
     ['GrÃ¼ÃŸe', 'encoding'],
     ['a sailorâ€™s boat', 'encoding'],
