@@ -3,7 +3,7 @@ import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { appendAll, type RowRecords } from '../journal/journal.js';
 import type { IntentRecord, RecordOf } from '../journal/record.js';
 import { rowsForFiles } from './files-asked.js';
-import { rowsUnderCaps } from './check/survey.js';
+import { rowsUnderCaps } from './money/cap-in-force.js';
 import { costByInForce } from '../row/totals.js';
 import type { Checked } from './check/check-manifest.js';
 import { rowPrice } from '../ledger/price-book.js';

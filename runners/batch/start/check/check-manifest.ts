@@ -190,7 +190,7 @@ async function aheadOf(
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
 ): Promise<ReturnType<StartSurvey['ahead']>> {
   const ahead = survey.ahead();
-  const boughtAs = journal && (await boughtByOthers(journal, survey.changed));
+  const boughtAs = journal && (await boughtByOthers(journal, survey.changed.first));
   if (boughtAs === undefined || boughtAs.size === 0) return ahead;
   return { ...ahead, changed: { ...ahead.changed, boughtAs: Object.fromEntries(boughtAs) } };
 }

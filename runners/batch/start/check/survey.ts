@@ -7,7 +7,7 @@ import type { TaskSpec } from '../../row/task.js';
 import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
-import { capInForce, RowsUnderCap, type CapInForce } from '../money/cap-in-force.js';
+import { capInForce, type CapInForce, type RowsUnderCap, rowsUnderCaps } from '../money/cap-in-force.js';
 import {
   decideRow,
   failsAsInvalid,
@@ -23,8 +23,6 @@ import { isDoubled, isFree, isRetried, isUnanswered } from '../../row/left-rows.
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
-import { takenByValue } from '../../row/value-costs.js';
-import { ValueCaps } from '../../ledger/value-caps.js';
 import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
@@ -47,15 +45,15 @@ export interface JournalRows {
 /** The run was stopped before it began. */
 class StoppedEarly extends Error {}
 
-const idsShown = 20;
+const shown = 20;
 
-interface FirstIds {
+interface Noted<T> {
   count: number;
-  readonly ids: string[];
+  readonly first: T[];
 }
 
-function note(found: FirstIds, id: string): void {
-  if (++found.count <= idsShown) found.ids.push(id);
+function note<T>(found: Noted<T>, one: T): void {
+  if (++found.count <= shown) found.first.push(one);
 }
 
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
@@ -70,10 +68,9 @@ export class StartSurvey {
   private readonly select: SelectRows;
   private readonly rules: ManifestRules;
   private readonly endpoints = new Set<string>();
-  /** The first rows that have changed since they were bought. */
-  readonly changed: Row[] = [];
-  private readonly changedIds: FirstIds = { count: 0, ids: [] };
-  private readonly replaced: FirstIds = { count: 0, ids: [] };
+  /** The rows that have changed since they were bought. */
+  readonly changed: Noted<Row> = { count: 0, first: [] };
+  private readonly replaced: Noted<string> = { count: 0, first: [] };
   private readonly price = { estimated: 0, unpriced: 0 };
   private firstUnpriced: Ahead['firstUnpriced'];
   private readonly count = {
@@ -146,8 +143,8 @@ export class StartSurvey {
       ...count,
       // A live manifest may deliver these rows later. Repeated ids count twice, so the difference may be negative.
       gone: this.options.manifest.live === undefined ? Math.max(0, (this.known.rows?.size ?? 0) - known) : 0,
-      changed: this.changedIds,
-      replaced: this.replaced,
+      changed: { count: this.changed.count, ids: this.changed.first.map(({ id }) => id) },
+      replaced: { count: this.replaced.count, ids: this.replaced.first },
       price: this.price,
       ...(this.firstUnpriced && { firstUnpriced: this.firstUnpriced }),
       ...(this.cap && { cap: { ...this.cap, left: this.fitting.left } }),
@@ -220,11 +217,8 @@ export class StartSurvey {
   /** @param isBought it was bought, or its job may still turn out to be; if not, it has failed */
   private seeChanged(row: Row, state: RowState | undefined, isBought: boolean): void {
     if (!hasChanged(row, state, this.rules)) return;
-    if (!isBought) this.count.changedFailures++;
-    else {
-      note(this.changedIds, row.id);
-      if (this.changed.length < idsShown) this.changed.push(row);
-    }
+    if (isBought) note(this.changed, row);
+    else this.count.changedFailures++;
   }
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {
@@ -266,17 +260,6 @@ export class StartSurvey {
     if (price !== null) this.price.estimated += price;
     else if (this.price.unpriced++ === 0) this.firstUnpriced = { id: row.id, line: row.line };
   }
-}
-
-/** The caps of a start, with the money that earlier starts have taken. */
-export function rowsUnderCaps(
-  cap: CapInForce | undefined,
-  { capsUsd }: CostBy,
-  { totals, tally }: Pick<JournalRows, 'totals' | 'tally'>,
-): RowsUnderCap {
-  const taken = tally === undefined ? new Map<never, never>() : takenByValue(tally);
-  const byValue = Object.keys(capsUsd).length > 0 ? new ValueCaps({ capsUsd, taken }) : undefined;
-  return new RowsUnderCap(cap, totals, byValue);
 }
 
 /** Finds the rows with equal requests that this start would send, and decides about each row as the first pass did. */

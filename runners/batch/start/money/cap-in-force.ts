@@ -1,7 +1,8 @@
 import { type MicroDollars, toMicroDollars } from '../../../../src/contract/micro-dollars.js';
-import type { ValueCaps } from '../../ledger/value-caps.js';
+import { ValueCaps } from '../../ledger/value-caps.js';
 import type { RowOrigin } from '../../manifest/columns/column-value.js';
-import type { Totals } from '../../row/totals.js';
+import type { CostBy, KeptTally, Totals } from '../../row/totals.js';
+import { takenByValue } from '../../row/value-costs.js';
 
 /** The cost cap of a start. */
 export interface CapInForce {
@@ -86,4 +87,15 @@ export class RowsUnderCap {
     this.byValue?.add(values, price ?? 0);
     return true;
   }
+}
+
+/** The caps of a start, with the money that earlier starts have taken. */
+export function rowsUnderCaps(
+  cap: CapInForce | undefined,
+  { capsUsd }: CostBy,
+  { totals, tally }: { readonly totals?: Totals; readonly tally?: Pick<KeptTally, 'columns' | 'accounts'> },
+): RowsUnderCap {
+  const taken = tally === undefined ? new Map<never, never>() : takenByValue(tally);
+  const byValue = Object.keys(capsUsd).length > 0 ? new ValueCaps({ capsUsd, taken }) : undefined;
+  return new RowsUnderCap(cap, totals, byValue);
 }
