@@ -28,9 +28,13 @@ function keepMemorySmallAfter(ms: number): void {
 /** Streams with a listener for errors. */
 const surviving = new Set<NodeJS.WriteStream>();
 
+/** Why a part of stdout is lost, such as ENOSPC. Not if its reader went away. */
+let lostBy: string | undefined;
+
 // Without `await`, because the build turns this file into CommonJS, which node starts faster.
 process.exitCode = 70;
 process.on('exit', reportUnfinished);
+process.on('exit', reportLost);
 process.on('exit', leaveTerminal);
 void runCli(process.argv.slice(2), {
   // Streams are opened on first use: `--help` uses none of them, and opening them takes 2 % of its time.
@@ -98,11 +102,25 @@ function reportUnfinished(): void {
   );
 }
 
+/** A command whose output a script would take for whole has not succeeded. */
+function reportLost(): void {
+  if (lostBy === undefined) return;
+  if (process.exitCode === 0) process.exitCode = 74;
+  writeSync(
+    2,
+    `error: a part of the output on stdout could not be written (${lostBy}); files are not affected\n`,
+  );
+}
+
 /** Ignores that the reader of a stream goes away (`| head`), which must not stop a run: later output is lost, files are not. */
 function survivingItsReader(stream: NodeJS.WriteStream): NodeJS.WriteStream {
-  if (!surviving.has(stream)) stream.on('error', () => undefined);
+  if (!surviving.has(stream)) stream.on('error', (error: NodeJS.ErrnoException) => noteLost(stream, error));
   surviving.add(stream);
   return stream;
+}
+
+function noteLost(stream: NodeJS.WriteStream, { code = 'error' }: NodeJS.ErrnoException): void {
+  if (stream === process.stdout && !stream.isTTY && code !== 'EPIPE') lostBy ??= code;
 }
 
 /** Text that a full pipe does not accept at once is written through the stream. */
@@ -112,7 +130,9 @@ function printPage(text: string): void {
   try {
     written = writeSync(1, bytes);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EAGAIN' && code !== 'EPIPE') lostBy ??= code;
+    if (code !== 'EAGAIN') return;
   }
   if (written < bytes.length) survivingItsReader(process.stdout).write(bytes.subarray(written));
 }
