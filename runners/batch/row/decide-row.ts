@@ -35,7 +35,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   const status = state?.status ?? 'open';
   switch (status) {
     case 'open':
-      return state?.isReplaced(row.hash) === true ? undefined : begin(row, rules, state);
+      return state?.isReplaced(row) === true ? undefined : begin(row, rules, state);
     case 'completed':
       return isRedone(row, state, rules) ? { what: 'send', reopen: 'redo' } : undefined;
     default:
@@ -74,7 +74,7 @@ function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): b
   if (!isEnd(status) || status === 'completed' || isTakenFromJournal(status)) return false;
   const isWanted =
     rules.retry.has(status) || (status === 'unknown' && rules.leftUnknown?.has(row.id) === true);
-  return isWanted && state?.isReplaced(row.hash) !== true;
+  return isWanted && state?.isReplaced(row) !== true;
 }
 
 /** The job or picture is known, so the row continues from the journal and not from the manifest. */
@@ -107,7 +107,7 @@ export function isOutdated(row: Row, state: RowState | undefined): boolean {
 export function isReplacedHere(row: Row, state: RowState | undefined, { retry }: ManifestRules): boolean {
   const status = state?.status ?? 'open';
   const isWanted = status === 'open' || (isEnd(status) && status !== 'completed' && retry.has(status));
-  return isWanted && state?.isReplaced(row.hash) === true;
+  return isWanted && state?.isReplaced(row) === true;
 }
 
 /** Whether a row that has ended and stays as it is has other content in the manifest than was sent. */
