@@ -215,7 +215,9 @@ async function boughtAlready(
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
   const elsewhere =
     own ?? (await boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent));
-  return elsewhere ?? (journal === undefined ? boughtAndLost(options, sent) : undefined);
+  const lost = journal === undefined ? await boughtAndLost(options, sent, sample) : undefined;
+  // Perhaps only some of the rows were bought elsewhere.
+  return lost !== undefined && lost.rows > (elsewhere?.rows ?? 0) ? lost : elsewhere;
 }
 
 function changedAxes(
