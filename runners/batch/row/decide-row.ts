@@ -4,7 +4,7 @@ import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
-import { isEnd, mayBePaid } from './row-status.js';
+import { isEnd } from './row-status.js';
 import type { TaskSpec } from './task.js';
 
 /** The rules by which a start decides on the rows of its manifest. */
@@ -43,9 +43,9 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   }
 }
 
-/** Whether an invalid row fails as such: not again, and not if it was or may have been bought when it was valid. */
+/** Whether an invalid row fails as such: not if it was sent when it was valid, nor if it has ended. */
 export function failsAsInvalid(state: Pick<RowState, 'status'> | undefined): boolean {
-  return state === undefined || (state.status !== 'invalid-row' && !mayBePaid(state.status));
+  return state === undefined || state.status === 'open';
 }
 
 function begin(row: Row, rules: ManifestRules, opened?: RowState): TaskSpec {
