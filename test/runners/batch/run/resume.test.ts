@@ -286,6 +286,16 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it('a row in doubt whose line is invalid since stays in doubt, also where such rows are sent again [fault 15]', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    await killedAt(run, step('submitting'));
+    run.manifest([edit('a', { resolution: '8k' })]);
+    const end = await run.start({ skipInvalid: true, onUnknown: 'retry' });
+    expect(end.exitCode).toBe(6);
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'unknown' } }]);
+  });
+
   it('a row that has failed and is invalid since has one failure, and is sent again once it is mended and asked for [fault 27]', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
