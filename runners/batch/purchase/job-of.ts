@@ -6,6 +6,7 @@ import { lastOf, type Steps } from '../../../src/operators/flow.js';
 import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext, RunService } from '../context/purchase-context.js';
 import type { RowRecord } from '../row/record-head.js';
+import { askedHash } from '../manifest/request-hash.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isCalledBack, isRead, type RowFacts } from '../row/task.js';
@@ -137,7 +138,8 @@ function intend(context: PurchaseContext, row: RowInFlight): Observable<unknown>
   const { facts, attempts, submittedAt, price } = row.progress;
   const isFree = isRead(facts);
   const at = (isFree ? submittedAt : undefined) ?? context.options.scheduler.now();
-  const intent = intentRecord(facts, { at, attempt: attempts + 1, price: isFree ? 0 : price });
+  const intended = { at, attempt: attempts + 1, price: isFree ? 0 : price };
+  const intent = intentRecord(facts, intended, askedHash(row.task.row));
   row.take(intent);
   return isFree ? EMPTY : context.journal.append(intent);
 }

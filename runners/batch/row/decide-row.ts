@@ -4,7 +4,7 @@ import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
-import { isEnd, mayBePaid } from './row-status.js';
+import { isEnd } from './row-status.js';
 import type { TaskSpec } from './task.js';
 
 /** The rules by which a start decides on the rows of its manifest. */
@@ -35,7 +35,7 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   const status = state?.status ?? 'open';
   switch (status) {
     case 'open':
-      return state?.isReplaced(row.hash) === true ? undefined : begin(row, rules, state);
+      return state?.isReplaced(row) === true ? undefined : begin(row, rules, state);
     case 'completed':
       return isRedone(row, state, rules) ? { what: 'send', reopen: 'redo' } : undefined;
     default:
@@ -43,9 +43,9 @@ export function decideRow(row: Row, state: RowState | undefined, rules: Manifest
   }
 }
 
-/** Whether an invalid row fails as such: not again, and not if it was or may have been bought when it was valid. */
+/** Whether an invalid row fails as such: not if it was sent when it was valid, nor if it has ended. */
 export function failsAsInvalid(state: Pick<RowState, 'status'> | undefined): boolean {
-  return state === undefined || (state.status !== 'invalid-row' && !mayBePaid(state.status));
+  return state === undefined || state.status === 'open';
 }
 
 function begin(row: Row, rules: ManifestRules, opened?: RowState): TaskSpec {
@@ -74,7 +74,7 @@ function isAsked(row: Row, state: RowState | undefined, rules: ManifestRules): b
   if (!isEnd(status) || status === 'completed' || isTakenFromJournal(status)) return false;
   const isWanted =
     rules.retry.has(status) || (status === 'unknown' && rules.leftUnknown?.has(row.id) === true);
-  return isWanted && state?.isReplaced(row.hash) !== true;
+  return isWanted && state?.isReplaced(row) !== true;
 }
 
 /** The job or picture is known, so the row continues from the journal and not from the manifest. */
@@ -107,7 +107,7 @@ export function isOutdated(row: Row, state: RowState | undefined): boolean {
 export function isReplacedHere(row: Row, state: RowState | undefined, { retry }: ManifestRules): boolean {
   const status = state?.status ?? 'open';
   const isWanted = status === 'open' || (isEnd(status) && status !== 'completed' && retry.has(status));
-  return isWanted && state?.isReplaced(row.hash) === true;
+  return isWanted && state?.isReplaced(row) === true;
 }
 
 /** Whether a row that has ended and stays as it is has other content in the manifest than was sent. */

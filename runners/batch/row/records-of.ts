@@ -19,10 +19,10 @@ import { buysNothing, isRead, type RowFacts } from './task.js';
 /** The fields that an intent adds to the facts of its row. */
 export type Intended = Pick<IntentRecord, 'at' | 'attempt' | 'price' | 'takes' | 'jobId'>;
 
-export function intentRecord(row: RowFacts, intended: Intended): IntentRecord {
+/** @param asked the row's `askedHash`: uploaded pictures have other names in `row` than in the manifest */
+export function intentRecord(row: RowFacts, intended: Intended, asked = askedHash(row)): IntentRecord {
   const { id, hash, kind, endpoint, mode, resolution, request, cells, columns } = row;
   const { at, attempt, price, takes, jobId } = intended;
-  const asked = askedHash(row);
   return {
     k: 'intent',
     at,

@@ -1,6 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
+import { askedHash } from '../manifest/request-hash.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
@@ -23,7 +24,8 @@ export async function* liveTasks(
   const seen = new RowStates();
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
-    if (item.valid && known === undefined) seen.set(item.row.id, { status: 'open', hash: item.row.hash });
+    if (item.valid && known === undefined)
+      seen.set(item.row.id, { status: 'open', hash: askedHash(item.row) });
     const isOther = item.valid && asksForOther(item.row, known);
     const wanted =
       known === undefined ? await firstTask(run, item) : isOther ? otherRow(item.row) : undefined;

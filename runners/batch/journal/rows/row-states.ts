@@ -16,8 +16,8 @@ export interface RowState {
    * was redone; compares the first 32 bits. True if it was never sent.
    */
   sameContent(hash: string): boolean;
-  /** Whether the row was bought with this content hash and redone since: another version replaces it. */
-  isReplaced(hash: string): boolean;
+  /** Whether the row was bought with this request, however it is written, and redone since: another version replaces it. */
+  isReplaced(sent: { readonly hash: string; readonly alike?: readonly string[] }): boolean;
 }
 
 /** With what a row was sent. */
@@ -70,7 +70,9 @@ export class RowStates {
         const bits = contentBits(hash);
         return content === 0 || content === bits || asked === bits || replaced.includes(bits);
       },
-      isReplaced: (hash) => replaced.includes(contentBits(hash)),
+      isReplaced: (sent) =>
+        replaced.length > 0 &&
+        [sent.hash, ...(sent.alike ?? [])].some((hash) => replaced.includes(contentBits(hash))),
     };
   }
 

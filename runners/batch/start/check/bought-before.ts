@@ -83,21 +83,32 @@ export async function boughtElsewhere(
 }
 
 /**
- * All rows to send, if a run of this manifest was noted in the folder of this start, which is to begin anew: the folder was moved
- * or removed since, or its disk is not mounted.
+ * All rows to send, if a run of this manifest, or of rows of it, was noted in the folder of this start, which is to begin anew: the
+ * folder was moved or removed since, or its disk is not mounted.
+ *
+ * @param sample the hashes of a `RowSample`
  */
 export async function boughtAndLost(
   { disk, out, manifest: { path }, identity }: OtherRunsOf,
   { toSend, priceOf }: Sent,
+  sample: readonly string[],
 ): Promise<BoughtRows | undefined> {
   const { baseUrl, lbBaseUrl, local } = identity;
   if (local) return undefined;
-  const folder = join(await disk.realPath(dirname(out)), basename(out));
-  const runs = await runsOfManifest(disk, { manifest: path, baseUrl, lbBaseUrl });
-  if (!runs.some((run) => run.folder === folder && run.manifest === path)) return undefined;
+  const folder = await realPlace(disk, out);
+  const of = { manifest: path, sample, baseUrl, lbBaseUrl };
+  const same = (await runsOfManifest(disk, of)).filter(({ manifest }) => manifest === path);
+  if (![...same, ...(await runsOfRows(disk, of))].some((run) => run.folder === folder)) return undefined;
   const tally = new SameTally();
   for await (const row of toSend()) if (!isRead(row)) tally.add(row, 0, priceOf(row));
   return { ...tally.result(), elsewhere: [folder], isLost: true };
+}
+
+/** The real path of a folder which may be missing, and folders above it, too. */
+async function realPlace(disk: Disk, path: string): Promise<string> {
+  const above = dirname(path);
+  if (above === path || (await disk.stat(path)) !== undefined) return disk.realPath(path);
+  return join(await realPlace(disk, above), basename(path));
 }
 
 /** Access to other runs. */

@@ -36,6 +36,8 @@ export interface Checked {
   readonly names: PictureNames;
   /** Rows of the manifest that earlier starts left unfinished. */
   readonly pending: ReadonlySet<string>;
+  /** Those of `pending` whose line is invalid now, so that they cannot be sent again. */
+  readonly pendingInvalid: ReadonlySet<string>;
   /** Rows that failed as invalid and are still in the manifest. */
   readonly invalid: RowStates;
   /** Columns of the first row, in their order. */
@@ -86,7 +88,6 @@ async function checkRest(
   { survey, kept }: { readonly survey: StartSurvey; readonly kept: KeptCheck },
 ): Promise<Checked | undefined> {
   const { plan, columns, leftOut, hasCapitals, sample } = kept;
-  const { names, pending, invalid } = survey;
   survey.leaveOut(leftOut.rows);
   const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
   const ahead = {
@@ -101,7 +102,7 @@ async function checkRest(
   const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.inManifest.areAll && ahead.toSend > 0);
   const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
-    return { plan, columns, ahead, names, pending, invalid, sample, sending: survey.sending.hashes };
+    return { plan, columns, ahead, ...foundBy(survey), sample, sending: survey.sending.hashes };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -174,14 +175,16 @@ async function checkRows(
   return {
     plan,
     ahead: { ...ahead, ...(bought && { bought }), same: same.found(), newlySent: newlySent?.names() ?? [] },
-    names: survey.names,
-    pending: survey.pending,
-    invalid: survey.invalid,
+    ...foundBy(survey),
     columns: survey.columns ?? [],
     rows,
     sample: sample.hashes,
     sending: ordered.sending.hashes,
   };
+}
+
+function foundBy({ names, pending, pendingInvalid, invalid }: StartSurvey) {
+  return { names, pending, pendingInvalid, invalid };
 }
 
 /** What the survey has counted, with the rows whose requests other rows of the run have bought. */
@@ -215,7 +218,9 @@ async function boughtAlready(
   const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
   const elsewhere =
     own ?? (await boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent));
-  return elsewhere ?? (journal === undefined ? boughtAndLost(options, sent) : undefined);
+  const lost = journal === undefined ? await boughtAndLost(options, sent, sample) : undefined;
+  // Perhaps only some of the rows were bought elsewhere.
+  return lost !== undefined && lost.rows > (elsewhere?.rows ?? 0) ? lost : elsewhere;
 }
 
 function changedAxes(

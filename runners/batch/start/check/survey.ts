@@ -62,6 +62,7 @@ export class StartSurvey {
   /** Some of the requests that this start sends, because another run may be about to send them as well. */
   readonly sending = new RowSample([askedHash]);
   readonly pending = new Set<string>();
+  readonly pendingInvalid = new Set<string>();
   readonly invalid = new RowStates();
   readonly inManifest: RowsInManifest;
   columns: readonly string[] | undefined;
@@ -190,8 +191,11 @@ export class StartSurvey {
     const state = this.known.rows?.get(key);
     if (state !== undefined) this.count.known++;
     if (state?.status === 'invalid-row') this.invalid.set(key, { status: 'invalid-row' });
-    if (state !== undefined && isPending(state.status)) this.pending.add(key);
-    else this.count[failsAsInvalid(state) ? 'invalid' : 'ended']++;
+    if (state !== undefined && isPending(state.status)) {
+      this.pending.add(key);
+      this.pendingInvalid.add(key);
+      if (this.isUnknown(key)) this.count.unanswered++;
+    } else this.count[failsAsInvalid(state) ? 'invalid' : 'ended']++;
   }
 
   private seeLeft(row: Row, state: RowState | undefined): void {
@@ -223,12 +227,16 @@ export class StartSurvey {
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {
     this.pending.add(row.id);
-    const left = this.known.pending?.get(row.id);
     const isSentAgain = isDoubled(row, status, this.options);
     if (isSentAgain) this.count.doubled++;
-    else if (left !== undefined && isUnanswered(left) && !isFree(left)) this.count.unanswered++;
+    else if (this.isUnknown(row.id)) this.count.unanswered++;
     if (isSentAgain) this.addPrice(row);
     else this.seeChanged(row, state, status !== 'sent');
+  }
+
+  private isUnknown(id: string): boolean {
+    const left = this.known.pending?.get(id);
+    return left !== undefined && isUnanswered(left) && !isFree(left);
   }
 
   private seeTaken(row: Row, task: TaskSpec, state: RowState | undefined): void {

@@ -2,6 +2,7 @@ import { defer, firstValueFrom, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { UploadError, type PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
 import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
+import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { paperRun } from '../../../support/paper-run.js';
 
 const timeoutMs = 3_600_000;
@@ -17,8 +18,9 @@ function hostedRun() {
     close: () => Promise.resolve(),
   };
   const sent: { at: number; until: number }[] = [];
-  const start = () =>
+  const start = (options: Partial<RunBatchOptions> = {}) =>
     run.start({
+      ...options,
       timeoutMs,
       concurrency: 1,
       pictureHost: () => Promise.resolve(host),
@@ -56,6 +58,18 @@ describe('the address of a picture of this machine', () => {
     expect(again!.until).toBeGreaterThan(again!.at + timeoutMs);
     expect(run.service.posts).toEqual(['a']);
   });
+});
+
+it('a row with an uploaded picture is known in the form of another editor, and is not bought again', async () => {
+  const { run, start } = hostedRun();
+  const asks = (prompt: string) => [
+    { id: 'a', endpoint: 'image-edit', images: [localPicture('a.png')], prompt },
+  ];
+  run.manifest(asks('one\r\ntwo'));
+  await start();
+  run.manifest(asks('one\ntwo'));
+  await start({ changed: 'redo' });
+  expect(run.service.posts).toHaveLength(1);
 });
 
 it.each([

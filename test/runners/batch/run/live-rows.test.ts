@@ -90,6 +90,16 @@ describe('runBatch over rows that arrive', () => {
     expect(emulator.bill()).toEqual([]);
   });
 
+  it('takes a row that arrives again in the form of another editor for the one that came before', async () => {
+    const row = (text: string) => ({ id: 'a', endpoint: 'echo', input: { text } });
+    const reported: string[] = [];
+    const deliver = ({ id }: { id: string }) => void reported.push(id);
+    expect(await run([row('1\r\n2'), row('1\n2')], { deliver })).toEqual(finished(0));
+    expect(reported).toEqual(['a']);
+    expect(await run([row('1\n2')], { deliver })).toEqual(finished(0));
+    expect(reported).toEqual(['a', 'a']);
+  });
+
   it('ends a wrong row once, however often it is fed, and delivers its end in each start', async () => {
     const rows = [echo(1), echo(1), { ...echo(2), id: 'r1' }, { id: 'r1' }];
     const feed = async () => {

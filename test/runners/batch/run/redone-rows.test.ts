@@ -144,6 +144,20 @@ describe('rows that were redone', () => {
     expect(new Set(run.lines('results.jsonl').map(({ request }) => JSON.stringify(request))).size).toBe(4);
   });
 
+  it('are not bought in the rejected version where that is written in another way', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    await run.start();
+    run.manifest([edit('a', { prompt: 'warmer' })]);
+    run.service.behave = () => 'fail';
+    await run.start({ changed: 'redo' });
+    run.service.behave = () => 'complete';
+    run.manifest([edit('a', { resolution: '1k' })]);
+    const later = await run.start({ retry: ['failed'] });
+    expect(run.service.posts).toEqual(['a', 'warmer']);
+    expect(warnings(later)).toEqual([expect.stringContaining('1 row waits for another version')]);
+  });
+
   it('are named where another row asks for a version that was redone since, and no other version is', async () => {
     const run = paperRun();
     const asks = (id: string, prompt: string) => edit(id, { prompt });

@@ -286,6 +286,34 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it('a row in doubt whose line is invalid since stays in doubt, also where such rows are sent again [fault 15]', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    await killedAt(run, step('submitting'));
+    run.manifest([edit('a', { resolution: '8k' })]);
+    const end = await run.start({ skipInvalid: true, onUnknown: 'retry' });
+    expect(end.exitCode).toBe(6);
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'unknown' } }]);
+  });
+
+  it('a row that has failed and is invalid since has one failure, and is sent again once it is mended and asked for [fault 27]', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b')]);
+    run.service.behave = (row) => (row === 'a' ? 'fail' : 'complete');
+    await run.start();
+    run.service.behave = () => 'complete';
+    run.manifest([edit('a', { resolution: '8k' }), edit('b')]);
+    const end = await run.start({ skipInvalid: true, retry: ['failed'] });
+    expect(end.summary.rows).toMatchObject({ completed: 1, failed: 1, toDo: 0 });
+    expect(run.lines('failures.jsonl')).toMatchObject([{ id: 'a', error: { code: 'job-failed' } }]);
+    run.manifest([edit('a'), edit('b')]);
+    await run.start();
+    expect(run.service.posts).toEqual(['a', 'b']);
+    await run.start({ retry: ['failed'] });
+    expect(run.service.posts).toEqual(['a', 'b', 'a']);
+    expect(run.text('failures.jsonl')).toBe('');
+  });
+
   it('a row in which default values are written out or left out has not changed, and is not bought again', async () => {
     const run = paperRun();
     const written = { resolution: '1k', output_format: 'png', enable_base64_output: false };

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastValueFrom, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -104,6 +104,51 @@ describe('the money of millrace run', () => {
     expect((await run('grind.jsonl', '--yes')).code).toBe(0);
     expect(spent()).toBe(2 * bill);
     expect((await run('grind.jsonl')).code).toBe(0);
+  });
+
+  it.each<[string, string, () => Promise<void>]>([
+    [
+      'that is a link to a disk which is empty now',
+      'link',
+      async () => {
+        await rename(join(work.folder, 'disk'), join(work.folder, 'unmounted'));
+        await mkdir(join(work.folder, 'disk'));
+      },
+    ],
+    [
+      'below a link, with the folder above it',
+      'link/runs/grind',
+      () => rename(join(work.folder, 'disk/runs'), join(work.folder, 'unmounted')),
+    ],
+    [
+      'and the manifest was renamed',
+      'disk/grind',
+      async () => {
+        await rename(join(work.folder, 'disk/grind'), join(work.folder, 'unmounted'));
+        await rename(join(work.folder, 'grind.jsonl'), join(work.folder, 'renamed.jsonl'));
+      },
+    ],
+    [
+      'and one of the rows was bought in another folder, too',
+      'disk/grind',
+      async () => {
+        await run('grind.jsonl', '--out', 'other', '--limit', '1', '--yes');
+        await rename(join(work.folder, 'disk/grind'), join(work.folder, 'unmounted'));
+      },
+    ],
+  ])('knows a folder that is gone %s', async (_, out, lose) => {
+    await serve();
+    await jobs('grind', 3);
+    await mkdir(join(work.folder, 'disk'));
+    await symlink(join(work.folder, 'disk'), join(work.folder, 'link'));
+    expect((await run('grind.jsonl', '--out', out)).code).toBe(0);
+    await lose();
+    const bill = spent();
+    const [manifest = ''] = (await readdir(work.folder)).filter((name) => name.endsWith('.jsonl'));
+    const again = await run(manifest, '--out', out);
+    expect(again.stderr).toContain('3 rows ask for what may have been bought already, in ');
+    expect(again.code).toBe(2);
+    expect(spent()).toBe(bill);
   });
 
   it('does not buy a manifest again that was copied into another folder, unless that is agreed to', async () => {
