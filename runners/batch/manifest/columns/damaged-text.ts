@@ -55,7 +55,7 @@ export function mayBeDamaged(value: unknown, { isIdentity, isTyped }: DamageRule
 }
 
 const formula =
-  /^\s*=\s*[-+]?\s*(?:[\p{L}_][\p{L}\d_.]*\(|\$?[a-z]{1,3}\$?\d+(?![\p{L}\d])|'[^']+'!|[\p{L}\d_]+!\$?[a-z]|["({])/iu;
+  /^\s*=[-+\s]*(?:[\p{L}_][\p{L}\d_.]*\(|\$?[a-z]{1,3}\$?\d+(?![\p{L}\d])|'[^']+'!|[\p{L}\d_]+!\$?[a-z]|["({])/iu;
 const lostLetters = /^\s*\?\?/;
 /** Not `3E12`, which may be a name: a spreadsheet writes the plus. */
 const rounded = /^\d(?:[.,]\d+)?E\+\d+$/i;

@@ -145,6 +145,11 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
     expect(row?.notes).toBeUndefined();
   });
 
+  it('reads a long text of signs and blanks once', async () => {
+    const text = `=${' '.repeat(300_000)}x`;
+    expect((await readRows(promptOf(text)))[1]?.notes).toBeUndefined();
+  });
+
   it('names the first row of each kind, whatever the order of rows', async () => {
     const text = `id,images,prompt\na,${url},x\nb,${url},GrÃ¼ÃŸe\n1.23457E+15,${url},=A1\nd,${url},Ã¼ber\n`;
     const found = await warnings(text);
