@@ -31,9 +31,12 @@ const errorWords = [
 const bareWords =
   'N/A NV N/D N/B I/T Н/Д YOK SAKNAS PUUTTUU HIÁNYZIK NENÍ_K_DISPOZICI GETTING_DATA DATEN_ABRUFEN WERT BEZUG';
 const oneOf = (words: string): string => words.replaceAll(' ', '|');
-/** `Err:502` is LibreOffice's, and `####` is what Excel exports from a column that is too narrow for its numbers. */
+/**
+ * `Err:502` is LibreOffice's, and `####` is what Excel exports from a column that is too narrow for its numbers;
+ * `###` may be meant, to end the texts of a language model.
+ */
 const errorValue = new RegExp(
-  `^\\s*(?:#(?:(?:${oneOf(errorWords.join(' '))})[!?]|(?:${oneOf(bareWords)})!?|##+)|(?:err|erro|erreur|fehler)\\s?:\\s?5\\d\\d)\\s*$`,
+  `^\\s*(?:#(?:(?:${oneOf(errorWords.join(' '))})[!?]|(?:${oneOf(bareWords)})!?|###+)|(?:err|erro|erreur|fehler)\\s?:\\s?5\\d\\d)\\s*$`,
   'i',
 );
 

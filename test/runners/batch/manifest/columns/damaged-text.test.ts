@@ -54,6 +54,7 @@ describe('an error value of a spreadsheet as a whole cell [fault 26]', () => {
     '# A title',
     '#1',
     '##',
+    '###',
     'Err: a sign',
     'a sign that reads #N/A',
     '#N/A and more',
