@@ -108,6 +108,8 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
     ['party ðŸŽ‰', 'encoding'],
     ['zÅ‚oty', 'encoding'],
     ['Gr√º√üe', 'encoding'],
+    ['a na√Øve K√∂nig', 'encoding'],
+    ['sch√∂n', 'encoding'],
     ['a sailor‚Äôs boat', 'encoding'],
     ['??? ?????', 'encoding'],
     ['=SUM(E2:E4)', 'formula'],
