@@ -1,5 +1,6 @@
 import { NEVER, Observable } from 'rxjs';
 import { filesFolder, openFilesFolder, openImagesFolder } from './artifacts/artifact-name.js';
+import { findPicture } from './artifacts/find-picture.js';
 import { outputPaths, type OutputPath } from './artifacts/output-path.js';
 import type { ArtifactFile } from './artifacts/save-artifact.js';
 import { writeThumbnail } from './artifacts/write-thumbnail.js';
@@ -115,12 +116,14 @@ class Fetcher {
   }
 
   private async fetch(row: RowRecords): Promise<void> {
-    const { id, intent, reply } = row;
-    if (intent === undefined || reply === undefined) return;
+    const { id, intent } = row;
+    if (intent === undefined || row.reply === undefined) return;
+    const { request } = intent;
+    const reply = await this.withoutGone(row.reply, request);
     const { disk, out, scheduler } = this.folder;
     const { random = Math.random, retries = 4, stop = NEVER } = this.options;
     const saved = await this.stillThere(isBookedPurchase(row) ? row.outcome : undefined);
-    const wanted = wantedOutputs(reply, { request: intent.request, paths: this.paths, saved });
+    const wanted = wantedOutputs(reply, { request, paths: this.paths, saved });
     const end = await saveOutputs(reply, wanted, {
       place: { disk, folder: out, id, collides: this.names.collides(id) },
       settings: { download: this.download, scheduler, random, maxRetries: retries, left$: stop },
@@ -138,6 +141,13 @@ class Fetcher {
     const there: OutputFile[] = [];
     for (const file of files) if (await this.isThere(file.path)) there.push(file);
     return { ...(image && (await this.isThere(image.path)) && { image }), files: there };
+  }
+
+  /** The reply without a picture that came in it as text and is gone from the folder, where its output has a URL as well. */
+  private async withoutGone(reply: ReplyRecord, request: IntentRecord['request']): Promise<ReplyRecord> {
+    const { image, ...rest } = reply;
+    if (image === undefined || (await this.isThere(image.path))) return reply;
+    return findPicture(rest.output, request)?.url === undefined ? reply : rest;
   }
 
   /** An output that was text of the reply is only in the folder: its path has replaced it in the journal. */

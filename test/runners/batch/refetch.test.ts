@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refetch, type RefetchOptions } from '../../../runners/batch/refetch.js';
 import { edit } from '../../support/manifest-rows.js';
+import { onePixel } from '../../support/other-server.js';
 import { paperRun, type PaperRun } from '../../support/paper-run.js';
 
 const hold = () => Promise.resolve({ release: () => Promise.resolve() });
@@ -102,6 +103,22 @@ describe('refetch', () => {
       }),
     );
     expect(run.disk.peek('/job/out/journal.jsonl')).toEqual(before);
+  });
+
+  it('fetches a picture from the URL beside its text, once the file is gone from the folder', async () => {
+    const run = paperRun();
+    const image_url = 'https://paper.test/pictures/a.png';
+    const encoded = `data:image/png;base64,${onePixel.toString('base64')}`;
+    run.service.behave = () => ({ output: { encoded, image_url } });
+    run.manifest([{ ...edit('a'), enable_base64_output: true }]);
+    await run.start();
+    await run.disk.unlink('/job/out/images/a.png');
+    expect((await fetchMissing(run)).reason).toBe('1 picture saved, none is missing.');
+    expect(run.lines('results.jsonl')).toMatchObject([{ image: { path: 'images/a.png', url: image_url } }]);
+    expect(run.costs()).toHaveLength(1);
+    await run.disk.unlink('/job/out/images/a.png');
+    expect((await fetchMissing(run)).exitCode).toBe(0);
+    expect((await run.start()).reason).toContain('Nothing to do');
   });
 
   it('counts the status calls of a purchase once, also where its picture is fetched later', async () => {

@@ -31,9 +31,12 @@ const errorWords = [
 const bareWords =
   'N/A NV N/D N/B I/T Н/Д YOK SAKNAS PUUTTUU HIÁNYZIK NENÍ_K_DISPOZICI GETTING_DATA DATEN_ABRUFEN WERT BEZUG';
 const oneOf = (words: string): string => words.replaceAll(' ', '|');
-/** `Err:502` is LibreOffice's, and `####` is what Excel exports from a column that is too narrow for its numbers. */
+/**
+ * `Err:502` is LibreOffice's, and `####` is what Excel exports from a column that is too narrow for its numbers;
+ * `###` may be meant, to end the texts of a language model.
+ */
 const errorValue = new RegExp(
-  `^\\s*(?:#(?:(?:${oneOf(errorWords.join(' '))})[!?]|(?:${oneOf(bareWords)})!?|##+)|(?:err|erro|erreur|fehler)\\s?:\\s?5\\d\\d)\\s*$`,
+  `^\\s*(?:#(?:(?:${oneOf(errorWords.join(' '))})[!?]|(?:${oneOf(bareWords)})!?|###+)|(?:err|erro|erreur|fehler)\\s?:\\s?5\\d\\d)\\s*$`,
   'i',
 );
 
@@ -55,7 +58,7 @@ export function mayBeDamaged(value: unknown, { isIdentity, isTyped }: DamageRule
 }
 
 const formula =
-  /^\s*=\s*[-+]?\s*(?:[\p{L}_][\p{L}\d_.]*\(|\$?[a-z]{1,3}\$?\d+(?![\p{L}\d])|'[^']+'!|[\p{L}\d_]+!\$?[a-z]|["({])/iu;
+  /^\s*=[-+\s]*(?:[\p{L}_][\p{L}\d_.]*\(|\$?[a-z]{1,3}\$?\d+(?![\p{L}\d])|'[^']+'!|[\p{L}\d_]+!\$?[a-z]|["({])/iu;
 const lostLetters = /^\s*\?\?/;
 /** Not `3E12`, which may be a name: a spreadsheet writes the plus. */
 const rounded = /^\d(?:[.,]\d+)?E\+\d+$/i;
@@ -98,7 +101,7 @@ const garbled = new RegExp(
     '[ÄÅ][‚¼™›‡º¡¾¯½±Ÿ]',
     `(?:[Ä-ß]${later}){2}`,
     `(?:[à-ï]${later}{2}){2}`,
-    '√[§©º¶†ß±°≠≥∫™£µ¥Æ¢•®üñúÑâ]',
+    '√[§©º∂¶†ß±°≠≥≤∫™£µ¥ÆØ¢•®ªüñúÑâ]',
     '‚Ä[ôòúùìî¶¢†]',
   ].join('|'),
 );

@@ -54,6 +54,7 @@ describe('an error value of a spreadsheet as a whole cell [fault 26]', () => {
     '# A title',
     '#1',
     '##',
+    '###',
     'Err: a sign',
     'a sign that reads #N/A',
     '#N/A and more',
@@ -107,6 +108,8 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
     ['party ðŸŽ‰', 'encoding'],
     ['zÅ‚oty', 'encoding'],
     ['Gr√º√üe', 'encoding'],
+    ['a na√Øve K√∂nig', 'encoding'],
+    ['sch√∂n', 'encoding'],
     ['a sailor‚Äôs boat', 'encoding'],
     ['??? ?????', 'encoding'],
     ['=SUM(E2:E4)', 'formula'],
@@ -143,6 +146,11 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
   ])('nothing is said of %s', async (prompt) => {
     const [, row] = await readRows(promptOf(prompt));
     expect(row?.notes).toBeUndefined();
+  });
+
+  it('reads a long text of signs and blanks once', async () => {
+    const text = `=${' '.repeat(300_000)}x`;
+    expect((await readRows(promptOf(text)))[1]?.notes).toBeUndefined();
   });
 
   it('names the first row of each kind, whatever the order of rows', async () => {
