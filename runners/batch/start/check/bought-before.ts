@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
+import { RowSet } from '../../journal/rows/column.js';
 import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.js';
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
@@ -168,10 +169,13 @@ async function boughtOf(
 ): Promise<ReadonlyMap<string, string>> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
+  // Another row may have asked for the same, and have failed.
+  const buyers = new RowSet();
   for (const [index, { status, content, asked, replaced }] of rows.contents()) {
-    if (content !== 0 && mayBePaid(status) && isOf(index, content) && isOf(index, asked))
-      bits.add(content).add(asked);
-    for (const one of replaced) if (isOf(index, one)) bits.add(one);
+    const isBought = content !== 0 && mayBePaid(status) && isOf(index, content) && isOf(index, asked);
+    const found = [...(isBought ? [content, asked] : []), ...replaced.filter((one) => isOf(index, one))];
+    if (found.length > 0) buyers.add(index);
+    for (const one of found) bits.add(one);
   }
   bits.delete(0);
   const wanted = new Set<string>();
@@ -186,7 +190,7 @@ async function boughtOf(
     if (record.k !== 'intent') continue;
     const { hash, asked = hash, takes } = record;
     const index = rows.indexOf(record.id);
-    if (!isOf(index, contentBits(hash)) || !isOf(index, contentBits(asked))) continue;
+    if (!buyers.has(index) || !isOf(index, contentBits(hash)) || !isOf(index, contentBits(asked))) continue;
     for (const way of asSent && takes === undefined ? [askedHash(record)] : [hash, asked])
       if (wanted.has(way) && !bought.has(way)) bought.set(way, record.id);
   }

@@ -274,6 +274,22 @@ describe('the manifest at a later start', () => {
     expect(run.service.posts).toEqual(['dusk', 'dawn']);
   });
 
+  it('a row that asks for what was bought under an earlier id is named with that id, not with one that failed', async () => {
+    const run = paperRun();
+    const boughtAs = async (id: string) => {
+      run.manifest([edit(id, { prompt: 'dusk' })]);
+      const { events } = await run.start();
+      return events.flatMap((event) =>
+        event.type === 'checked' ? [event.ahead.bought?.first[0]?.boughtAs] : [],
+      );
+    };
+    run.service.behave = () => 'fail';
+    await boughtAs('first');
+    run.service.behave = () => 'complete';
+    await boughtAs('second');
+    expect(await boughtAs('third')).toEqual(['second']);
+  });
+
   it('a row that was bought and is invalid since keeps its end, and is not bought again once it is mended [fault 27]', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);
