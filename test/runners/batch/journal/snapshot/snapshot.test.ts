@@ -338,7 +338,7 @@ describe('a snapshot', () => {
       ],
     });
     expect(table.columns.map((column) => column.chunkAt(0).length / 4_096)).toEqual([
-      ...[1, 4, 1, 2, 1, 4, 4],
+      ...[1, 4, 4, 1, 2, 1, 4, 4],
       ...[1, 2],
       ...[4, 1, 4, 1, 4, 1, 4, 1, 4, 1],
     ]);
