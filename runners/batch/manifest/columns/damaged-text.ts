@@ -95,7 +95,9 @@ const later = '[\u0080-\u00bfŒœŠšŸŽžƒˆ˜–—‘-‚“-„†-•…�
 const garbled = new RegExp(
   [
     '\ufffd',
-    `(?<![A-ZÀ-Þ])[ÂÃ]${later}`,
+    // What `Â` may stand before in garbled text; quotes after it are those of a text about the letter.
+    '(?<![A-ZÀ-Þ])Â[\u00a0-\u00bf]',
+    `(?<![A-ZÀ-Þ])Ã${later}`,
     'Ã[„œŸ‰ˆ€‡]',
     'â€|â„¢|ðŸ|ï»¿',
     '[ÄÅ][‚¼™›‡º¡¾¯½±Ÿ]',

@@ -131,6 +131,7 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
     'Grüße aus Köln, „viel Spaß“ – »MENÜ«, CAFÉ…',
     'voilà… un château, l’été',
     'SÃO PAULO, AMANHÃ” e IRMÃ–',
+    'chữ “Â” trong “Ân”, litera „Â” și Â…',
     'fiancé…” he said, ‚Äpfel‘',
     'Привет, мир; 日本語; 안녕; שלום; √2 + √π',
     'party 🎉',
