@@ -19,20 +19,51 @@ const longestWithCode = 1024 * 1024;
  * proportional to the length of the text.
  */
 export function redact(text: string, secrets: readonly string[]): string {
-  let masked = text;
+  let masked = new Readings(text);
   for (const secret of secrets) if (secret !== '') masked = maskOne(masked, secret);
-  return masked;
+  return masked.text;
 }
 
-function maskOne(text: string, secret: string): string {
+/** A text and what its escapes stand for: decoded once for all secrets, because a reply may be large and have many. */
+class Readings {
+  /** The text, then each with the escapes of the one before it decoded. */
+  private readonly layers: string[];
+  private isDecoded = false;
+
+  constructor(readonly text: string) {
+    this.layers = [text];
+  }
+
+  has(needle: string): boolean {
+    for (let layer = 0; layer <= maxLayers; layer++) {
+      const read = this.at(layer);
+      if (read === undefined) return false;
+      if (read.includes(needle)) return true;
+    }
+    return false;
+  }
+
+  private at(layer: number): string | undefined {
+    const read = this.layers[layer - 1];
+    if (layer < this.layers.length || this.isDecoded || read === undefined) return this.layers[layer];
+    const decoded = decodeEscapes(read);
+    if (decoded === read) this.isDecoded = true;
+    else this.layers.push(decoded);
+    return this.layers[layer];
+  }
+}
+
+function maskOne(read: Readings, secret: string): Readings {
   if (secret.length < minLength)
-    return ['Bearer ', 'bearer '].reduce((masked, word) => maskSpelled(masked, word + secret, true), text);
+    return ['Bearer ', 'bearer '].reduce((masked, word) => maskSpelled(masked, word + secret, true), read);
   const { forms, codes } = spellingsOf(secret);
-  let masked = text;
+  let masked = read;
   for (const form of forms) masked = maskSpelled(masked, form, false);
-  if (masked.length > longestWithCode) return masked;
-  for (const code of codes) if (masked.includes(code)) masked = masked.replaceAll(code, mask);
-  return masked;
+  if (masked.text.length > longestWithCode) return masked;
+  const found = codes.filter((code) => masked.text.includes(code));
+  return found.length === 0
+    ? masked
+    : new Readings(found.reduce((text, code) => text.replaceAll(code, mask), masked.text));
 }
 
 function decodeFully(text: string): string {
@@ -40,26 +71,14 @@ function decodeFully(text: string): string {
   return decoded === text ? text : decodeFully(decoded);
 }
 
-function maskSpelled(text: string, secret: string, isWhole: boolean): string {
+function maskSpelled(read: Readings, secret: string, isWhole: boolean): Readings {
   const half = isWhole ? secret.length : Math.max(minLength, Math.ceil(secret.length / 2));
   const needle = secret.slice(0, half);
-  let masked = text;
+  let masked = read;
   // The text that remains may contain another spelling.
-  for (let round = 0; round < maxLayers && isFound(masked, needle); round++)
-    masked = maskSpans(masked, spansOf(masked, secret, needle));
+  for (let round = 0; round < maxLayers && masked.has(needle); round++)
+    masked = new Readings(maskSpans(masked.text, spansOf(masked.text, secret, needle)));
   return masked;
-}
-
-function isFound(text: string, needle: string): boolean {
-  if (text.includes(needle)) return true;
-  let read = text;
-  for (let layer = 0; layer < maxLayers; layer++) {
-    const decoded = decodeEscapes(read);
-    if (decoded === read) return false;
-    if (decoded.includes(needle)) return true;
-    read = decoded;
-  }
-  return false;
 }
 
 type Span = readonly [from: number, to: number];
