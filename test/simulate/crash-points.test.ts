@@ -4,7 +4,7 @@ import { fairWeather } from './weather.js';
 import { sixtyRows } from './sixty-rows.js';
 
 const hourMs = 3_600_000;
-const every = 5;
+const every = 7;
 
 describe('a run that dies at any of its calls', () => {
   it(
