@@ -14,6 +14,18 @@ export function requestHash(sent: {
   return hash('sha256', canonicalJson({ endpoint, kind, request }), 'hex').slice(0, length);
 }
 
+/** The hashes of a row: its own, and those of the other ways to write its request. */
+export interface RowHashes {
+  readonly hash: string;
+  readonly alike?: readonly string[];
+}
+
+/** The hashes of all ways to write a row's request, its own first: the others are only computed if they are read. */
+export function* hashesOf(row: RowHashes): Generator<string, void, void> {
+  yield row.hash;
+  yield* row.alike ?? [];
+}
+
 /** A `RowRequest`. */
 interface Asked {
   readonly kind: string;

@@ -2,6 +2,7 @@ import { type FailureCode, failureCodes } from '../../../src/contract/failure-co
 import type { Outcome } from '../../../src/contract/outcome.js';
 import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
+import { hashesOf, type RowHashes } from '../manifest/request-hash.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
 import { isEnd } from './row-status.js';
@@ -91,10 +92,10 @@ export function asksForOther(row: Row, state: RowState | undefined): boolean {
   return state !== undefined && sentAs(row, state) === undefined;
 }
 
-/** The hash with which the row's request was sent: its own, or that of the same edit with default values written out or left out. */
-export function sentAs(row: Pick<Row, 'hash' | 'alike'>, state: RowState | undefined): string | undefined {
-  if (state?.sameContent(row.hash) === true) return row.hash;
-  return state && row.alike?.find((hash) => state.sameContent(hash));
+/** The hash with which the row's request was sent: its own, or that of another way to write it. */
+export function sentAs(row: RowHashes, state: RowState | undefined): string | undefined {
+  if (state !== undefined) for (const hash of hashesOf(row)) if (state.sameContent(hash)) return hash;
+  return undefined;
 }
 
 /** Whether a row of a redo manifest rejects a purchase that is not the latest one, because the row was redone since. */

@@ -1,6 +1,6 @@
 import { isEnd, statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
-import { hashWord } from '../../manifest/request-hash.js';
+import { hashWord, hashesOf, type RowHashes } from '../../manifest/request-hash.js';
 import { RowSet } from './column.js';
 import { RowTable } from './row-table.js';
 
@@ -17,7 +17,7 @@ export interface RowState {
    */
   sameContent(hash: string): boolean;
   /** Whether the row was bought with this request, however it is written, and redone since: another version replaces it. */
-  isReplaced(sent: { readonly hash: string; readonly alike?: readonly string[] }): boolean;
+  isReplaced(sent: RowHashes): boolean;
 }
 
 /** With what a row was sent. */
@@ -71,8 +71,7 @@ export class RowStates {
         return content === 0 || content === bits || asked === bits || replaced.includes(bits);
       },
       isReplaced: (sent) =>
-        replaced.length > 0 &&
-        [sent.hash, ...(sent.alike ?? [])].some((hash) => replaced.includes(contentBits(hash))),
+        replaced.length > 0 && [...hashesOf(sent)].some((hash) => replaced.includes(contentBits(hash))),
     };
   }
 

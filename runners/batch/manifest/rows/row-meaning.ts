@@ -117,8 +117,7 @@ export function rowPriority(cells: RowCells, problems: Problems): number | undef
   const column = cells.label('priority');
   const priority = readPriority(given, column);
   if (!(priority instanceof CellProblem)) return priority;
-  problems.add(column, priority.message);
-  return undefined;
+  return problems.add(column, priority.message);
 }
 
 const kinds: readonly unknown[] = ['edit', 'job', 'route'] satisfies RowKind[];

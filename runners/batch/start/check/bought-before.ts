@@ -8,7 +8,7 @@ import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.
 import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
-import { askedHash } from '../../manifest/request-hash.js';
+import { askedHash, hashesOf } from '../../manifest/request-hash.js';
 import { mayBePaid } from '../../row/row-status.js';
 
 /** The rows that a start sends. */
@@ -181,7 +181,7 @@ async function boughtOf(
   const wanted = new Set<string>();
   if (bits.size > 0)
     for await (const row of toSend()) {
-      const ways = isOnce(row) ? waysOf(row).filter((way) => bits.has(contentBits(way))) : [];
+      const ways = isOnce(row) ? [...hashesOf(row)].filter((way) => bits.has(contentBits(way))) : [];
       for (const way of asSent && ways.length > 0 ? [askedHash(row)] : ways) wanted.add(way);
     }
   const bought = new Map<string, string>();
@@ -213,13 +213,8 @@ async function tallied(
 
 /** The id of the row that has bought what this row asks for. */
 function buyerOf(row: Row, bought: ReadonlyMap<string, string>): string | undefined {
-  const way = waysOf(row).find((one) => bought.has(one));
+  const way = [...hashesOf(row)].find((one) => bought.has(one));
   return way === undefined ? undefined : bought.get(way);
-}
-
-/** The hashes of all ways to write the row's request. */
-function waysOf({ hash, alike = [] }: Row): readonly string[] {
-  return [hash, ...alike];
 }
 
 /** Whether the row costs something and is not repeated on purpose. */
