@@ -28,10 +28,8 @@ export type { Job, JobOperator, JobPipe, SyncJob } from './operators/job.js';
 export type { Completed, Failed, JobEvent, Outcome } from './contract/outcome.js';
 export type { Paid } from './contract/failure-code.js';
 export type { WaitReason, Checkpoint, CheckpointEvent } from './contract/outcome.js';
-export { toOutcome } from './operators/to-outcome.js';
-export { toOutput } from './operators/to-outcome.js';
-export { retryPurchase } from './operators/retry-purchase.js';
-export type { RetryPurchaseOptions } from './operators/retry-purchase.js';
+export { toOutcome, toOutput } from './operators/to-outcome.js';
+export { retryPurchase, type RetryPurchaseOptions } from './operators/retry-purchase.js';
 export { chainJob } from './operators/chain-job.js';
 export { saveWith } from './operators/save-with.js';
 export { cancelOnTeardown } from './operators/cancel-on-teardown.js';
@@ -39,39 +37,28 @@ export { untilAborted } from './operators/until-aborted.js';
 export { iterate } from './operators/iterate.js';
 
 // Many jobs.
-export { pullJobs } from './operators/fan-out/pull-jobs.js';
-export type { PullOptions } from './operators/fan-out/pull-jobs.js';
+export { pullJobs, type PullOptions } from './operators/fan-out/pull-jobs.js';
 export type { PulledJobs } from './operators/fan-out/pulled-jobs.js';
-export { mergeJobs } from './operators/fan-out/merge-jobs.js';
-export type { MergeOptions } from './operators/fan-out/merge-jobs.js';
+export { mergeJobs, type MergeOptions } from './operators/fan-out/merge-jobs.js';
 export { switchJobs } from './operators/fan-out/switch-jobs.js';
 export type { OnError } from './operators/fan-out/fan-out.js';
 export type { RowOutcome } from './operators/fan-out/row-slot.js';
-export { createLanes } from './operators/within-lane.js';
-export type { LaneOptions, Lanes } from './operators/within-lane.js';
-export { withinLane } from './operators/within-lane.js';
+export { createLanes, type LaneOptions, type Lanes, withinLane } from './operators/within-lane.js';
 
 // Money.
-export { createBudget } from './operators/budget/create-budget.js';
-export type { Budget } from './operators/budget/create-budget.js';
+export { createBudget, type Budget } from './operators/budget/create-budget.js';
 export { withinBudget } from './operators/budget/within-budget.js';
-export { toMicroDollars, toUsd } from './contract/micro-dollars.js';
-export type { MicroDollars } from './contract/micro-dollars.js';
-export { imageEditPrices } from './contract/micro-dollars.js';
+export { toMicroDollars, toUsd, type MicroDollars, imageEditPrices } from './contract/micro-dollars.js';
 
 // When to ask, when to send, when to send again.
 export type { QueueOptions, RetryPolicy } from './policy/queue-options.js';
-export { pollFixed, pollExponential } from './policy/polling/poll-schedule.js';
-export type { ExponentialOptions } from './policy/polling/poll-schedule.js';
-export { pollLearned } from './policy/polling/learned.js';
-export type { LearnedOptions, LearnedSchedule } from './policy/polling/learned.js';
+export { pollFixed, pollExponential, type ExponentialOptions } from './policy/polling/poll-schedule.js';
+export { pollLearned, type LearnedOptions, type LearnedSchedule } from './policy/polling/learned.js';
 export type { PollJob, PollSchedule } from './policy/polling/poll-schedule.js';
-export { openGate, rateGate, publishedGate } from './policy/gates/built-in-gates.js';
-export type { KindRates } from './policy/gates/built-in-gates.js';
+export { openGate, rateGate, publishedGate, type KindRates } from './policy/gates/built-in-gates.js';
 export { adaptiveGate } from './policy/gates/built-in-gates.js';
 export type { Gate, GateAnswer, GateRequest, RequestKind } from './policy/gates/gate.js';
-export { createJobIds } from './policy/job-ids.js';
-export type { AnsweredId, JobIds } from './policy/job-ids.js';
+export { createJobIds, type AnsweredId, type JobIds } from './policy/job-ids.js';
 export type { Clock } from './policy/client-clock.js';
 export type { GateOptions } from './policy/gates/endpoint-gate.js';
 export { adaptiveConcurrency } from './policy/gates/adaptive-concurrency.js';
@@ -86,35 +73,26 @@ export type { CalledPost, Hmac } from './webhooks/callback-tokens.js';
 export type { Callback, CallbackResult, JobWebhook, JobWebhooks } from './policy/job-webhook.js';
 
 // The wire.
-export { createGotTransport } from './transport/got/got-transport.js';
-export type { GotTransportOptions } from './transport/got/got-transport.js';
+export { createGotTransport, type GotTransportOptions } from './transport/got/got-transport.js';
 export type { PhaseTimeouts, Transport, WireReply, WireRequest } from './transport/transport.js';
 
 // The words of the service, as schemas.
 export { imageEditInputSchema } from './contract/image-edit.js';
 export { imageEditOutputSchema } from './contract/service-replies.js';
-export { looseImageEditInputSchema } from './contract/image-edit.js';
-export type { ImageEditInput } from './contract/image-edit.js';
-export type { ImageEditOutput } from './contract/service-replies.js';
-export { jobReplySchema } from './contract/service-replies.js';
-export type { JobReply } from './contract/service-replies.js';
-export { jobStates, isTerminal } from './contract/service-replies.js';
-export type { JobState } from './contract/service-replies.js';
+export { looseImageEditInputSchema, type ImageEditInput } from './contract/image-edit.js';
+export { type ImageEditOutput, jobReplySchema, type JobReply } from './contract/service-replies.js';
+export { jobStates, isTerminal, type JobState } from './contract/outcome.js';
 export { healthSchema } from './contract/service-replies.js';
 export type { Health, Purged } from './contract/service-replies.js';
 export type { StandardSchema } from './contract/standard-schema.js';
 
 // What goes wrong.
-export { failureCodes } from './contract/failure-code.js';
-export type { FailureCode, QueueFailureCode } from './contract/failure-code.js';
+export { failureCodes, type FailureCode, type QueueFailureCode } from './contract/failure-code.js';
 export type { RouteGetFailureCode, RoutePostFailureCode } from './contract/failure-code.js';
 export { isMillraceError, MillraceError } from './contract/millrace-error.js';
-export { JobError } from './operators/job-error.js';
-export { ChunkGapError } from './operators/job-error.js';
-export { InvalidInputError } from './operators/job-error.js';
+export { JobError, ChunkGapError, InvalidInputError } from './operators/job-error.js';
 export { InvalidOptionError } from './contract/millrace-error.js';
-export { TransportError } from './transport/transport-error.js';
-export type { FaultPhase } from './transport/transport-error.js';
+export { TransportError, type FaultPhase } from './transport/transport-error.js';
 export {
   BadRequestError,
   MalformedReplyError,

@@ -26,6 +26,7 @@ export { assumePrice, createPriceBook, listPrices } from './ledger/price-book.js
 export type { PriceBook, PriceTable } from './ledger/price-book.js';
 export {
   endpointPriceSchema,
+  pictureResolutions,
   readPriceFile,
   toPriceList,
   usdSchema,
@@ -49,8 +50,7 @@ export { parseOutputPath } from './artifacts/output-path.js';
 export type { Disk } from './disk/disk.js';
 export { diskFaultAt, reasonOf, remedyOf } from './disk/disk-fault.js';
 export { nodeDisk } from './disk/node-disk.js';
-export { valueOfJson } from './disk/read-file.js';
-export { readLines } from './disk/read-file.js';
+export { valueOfJson, readLines } from './disk/read-file.js';
 export { replaceFile } from './disk/replace-file.js';
 
 // The states of a row, and how a run ends.

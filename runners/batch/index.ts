@@ -5,8 +5,7 @@
  */
 
 export { runBatch, runStages, type RunBatchOptions, type RunStages, type StopOrder } from './run-batch.js';
-export type { RunEvent, WarningCode } from './context/run-event.js';
-export type { RunStream } from './context/run-event.js';
+export type { RunEvent, WarningCode, RunStream } from './context/run-event.js';
 export type { Ahead } from './start/check/ahead.js';
 export type { Summary } from './sinks/summary-file.js';
 
@@ -32,16 +31,13 @@ export type { JournalRecord, RunIdentity } from './journal/record.js';
 export { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.js';
 export type { DayLedger } from './ledger/day-ledger.js';
 export { createPriceBook, type PriceBook, type PriceTable } from './ledger/price-book.js';
-export { toPriceList, type PriceFile, type PriceList } from './ledger/price-list.js';
-export { readPriceFile } from './ledger/price-list.js';
+export { toPriceList, readPriceFile, type PriceFile, type PriceList } from './ledger/price-list.js';
 export type { Disk, DiskFile } from './disk/disk.js';
 export { nodeDisk } from './disk/node-disk.js';
 
-export { localPicture } from './uploads/create-picture-host.js';
-export { createPictureHost, type HostOptions } from './uploads/create-picture-host.js';
+export { localPicture, createPictureHost, type HostOptions } from './uploads/create-picture-host.js';
 export { openS3Store, type S3Store, type S3StoreOptions } from './uploads/open-s3-store.js';
-export { parseUploadTarget, type UploadTarget } from './uploads/picture-host.js';
-export type { PictureHost } from './uploads/picture-host.js';
+export { parseUploadTarget, type UploadTarget, type PictureHost } from './uploads/picture-host.js';
 export { UploadError } from './uploads/picture-host.js';
 export { UploadNotes, type UploadNote } from './uploads/upload-notes.js';
 

@@ -27,6 +27,7 @@ export {
 export { refuseBehind } from './start/check/examine-files.js';
 export { elsewhereSchema, readElsewhere } from './journal/elsewhere.js';
 export { movedText } from './start/start-events.js';
+export { unreadText } from './start/check/bought-elsewhere.js';
 export { newlySentText } from './start/check/newly-sent.js';
 export { axesChangeText } from './manifest/matrix/asked-axes.js';
 export type { Ahead } from './start/check/ahead.js';
@@ -36,14 +37,14 @@ export type { BoughtRows } from './manifest/duplicates/same-requests.js';
 export { dayLedgerPath } from './ledger/day-ledger.js';
 export { createPictureHost, localPicture } from './uploads/create-picture-host.js';
 export { openS3Store } from './uploads/open-s3-store.js';
+export { signaturesIn } from './uploads/picture-host.js';
 export { UploadNotes } from './uploads/upload-notes.js';
 
 // The events of a run, and the files that it leaves.
 export type { Run } from './context/run.js';
 export type { RunEvent } from './context/run-event.js';
-export { peekJournal, withRows } from './journal/recovered-journal.js';
+export { peekJournal, withRows, refreshSnapshot } from './journal/recovered-journal.js';
 export type { RowRecords } from './journal/journal.js';
-export { refreshSnapshot } from './journal/recovered-journal.js';
 export { whoHolds } from './lock/owner.js';
 export { refuseEarlier } from './lock/run-progress.js';
 export { openLog } from './log/open-log.js';

@@ -11,6 +11,7 @@ import type { Download } from '../../src/transport/got/download.js';
 import { exitOf } from './stop/exit-of.js';
 import type { RunBatchOptions } from './context/run-options.js';
 import { withFolder, type FolderOptions, type OpenFolder } from './start/open-folder.js';
+import { previewText } from './end/end-row.js';
 import { PictureNames } from './pictures/picture-names.js';
 import { saveOutputs } from './pictures/save-outputs.js';
 import { wantedOutputs } from './pictures/wanted-outputs.js';
@@ -24,7 +25,7 @@ export interface RefetchOptions
     FolderOptions,
     Pick<RunBatchOptions, 'downloads' | 'retries' | 'saveFrom' | 'random' | 'makeThumbnail'> {
   /** When it emits, the remaining pictures are left for later. */
-  readonly stop?: Observable<unknown>;
+  readonly stop?: Observable<unknown> | undefined;
 }
 
 /**
@@ -128,25 +129,34 @@ class Fetcher {
       place: { disk, folder: out, id, collides: this.names.collides(id) },
       settings: { download: this.download, scheduler, random, maxRetries: retries, left$: stop },
       keep: (file, kept) => this.keep(id, file, kept),
+      hasPreview: row.reply.image?.problem !== undefined,
     });
     if (end === 'left') return;
     const why = (end.error ?? end.noPicture)?.message ?? (await this.whyGone(end));
-    if (why === undefined) return this.complete(row, intent, end);
+    const isPreview = why === undefined && end.image?.problem !== undefined;
+    if (why === undefined) await this.complete(row, intent, end);
+    if (why === undefined && !isPreview) return;
     this.count.missing++;
-    this.report({ type: 'warning', code: 'picture', message: `Row "${id}": ${why}` });
+    const what = end.image !== undefined && isPreview ? previewText(id, end.image) : `"${id}": ${why}`;
+    this.report({ type: 'warning', code: 'picture', message: `Row ${what}` });
   }
 
-  /** The outputs that were saved according to the outcome and are still in the folder. */
+  /** The outputs that were saved according to the outcome and are still in the folder. A picture that was saved instead of another is left out. */
   private async stillThere({ image, files = [] }: SavedOutputs = {}): Promise<SavedOutputs> {
     const there: OutputFile[] = [];
     for (const file of files) if (await this.isThere(file.path)) there.push(file);
-    return { ...(image && (await this.isThere(image.path)) && { image }), files: there };
+    const isWanted = image !== undefined && image.problem === undefined && (await this.isThere(image.path));
+    return { ...(isWanted && { image }), files: there };
   }
 
-  /** The reply without a picture that came in it as text and is gone from the folder, where its output has a URL as well. */
+  /**
+   * The reply without a picture that came in it as text, where its output has a URL as well: it is gone from the folder, or was
+   * saved because that URL led to none.
+   */
   private async withoutGone(reply: ReplyRecord, request: IntentRecord['request']): Promise<ReplyRecord> {
     const { image, ...rest } = reply;
-    if (image === undefined || (await this.isThere(image.path))) return reply;
+    if (image === undefined || (image.problem === undefined && (await this.isThere(image.path))))
+      return reply;
     return findPicture(rest.output, request)?.url === undefined ? reply : rest;
   }
 

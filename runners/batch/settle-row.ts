@@ -44,7 +44,7 @@ export interface RowSettlement {
 
 export interface SettleOptions extends FolderOptions {
   /** The attempt of an earlier purchase of the row, as in `RowSettlement`; `settleRows` takes it with each row. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
 }
 
 /**

@@ -1,11 +1,21 @@
 #!/usr/bin/env node
 import { closeSync, fstatSync, writeSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { isatty } from 'node:tty';
 import { keepMemorySmall, makeRoomForRows } from './make-room-for-rows.js';
 import { runCli } from './run-cli.js';
 import type { StopSignal } from './io/cli-io.js';
+import { UsageError } from './io/usage-error.js';
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** What is called at a signal, by parts of the command that may follow on each other. */
+const stopListeners = new Set<(signal: StopSignal) => void>();
+let isListening = false;
+/** Those of the last `passedOnMs`. */
+const received = new Set<StopSignal>();
+/** A session that ends sends both: together they are one. */
+const oneFor = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' } as const;
 
 /** npm, and what runs under it, pass a signal on to a process that has had it from the terminal: within this time in ms it is the same one. */
 const passedOnMs = 300;
@@ -14,6 +24,13 @@ const passedOnMs = 300;
 const shortMs = 250;
 if (process.argv[2] === 'plan') keepMemorySmallAfter(shortMs);
 else if (!process.argv.includes('--help')) keepMemorySmall();
+
+// A user number without a name, as of a container or a service, may have no home: then node's `homedir` throws, and libraries call it.
+try {
+  homedir();
+} catch {
+  process.env['HOME'] = `${tmpdir()}/millrace-${process.getuid?.() ?? 'user'}`;
+}
 
 // The AWS SDK (for uploads) warns about Node versions that it will drop some day, also with --quiet.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
@@ -50,20 +67,17 @@ void runCli(process.argv.slice(2), {
   // A terminal uses its stream, for its width.
   ...(fstatSync(1).isCharacterDevice() ? {} : { printPage }),
   env: process.env,
-  cwd: process.cwd(),
+  get cwd() {
+    return currentFolder();
+  },
   beforeRows: makeRoomForRows,
   onStop(listener) {
-    const receivedAt: Partial<Record<StopSignal, number>> = {};
-    const receive = (signal: StopSignal): void => {
-      const now = performance.now();
-      if (now - (receivedAt[signal] ?? -Infinity) < passedOnMs) return;
-      receivedAt[signal] = now;
-      listener(signal);
-    };
-    for (const signal of stopSignals) process.on(signal, receive);
-    return () => {
-      for (const signal of stopSignals) process.off(signal, receive);
-    };
+    const own = (signal: StopSignal): void => listener(signal);
+    stopListeners.add(own);
+    // It stays, to know a signal that is passed on when what it stopped has ended.
+    if (!isListening) for (const signal of stopSignals) process.on(signal, receiveStop);
+    isListening = true;
+    return () => void stopListeners.delete(own);
   },
   onFault(explain) {
     // The only exit that does not wait: after such an error it is not known what is still to be done, and the journal covers
@@ -78,6 +92,34 @@ void runCli(process.argv.slice(2), {
     );
   },
 }).then(endWith);
+
+/** The one listener of this process for signals that stop a command: each signal counts once for all parts of the command. */
+function receiveStop(signal: StopSignal): void {
+  // A further signal just after the one that ended the command says nothing new.
+  const one = oneFor[signal];
+  if (received.has(one) || (received.size > 0 && stopListeners.size === 0)) return;
+  received.add(one);
+  // The time is over only once what arrived in it is read, which may be late where the process is busy, or was suspended: another of its threads
+  // may take the signal, and pass it on here some time after. Nor does the process end before: while it does, node receives no signal, and one
+  // that is passed on would kill it.
+  const isOver = () => setImmediate(() => received.delete(one));
+  setTimeout(() => setTimeout(isOver, passedOnMs / 3), (2 * passedOnMs) / 3);
+  if (stopListeners.size === 0) {
+    process.off(signal, receiveStop);
+    process.kill(process.pid, signal);
+  }
+  for (const listener of [...stopListeners]) listener(signal);
+}
+
+/** @throws {UsageError} if the folder was removed, or may not be looked into */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    throw new UsageError([`the current folder is gone or closed to you (${code}): cd to another one`]);
+  }
+}
 
 function endWith(code: number): void {
   process.off('exit', reportUnfinished);

@@ -2,7 +2,7 @@ import { defer, retry, Subject, takeUntil } from 'rxjs';
 import { databaseAddress, type DatabaseAddress } from './database/database-address.js';
 import { explainDatabase } from './database/database-error.js';
 import { migrate } from './database/migrate.js';
-import { openPool, type PoolSettings } from './database/open-pool.js';
+import { openPool, refuseDroppedSettings, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
 import { openQueue } from './queue/row-queue.js';
 import type { RunDatabase } from './table/run-ledger.js';
@@ -69,6 +69,7 @@ export async function connectDatabase(
 async function connected(address: DatabaseAddress, settings: PoolSettings): Promise<ConnectedDatabase> {
   const { pool, isEncrypted, close: closePool } = await openPool(address, settings);
   try {
+    await refuseDroppedSettings(pool);
     const queue = await migrate(pool, () => openQueue(pool));
     const close = async () => {
       await queue.close();

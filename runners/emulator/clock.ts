@@ -9,7 +9,6 @@ export interface Clock {
 /** Node clamps longer timers to 1 ms. */
 const longestTimer = 2_147_483_647;
 
-/** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, act) {

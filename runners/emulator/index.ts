@@ -7,9 +7,8 @@
 export { localImageUrl, startEmulator, type Emulator } from './start-emulator.js';
 export type { EmulatorOptions } from './settings/emulator-options.js';
 export { EmulatorOptionError } from './settings/emulator-option-error.js';
-export { parseFaults } from './faults/parse-faults.js';
+export { parseFaults, type FaultOf, type ServiceRequest } from './faults/parse-faults.js';
 export type { Fault, FaultRule, FaultPhase, Operation } from './faults/fault.js';
-export type { FaultOf, ServiceRequest } from './faults/parse-faults.js';
 export { parseRateLimit, type RateLimit } from './faults/rate-limit.js';
 export { parseLatency, type Latency } from './settings/parse-latency.js';
 export type {

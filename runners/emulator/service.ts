@@ -30,7 +30,6 @@ export interface Service {
   takeTurn: () => number;
   /** Whether a 429 of the rate limit carries Retry-After. */
   sendsRetryAfter: boolean;
-  /** Aborts when the emulator closes. */
   closing: AbortSignal;
 }
 

@@ -63,7 +63,6 @@ export function isObject(value: unknown): value is object {
   return Object(value) === value;
 }
 
-/** The error for a value that is not what it should be. */
 export function notA(option: string, kind: string, value: unknown): InvalidOptionError {
   const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
   return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown(value)})`);

@@ -3,9 +3,23 @@ import type { Resolution } from './image-edit.js';
 /** Money inside millrace: integer millionths of a US dollar. */
 export type MicroDollars = number;
 
-/** 0.0875 → 87500. Rounds to the nearest millionth. */
+/** What rows may cost together. */
+export interface ExpectedCost {
+  estimated: MicroDollars;
+  /** Number of rows of no known price. */
+  unpriced: number;
+}
+
+/** Adds rows of one price; `null` if it is not known. */
+export function addPrice(cost: ExpectedCost, price: MicroDollars | null, rows = 1): void {
+  if (price === null) cost.unpriced += rows;
+  else cost.estimated += price * rows;
+}
+
+/** 0.0875 → 87500. Rounds to the nearest millionth, but nothing above 0 to 0: many rows of a tiny price are not free. */
 export function toMicroDollars(usd: number): MicroDollars {
-  return Math.round(usd * 1_000_000);
+  const nearest = Math.round(usd * 1_000_000);
+  return nearest === 0 && usd > 0 ? 1 : nearest;
 }
 
 /** 87500 → 0.0875, as in files. */

@@ -1,6 +1,34 @@
 import type { ObservableInput } from 'rxjs';
 import type { FailureCode, Paid } from './failure-code.js';
 
+// The states stand here and not with the schemas of the replies: a bundle of operators would contain zod.
+
+/** The states of spec section 3, then others that live services send. Any other state is kept and is not terminal. */
+export const jobStates = [
+  'IN_QUEUE',
+  'IN_PROGRESS',
+  'COMPLETED',
+  'FAILED',
+  'RUNNING',
+  'CANCELLED',
+  'TIMED_OUT',
+] as const;
+
+/** A known state of a job. (spec 3) */
+export type JobState = (typeof jobStates)[number];
+
+/** Whether the state is one of `jobStates`. */
+export function isKnownState(status: string): boolean {
+  return (jobStates as readonly string[]).includes(status);
+}
+
+const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
+
+/** Whether a job in this state has ended. An output proves nothing: `IN_PROGRESS` may carry a partial one. */
+export function isTerminal(status: string): boolean {
+  return terminal.has(status);
+}
+
 /** How a job ended: completed, or failed with a code. A failure is a value, never a stream error. (spec 2.1, 2.6, 7.2) */
 export type Outcome<O, C extends FailureCode = FailureCode> = Completed<O> | Failed<C>;
 

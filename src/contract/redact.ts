@@ -12,15 +12,23 @@ const maxLayers = 8;
 /** Longer text contains a picture in base64, in which searching for the secret in base64 would take too long. */
 const longestWithCode = 1024 * 1024;
 
+/** As many texts that a pattern matches are looked for in all other encodings: a hostile reply may hold a million. */
+const maxElsewhere = 4;
+
+/** A text that must not be shown, or a pattern of such texts. */
+export type Secret = string | RegExp;
+
 /**
  * Masks secrets in a text, in any encoding in which a service may echo them: escaped as in JSON (`\u003d`, `\/`),
  * percent-encoded, as HTML entities, quoted-printable or UTF-16, each several times over, or as base64 or hexadecimal digits.
- * At least the first half of a secret is masked too, because an echo may be cut. Valid JSON stays valid. The time is
- * proportional to the length of the text.
+ * At least the first half of a secret is masked too, because an echo may be cut. What a pattern matches in the text or in what
+ * its escapes stand for is such a secret, or only its first group. Valid JSON stays valid. The time is proportional to the length of the text.
  */
-export function redact(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly Secret[]): string {
   let masked = new Readings(text);
-  for (const secret of secrets) if (secret !== '') masked = maskOne(masked, secret);
+  for (const secret of secrets)
+    if (typeof secret !== 'string') masked = maskMatches(masked, secret);
+    else if (secret !== '') masked = maskOne(masked, secret);
   return masked.text;
 }
 
@@ -43,7 +51,7 @@ class Readings {
     return false;
   }
 
-  private at(layer: number): string | undefined {
+  at(layer: number): string | undefined {
     const read = this.layers[layer - 1];
     if (layer < this.layers.length || this.isDecoded || read === undefined) return this.layers[layer];
     const decoded = decodeEscapes(read);
@@ -51,6 +59,28 @@ class Readings {
     else this.layers.push(decoded);
     return this.layers[layer];
   }
+}
+
+function maskMatches(read: Readings, pattern: RegExp): Readings {
+  const each = new RegExp(pattern, [...new Set(`${pattern.flags}dg`)].join(''));
+  const found = new Set<string>();
+  for (let layer = 0; layer <= maxLayers && found.size <= maxElsewhere; layer++)
+    for (const [from, to] of matchedIn(read.at(layer) ?? '', each))
+      if (found.size <= maxElsewhere) found.add((read.at(layer) ?? '').slice(from, to));
+  const masked = [...found].slice(0, maxElsewhere).reduce(maskOne, read);
+  if (found.size <= maxElsewhere) return masked;
+  const spans = spansOf(masked.text, ({ text, starts, ends }) =>
+    matchedIn(text, each).map(([from, to]) => [starts?.[from] ?? from, ends?.[to - 1] ?? to]),
+  );
+  return new Readings(maskSpans(masked.text, spans));
+}
+
+function matchedIn(text: string, each: RegExp): Span[] {
+  const spans = Array.from(
+    text.matchAll(each),
+    ({ indices }): Span => indices?.[1] ?? indices?.[0] ?? [0, 0],
+  );
+  return spans.filter(([from, to]) => to - from >= minLength);
 }
 
 function maskOne(read: Readings, secret: string): Readings {
@@ -76,25 +106,38 @@ function maskSpelled(read: Readings, secret: string, isWhole: boolean): Readings
   const needle = secret.slice(0, half);
   let masked = read;
   // The text that remains may contain another spelling.
-  for (let round = 0; round < maxLayers && masked.has(needle); round++)
-    masked = new Readings(maskSpans(masked.text, spansOf(masked.text, secret, needle)));
+  for (let round = 0; round < maxLayers && masked.has(needle); round++) {
+    const { text } = masked;
+    masked = new Readings(
+      maskSpans(
+        text,
+        spansOf(text, (one) => spansWith(text, secret, needle, one)),
+      ),
+    );
+  }
   return masked;
 }
 
 type Span = readonly [from: number, to: number];
 
-/** The places of the secret in the text, in order. */
-function spansOf(text: string, secret: string, needle: string): Span[] {
+/** The places in the text of what is found in it, and in what its escapes stand for, in order. */
+function spansOf(text: string, find: (read: Decoded) => readonly Span[]): Span[] {
   const spans: Span[] = [];
   let read: Decoded = { text, starts: undefined, ends: undefined };
   for (let layer = 0; layer <= maxLayers; layer++) {
-    for (let at = read.text.indexOf(needle); at !== -1; at = read.text.indexOf(needle, at + 1))
-      spans.push(spanAt(text, secret, read, at));
+    for (const span of find(read)) spans.push(span);
     const decoded = decodeWithPlaces(read);
     if (decoded.text === read.text) break;
     read = decoded;
   }
   return spans.sort(([one], [other]) => one - other);
+}
+
+function spansWith(text: string, secret: string, needle: string, read: Decoded): Span[] {
+  const spans: Span[] = [];
+  for (let at = read.text.indexOf(needle); at !== -1; at = read.text.indexOf(needle, at + 1))
+    spans.push(spanAt(text, secret, read, at));
+  return spans;
 }
 
 function spanAt(text: string, secret: string, { text: read, starts, ends }: Decoded, at: number): Span {

@@ -1,32 +1,6 @@
 import * as z from 'zod';
 import { isJobId } from './request-parts.js';
 
-/** The states of spec section 3, then others that live services send. Any other state is kept and is not terminal. */
-export const jobStates = [
-  'IN_QUEUE',
-  'IN_PROGRESS',
-  'COMPLETED',
-  'FAILED',
-  'RUNNING',
-  'CANCELLED',
-  'TIMED_OUT',
-] as const;
-
-/** A known state of a job. (spec 3) */
-export type JobState = (typeof jobStates)[number];
-
-/** Whether the state is one of `jobStates`. */
-export function isKnownState(status: string): boolean {
-  return (jobStates as readonly string[]).includes(status);
-}
-
-const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
-
-/** Whether a job in this state has ended. An output proves nothing: `IN_PROGRESS` may carry a partial one. */
-export function isTerminal(status: string): boolean {
-  return terminal.has(status);
-}
-
 const jobId = z.string().refine(isJobId);
 const milliseconds = z.number().nonnegative().optional().catch(undefined);
 

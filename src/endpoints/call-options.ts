@@ -5,7 +5,7 @@ import { InvalidOptionError } from '../contract/millrace-error.js';
 import type { Checkpoint, JobEvent, Outcome } from '../contract/outcome.js';
 import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
-import { redact } from '../contract/redact.js';
+import { redact, type Secret } from '../contract/redact.js';
 import type { StandardSchema } from '../contract/standard-schema.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { JobTrace } from '../operators/requests/request-report.js';
@@ -17,57 +17,58 @@ import { checkOutput } from './schema-checks.js';
 /** Options of one call. */
 export interface CallOptions<O = unknown> {
   /** Names the job at the gate, the poll schedule and `activity$`. @defaultValue the endpoint's id and a number */
-  key?: string;
+  key?: string | undefined;
   /** Aborting errors every subscriber with the signal's reason. For the job itself it is like unsubscribing (`onUnsubscribe`). */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Overrides the endpoint's deadline, in ms. @defaultValue the endpoint's */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Called with each step to be stored, and awaited before the next one. Use it to keep a journal. */
-  checkpoint?: Checkpoint<O>;
+  checkpoint?: Checkpoint<O> | undefined;
   /**
    * A property that decides how long the job runs, such as a resolution. A learning poll schedule keeps one distribution for
    * each value.
    */
-  variant?: string;
+  variant?: string | undefined;
   /**
-   * Texts of the request that are masked in all replies, as the API key is: the signature of a URL that grants access.
-   * @defaultValue none
+   * Texts of the request that are masked in all replies, as the API key is, such as the signature of a URL that grants access.
+   * Where a text is not known any more, as of a job that an earlier process submitted, a pattern of such texts: all that
+   * it matches is masked, or its first group, from eight characters on. @defaultValue none
    */
-  secrets?: readonly string[];
+  secrets?: readonly (string | RegExp)[] | undefined;
 }
 
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
-  submittedAt?: number;
+  submittedAt?: number | undefined;
   /** Whether the job ended as `expired` before, so that the first 404 is believed. @defaultValue false */
-  wasExpired?: boolean;
+  wasExpired?: boolean | undefined;
   /** Its callbacks: the `row` of a webhook receiver. @defaultValue none: the job is only polled */
-  webhook?: JobWebhook;
+  webhook?: JobWebhook | undefined;
 }
 
 /** Limits of a job at the service, sent beside the input, for live services only. Durations are whole ms above 0. */
 export interface JobPolicy {
   /** The service stops the worker after this much run time, and the job ends as `job-timed-out`. @defaultValue the endpoint's own */
-  executionTimeoutMs?: number;
+  executionTimeoutMs?: number | undefined;
   /**
    * The service drops the job this long after its submission, whatever its state: later requests find it `expired`.
    * @defaultValue 24 h at live services
    */
-  ttlMs?: number;
+  ttlMs?: number | undefined;
   /** The job waits behind all jobs that do not set this. @defaultValue false */
-  lowPriority?: boolean;
+  lowPriority?: boolean | undefined;
 }
 
 /** Options of a submission. */
 export interface SubmitOptions<O = unknown> extends CallOptions<O> {
   /** Sent beside the input. */
-  policy?: JobPolicy;
+  policy?: JobPolicy | undefined;
   /**
    * An absolute http or https URL to which the service POSTs the ended job. The URL is sent as it is; one that contains the API
    * key is refused. Or (only for `run`) the `row` of a webhook receiver, which gives each POST its own URL and handles its
    * callbacks. @defaultValue one of the endpoint's `webhooks`, or none
    */
-  webhook?: string | JobWebhook;
+  webhook?: string | JobWebhook | undefined;
 }
 
 /** Options of a submission by /runsync. */
@@ -77,9 +78,9 @@ export interface SyncOptions<O = unknown> extends Omit<SubmitOptions<O>, 'webhoo
    * job is polled. The client waits at least 10 s longer, whatever `executionTimeoutMs` is, so that a long job never ends as
    * `unknown`. @defaultValue not sent: the service decides, 90,000 at live ones
    */
-  waitMs?: number;
+  waitMs?: number | undefined;
   /** As for `run`, but only a URL: the reply of /runsync already ends the job. */
-  webhook?: string;
+  webhook?: string | undefined;
 }
 
 interface Terms<O> {
@@ -104,8 +105,8 @@ export function jobSpecOf<O>(
   checkNumber('deadlineMs', deadlineMs, 'number from 0 on');
   if (variant !== undefined) checkText('variant', variant);
   // The message does not quote the value, which may be a secret.
-  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every((text) => typeof text === 'string')))
-    throw new InvalidOptionError('secrets', 'is not a list of texts');
+  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every(isSecret)))
+    throw new InvalidOptionError('secrets', 'is not a list of texts and regular expressions');
   if (checkpoint !== undefined) checkFunction('checkpoint', checkpoint);
   if (output !== undefined) checkMembers('output', output, 'schema by Standard Schema', ['~standard']);
   const trace: JobTrace = {
@@ -131,6 +132,10 @@ export function jobSpecOf<O>(
         client.activity.publish({ ...event, endpointId: endpoint, key } as Activity);
     },
   };
+}
+
+function isSecret(value: unknown): value is Secret {
+  return typeof value === 'string' || value instanceof RegExp;
 }
 
 /** Adds to an event its time and the facts about its job's requests so far. */

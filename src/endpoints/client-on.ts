@@ -7,6 +7,7 @@ import { imageEditOutputSchema, type ImageEditOutput } from '../contract/service
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
+import type { ReplyRoom } from '../operators/requests/request-slots.js';
 import type { AsyncScope } from '../policy/guard-hooks.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import type { Transport } from '../transport/transport.js';
@@ -28,9 +29,9 @@ export interface QueueEndpointOptions<
   OS extends StandardSchema | undefined = undefined,
 > extends QueueOptions {
   /** Checks an input before anything is sent. The result of the schema is sent. */
-  input?: IS;
+  input?: IS | undefined;
   /** Checks the output of a completed job. The result of the schema is emitted. */
-  output?: OS;
+  output?: OS | undefined;
 }
 
 /**
@@ -82,6 +83,8 @@ export interface Platform {
    * @defaultValue false: as JSON.parse reads them
    */
   readonly hasExactNumbers?: boolean;
+  /** Bounds the bytes of the replies to polls. @defaultValue a room of its own */
+  readonly replies?: ReplyRoom;
   /** Creates the present context of asynchronous calls: a job emits and calls its functions in that of its own call. */
   readonly createScope?: () => AsyncScope;
 }
@@ -100,8 +103,8 @@ export function clientOn(options: ClientOptions, platform: Platform): Client {
     job: channelOf<Activity>(platform, 'job'),
   };
   const open = new OpenJobs();
-  const { hasExactNumbers, createScope } = platform;
-  const client = clientState(options, { transport, channels, open, hasExactNumbers, createScope });
+  const { hasExactNumbers, replies, createScope } = platform;
+  const client = clientState(options, { transport, channels, open, hasExactNumbers, replies, createScope });
   const close = async () => {
     await open.close();
     if (options.transport === undefined) transport.close?.();

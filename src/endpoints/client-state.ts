@@ -6,7 +6,7 @@ import { checkApiKey } from '../contract/request-parts.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
-import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
+import { boundOf, ReplyRoom, ReplySizes, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import { DueQueue } from '../policy/due-queue.js';
@@ -21,39 +21,40 @@ import { checkBaseUrl } from './wire-requests.js';
 /** Options of `createClient`; all are optional. */
 export interface ClientOptions {
   /** Sent as `Authorization: Bearer …` only to `baseUrl` and the hosts of `routes()`. Without it the service answers 401. (spec 5) */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** {base_url} of queue endpoints, which `queue` and `imageEdit` need. A trailing `/` is dropped; a trailing `/v2` is refused. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** Sends the requests. @defaultValue a transport over got with its own sockets */
-  transport?: Transport;
+  transport?: Transport | undefined;
   /**
    * Admits every request. If the gate throws, the error is reported (`config.onUnhandledError` of rxjs) and no purchase is
    * lost. Only an error of `admit` for a submission errors the job, because nothing was sent.
    * @defaultValue `openGate()`: no rate limit; all requests to an endpoint pause if it refuses half of them or fails repeatedly
    */
-  gate?: Gate;
+  gate?: Gate | undefined;
   /**
    * Records which job has which id. If an answer to /run or /runsync has the id of another job, its job ends as `unknown`, with
    * `paid` maybe. @defaultValue `createJobIds()`: the last 10,000 ids of this client
    */
-  jobIds?: JobIds;
+  jobIds?: JobIds | undefined;
   /**
    * How many requests are on the wire at once, of all kinds and endpoints together: a whole number from 1. Further requests
    * wait, and can be left and cancelled while they wait. Free slots are shared fairly among endpoints, and among polls and
    * submissions. `Infinity`: no limit.
-   * @defaultValue 256 submissions and 256 polls for each endpoint; no limit for /runsync and routes, which are answered late
+   * @defaultValue 256 submissions and 256 polls for each endpoint; no limit for /runsync and routes, which are answered late. With
+   *   any limit, fewer polls are on the wire where results are large: as many as bring about 32 MiB
    */
-  maxConcurrency?: number;
+  maxConcurrency?: number | undefined;
   /** The only clock, also for gates and poll schedules that were created without one. @defaultValue asyncScheduler */
-  scheduler?: SchedulerLike;
+  scheduler?: SchedulerLike | undefined;
   /** Random numbers from 0 to 1, for jitter. @defaultValue Math.random */
-  random?: () => number;
+  random?: (() => number) | undefined;
   /**
    * Returns the header `traceparent` of a request (W3C Trace Context), so that the service's spans join your trace. An invalid
    * `traceparent` is not sent. If this function throws, the error is reported and no purchase is lost.
    * @defaultValue none is sent
    */
-  traceparent?: (call: TracedCall) => string | undefined;
+  traceparent?: ((call: TracedCall) => string | undefined) | undefined;
 }
 
 /** The state that the endpoints of one client share. Two clients share nothing. */
@@ -87,12 +88,13 @@ interface Parts {
   readonly channels: { readonly request: RequestProbe['requests']; readonly job: ClientState['activity'] };
   readonly open: OpenJobs;
   readonly hasExactNumbers: boolean | undefined;
+  readonly replies: ReplyRoom | undefined;
   readonly createScope: ClientContext['createScope'];
 }
 
 /** @throws InvalidOptionError for an invalid key or base URL */
 export function clientState(options: ClientOptions, parts: Parts): ClientState {
-  const { transport, channels, open, hasExactNumbers, createScope } = parts;
+  const { transport, channels, open, hasExactNumbers, replies = new ReplyRoom(), createScope } = parts;
   const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
@@ -101,8 +103,12 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
   // Endpoints that exist already keep their values.
+  const sizes = new EndpointMap(
+    () => new ReplySizes(replies),
+    () => true,
+  );
   const unbounded = new EndpointMap(
-    () => new RequestSlots(),
+    () => new RequestSlots(new ReplySizes(replies)),
     () => true,
   );
   let jobs = 0;
@@ -126,7 +132,11 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
       const { host } = new URL(url);
       const isGiven = (maxConcurrency ?? options.maxConcurrency) !== undefined;
       const slots = isGiven
-        ? new RequestSlots([...boundOf(maxConcurrency), ...bound], `${host}/${endpointId}`)
+        ? new RequestSlots(
+            sizes.of({ host, endpointId }),
+            [...boundOf(maxConcurrency), ...bound],
+            `${host}/${endpointId}`,
+          )
         : unbounded.of({ host, endpointId });
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },

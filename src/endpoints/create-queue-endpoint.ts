@@ -10,8 +10,7 @@ import type { Job, SyncJob } from '../operators/job.js';
 import { createJob } from '../operators/purchase/create-job.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
-import { jobChunks } from '../operators/streaming/job-chunks.js';
-import { readChunks } from '../operators/streaming/read-chunks.js';
+import { jobChunks, readChunks } from '../operators/streaming/read-chunks.js';
 import { guardSchedule } from '../policy/guard-hooks.js';
 import type { JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
 import {
@@ -190,7 +189,7 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
     const { variantOf } = this.#schemas;
     return variantOf === undefined || isObservable(request)
       ? options
-      : { variant: variantOf(input), ...options };
+      : { ...options, variant: options.variant ?? variantOf(input) };
   }
 }
 

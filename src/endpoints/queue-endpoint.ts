@@ -87,11 +87,11 @@ export interface QueueEndpoint<I, O, C = unknown> {
 /** Options of `stream`. */
 export interface StreamOptions {
   /** Time from the subscription to the last chunk, in ms; then a `JobError` with code `deadline`. @defaultValue the endpoint's */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Names the reader at the gate. @defaultValue the job's key, or the endpoint's id */
-  key?: string;
+  key?: string | undefined;
   /** Aborting errors with the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of `status`. */
@@ -101,13 +101,13 @@ export interface StatusOptions {
    * 300,000.
    * @defaultValue /status, which answers at once
    */
-  waitMs?: number;
+  waitMs?: number | undefined;
 }
 
 /** Options of `watchHealth`. */
 export interface WatchOptions {
   /** Time from a reply to the next request, in ms. @defaultValue 5_000 */
-  everyMs?: number;
+  everyMs?: number | undefined;
 }
 
 /**

@@ -18,18 +18,18 @@ export interface RouteOptions {
    * How long a function may take until its reply begins. After that a POST is `unknown`. @defaultValue 600_000, or `deadlineMs`
    * if that is less
    */
-  executionTimeoutMs?: number;
+  executionTimeoutMs?: number | undefined;
   /** Time from the first subscription, in ms; nothing is sent after it. @defaultValue 3_600_000 */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** How often and how soon a refused POST or a failed GET is sent again. A POST without a known result is never sent again. */
-  retry?: RetryPolicy;
+  retry?: RetryPolicy | undefined;
   /** How many requests are on the wire at once, as for a queue endpoint. @defaultValue only the client's limit */
-  maxConcurrency?: number;
+  maxConcurrency?: number | undefined;
 }
 
 export interface RouteCallOptions<O = unknown> extends CallOptions<O> {
   /** Checks the answer. The result of the schema is emitted. */
-  output?: StandardSchema<unknown, O>;
+  output?: StandardSchema<unknown, O> | undefined;
 }
 
 /** A call of a route, in the shape of a job. Its `jobId` is the empty string, because routes have no job ids. */

@@ -6,7 +6,7 @@ import { subscribeWithin } from './subscribe-within.js';
  * `break` calls, even while the source is being subscribed. Values that are not requested yet are kept. An error is thrown
  * after the values before it.
  */
-export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, undefined, undefined> {
+export function iterate<T>(source: Observable<T>): Iteration<T> {
   const kept: T[] = [];
   const asking: { resolve(result: IteratorResult<T, undefined>): void; reject(error: unknown): void }[] = [];
   const subscription = new Subscription();
@@ -57,4 +57,9 @@ export function iterate<T>(source: Observable<T>): AsyncIterableIterator<T, unde
       return this;
     },
   };
+}
+
+/** An `AsyncIterableIterator`, whose further type parameters came with TypeScript 5.6. */
+interface Iteration<T> extends AsyncIterator<T, undefined, undefined> {
+  [Symbol.asyncIterator](): Iteration<T>;
 }

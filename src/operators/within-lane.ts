@@ -88,7 +88,7 @@ export interface LaneOptions {
   /** Number of slots of all lanes together, from 1. */
   slots: number;
   /** Weight of a lane relative to the others, above 0. @defaultValue 1 for each lane */
-  weights?: Readonly<Record<string, number>>;
+  weights?: Readonly<Record<string, number>> | undefined;
 }
 
 interface Lane {

@@ -81,7 +81,6 @@ export function clockAhead(wall: SchedulerLike, byMs: number): SchedulerLike {
   return { ...timersOf(wall), now: () => Math.floor(wall.now() + byMs) };
 }
 
-/** The timers of a clock. */
 export function timersOf(wall: SchedulerLike): Pick<SchedulerLike, 'schedule'> {
   return {
     schedule: <T>(

@@ -8,13 +8,13 @@ import { pollExponential, type PollSchedule } from './polling/poll-schedule.js';
 /** How often and how soon a request is repeated if that is safe. Durations in ms. */
 export interface RetryPolicy {
   /** Extra tries after the first, a whole number from 0. Polls are repeated until the deadline in any case. @defaultValue 4 */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** The first wait; equal jitter applies. @defaultValue 500 */
-  initialMs?: number;
+  initialMs?: number | undefined;
   /** Each wait is this many times the one before, at least 1. @defaultValue 2 */
-  factor?: number;
+  factor?: number | undefined;
   /** The longest wait, unless the service asks for more. @defaultValue 30_000 */
-  maxMs?: number;
+  maxMs?: number | undefined;
 }
 
 /** Options of a queue endpoint. Durations in ms. */
@@ -23,31 +23,31 @@ export interface QueueOptions {
    * Client timeout of /runsync, above 0: `execution_timeout_ms` of the endpoint's configuration. (spec 2.4, 8)
    * @defaultValue 60_000
    */
-  executionTimeoutMs?: number;
+  executionTimeoutMs?: number | undefined;
   /** Time from the first subscription to the end. Then polling stops, but the job does not. @defaultValue 3_600_000 */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /**
    * What happens when the last subscriber has left: the job continues, or is cancelled at the service once its id is known.
    * @defaultValue 'detach'
    */
-  onUnsubscribe?: 'detach' | 'cancel';
+  onUnsubscribe?: 'detach' | 'cancel' | undefined;
   /**
    * When to poll the status. The endpoints of a run should share one schedule. Its errors are reported and end no job.
    * @defaultValue pollExponential()
    */
-  poll?: PollSchedule;
+  poll?: PollSchedule | undefined;
   /** How often and how soon a refused POST or a failed GET is sent again. A POST that may have been accepted never is. */
-  retry?: RetryPolicy;
+  retry?: RetryPolicy | undefined;
   /**
    * Receives the service's callbacks about the jobs of `run`: a `createWebhookReceiver`. Jobs are still polled, by `poll`, but
    * rarely while callbacks come. @defaultValue none
    */
-  webhooks?: JobWebhooks;
+  webhooks?: JobWebhooks | undefined;
   /**
    * Requests of this endpoint on the wire at once, of all kinds together, a whole number from 1; see that of the client.
    * @defaultValue only the client's limit
    */
-  maxConcurrency?: number;
+  maxConcurrency?: number | undefined;
 }
 
 export interface ResolvedQueueOptions {

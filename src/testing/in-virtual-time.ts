@@ -54,11 +54,10 @@ export function inVirtualTime(
       ...helpers,
       scheduler,
       createService: (options) => createTestService(scheduler, options),
-      createClient: ({ transport }, options = {}) =>
-        clientOn(
-          { baseUrl: 'https://api.example.test', random: () => 1, ...options, scheduler },
-          { createTransport: () => transport },
-        ),
+      createClient: (
+        { transport },
+        { baseUrl = 'https://api.example.test', random = () => 1, ...options } = {},
+      ) => clientOn({ ...options, baseUrl, random, scheduler }, { createTransport: () => transport }),
       job: <O>(marbles: string, values?: Readonly<Record<string, JobEvent<O>>>) =>
         jobOver(helpers.cold<JobEvent<O>>(marbles, values ?? (jobEvents as Record<string, JobEvent<O>>))),
     });

@@ -15,22 +15,23 @@ export type TestFault = 'refused' | 'unreachable' | 'lost' | 'broken';
 /** Options of `createTestService`. Durations in ms. */
 export interface TestServiceOptions {
   /** The output of a job; if it throws, the job ends as FAILED. @defaultValue `{ echo: input }` */
-  run?: (input: unknown, endpointId: string) => unknown;
+  run?: ((input: unknown, endpointId: string) => unknown) | undefined;
   /** How long a job waits for a worker. @defaultValue 0 */
-  queueMs?: (input: unknown, endpointId: string) => number;
+  queueMs?: ((input: unknown, endpointId: string) => number) | undefined;
   /** How long a job runs. @defaultValue 1_000 */
-  runMs?: (input: unknown, endpointId: string) => number;
+  runMs?: ((input: unknown, endpointId: string) => number) | undefined;
   /** How long a request takes to the service, and its reply back. @defaultValue 0 */
-  latencyMs?: number;
+  latencyMs?: number | undefined;
   /** Called for each request, with `count` from 1; returns its fault, or `undefined`. */
-  fault?: (request: { method: 'GET' | 'POST'; path: string; count: number }) => TestFault | undefined;
+  fault?:
+    ((request: { method: 'GET' | 'POST'; path: string; count: number }) => TestFault | undefined) | undefined;
   /**
    * When a job with a webhook is called back: in ms after its end, one call for each number. An empty list means that the call
    * is lost. If a latency or `lost` delays the answer to its POST, the callback arrives first. @defaultValue `[0]`
    */
-  callBackMs?: (job: TestJob) => readonly number[];
+  callBackMs?: ((job: TestJob) => readonly number[]) | undefined;
   /** The answer of a load-balanced route; `undefined` gives HTTP 404. */
-  route?: (method: 'GET' | 'POST', path: string, body: unknown) => unknown;
+  route?: ((method: 'GET' | 'POST', path: string, body: unknown) => unknown) | undefined;
 }
 
 /** A job as the service knows it. */

@@ -3,7 +3,6 @@ import {
   type FailedReply,
   failedReplySchema,
   isJobReply,
-  isKnownState,
   type JobReply,
   jobReplySchema,
   routeErrorSchema,
@@ -11,7 +10,8 @@ import {
   streamReplySchema,
   submissionReplySchema,
 } from '../contract/service-replies.js';
-import { redact } from '../contract/redact.js';
+import { isKnownState } from '../contract/outcome.js';
+import { redact, type Secret } from '../contract/redact.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
 import { type BodyKind, isSuccess, type RequestPurpose } from '../policy/may-send-again.js';
 import { retryAfterMs } from '../policy/retry-delay.js';
@@ -52,8 +52,8 @@ export interface Asked {
   readonly request: Pick<WireRequest, 'method' | 'url'>;
   /** The id that the reply must echo, if known. */
   readonly jobId?: string | undefined;
-  /** Texts to mask if the service echoes them. */
-  readonly secrets: readonly string[];
+  /** What to mask if the service echoes it. */
+  readonly secrets: readonly Secret[];
   /** The time of the reply in ms since the epoch. */
   readonly nowMs: number;
   /** As `parseJson` takes it. @defaultValue false */

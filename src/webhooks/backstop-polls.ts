@@ -1,5 +1,6 @@
 import { Observable, type Subscriber, type Subscription, BehaviorSubject, type SchedulerLike } from 'rxjs';
-import { isTerminal, type JobReply } from '../contract/service-replies.js';
+import type { JobReply } from '../contract/service-replies.js';
+import { isTerminal } from '../contract/outcome.js';
 import { clampTimer, type LateClock } from '../policy/client-clock.js';
 import type { PollJob, PollSchedule } from '../policy/polling/poll-schedule.js';
 

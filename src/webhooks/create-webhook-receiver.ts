@@ -39,16 +39,16 @@ export interface WebhookReceiverOptions {
    * The name of the run: only callbacks to addresses of this run are accepted. @defaultValue a random one, so that callbacks of
    * an earlier process are refused
    */
-  run?: string;
+  run?: string | undefined;
   /** HMAC-SHA-256 of a text, in base64url. @defaultValue with WebCrypto */
-  hmac?: Hmac;
+  hmac?: Hmac | undefined;
   /** The clock. @defaultValue that of the first client */
-  scheduler?: SchedulerLike;
+  scheduler?: SchedulerLike | undefined;
   /**
    * Called with a genuine callback about a job that is not in progress here. Its result decides the HTTP status of the answer.
    * @defaultValue the answer is 503
    */
-  orphan?: (callback: OrphanCallback) => ObservableInput<CallbackResult>;
+  orphan?: ((callback: OrphanCallback) => ObservableInput<CallbackResult>) | undefined;
 }
 
 /** Receives callbacks of the service. It opens no port: pass one of its handlers to a server. */

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmulator } from 'millrace/emulator';
@@ -87,6 +89,79 @@ describe.each(['bun', 'deno', 'node'] as const)('millrace in %s', (name) => {
   );
 });
 
+const refusals = [
+  [
+    'undici on Bun, whose own has no connections: rows would be in doubt',
+    'bun',
+    `import { createUndiciTransport } from 'millrace/undici';
+try { createUndiciTransport(); } catch ({ code, message }) { console.log(code, message); }`,
+    /^invalid-option transport: .*use the default transport/,
+  ],
+  [
+    'a run on Deno, which dies while it loads the lock',
+    'deno',
+    `import { runBatch } from 'millrace/batch';
+const options = { manifest: { rows: [] }, out: process.argv.at(-1), baseUrl: 'http://127.0.0.1:9', apiKey: 'k' };
+for await (const { exitCode, reason } of runBatch(options)) if (reason) console.log(exitCode, reason);`,
+    /^74 Deno cannot load .* start this with Node\.js/,
+  ],
+] as const;
+
+it.for(refusals)('refuses %s', async ([, name, program, message], context) => {
+  const runtime = findRuntime(name);
+  if (typeof runtime === 'string') return skipTest(context, `${name}: ${runtime}`);
+  const [command = '', ...args] = runtime.command;
+  const out = mkdtempSync(join(tmpdir(), 'millrace-refused-'));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, program);
+  try {
+    const { stdout } = await promisify(execFile)(command, [...args, file, out], { timeout: 100_000 });
+    expect(stdout).toMatch(message);
+  } finally {
+    rmSync(file, { force: true });
+    rmSync(out, { recursive: true });
+  }
+});
+
+it('has a batch runner that a bundler accepts where the optional packages are missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-bundled-'));
+  try {
+    for (const part of ['chunks', 'runners/batch'])
+      cpSync(new URL(`../../dist/${part}`, import.meta.url), join(folder, part), { recursive: true });
+    const { dependencies } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    ) as { dependencies: object };
+    const { warnings } = await build({
+      entryPoints: [join(folder, 'runners/batch/index.js')],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: [...Object.keys(dependencies), 'rxjs'],
+      write: false,
+      logLevel: 'silent',
+    });
+    expect(warnings).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('leaves zod out of a bundle of operators, which use no schema', async () => {
+  const words = ['pollFixed', 'pullJobs', 'withinBudget', 'toOutcome', 'isTerminal', 'failureCodes'];
+  const contents = `export { ${words.join(', ')} } from './core.js';`;
+  const { metafile } = await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('../../dist/src', import.meta.url)) },
+    bundle: true,
+    format: 'esm',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  });
+  const [output] = Object.values(metafile.outputs);
+  const used = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  expect(used.map(([path]) => path).filter((path) => path.includes('/zod/'))).toEqual([]);
+});
+
 it('has types for an application that knows nothing of Node.js, by the libraries of a browser, with every declaration checked', () => {
   const declarations = ['core', 'fetch'].map((door) =>
     fileURLToPath(new URL(`../../dist/src/${door}.d.ts`, import.meta.url)),
@@ -108,4 +183,48 @@ it('has types for an application that knows nothing of Node.js, by the libraries
   ]);
   expect(ours.length).toBeGreaterThan(20);
   expect(problems.map(({ messageText }) => messageText)).toStrictEqual([]);
+});
+
+it('takes undefined for what may be left out of its options, also where exactOptionalPropertyTypes is on', () => {
+  const doors = ['src/index', 'src/core', 'src/fetch', 'src/testing', 'src/undici', 'runners/batch/index'];
+  const declarations = doors.map((door) =>
+    fileURLToPath(new URL(`../../dist/${door}.d.ts`, import.meta.url)),
+  );
+  const { ESNext } = ts.ModuleKind;
+  const moduleResolution = ts.ModuleResolutionKind.Bundler;
+  const options = { strict: true, exactOptionalPropertyTypes: true, module: ESNext, moduleResolution };
+  const program = ts.createProgram(declarations, { ...options, types: ['node'] });
+  const checker = program.getTypeChecker();
+  const given = declarations.flatMap((declaration) => {
+    const file = program.getSourceFile(declaration);
+    const door = file && checker.getSymbolAtLocation(file);
+    const names = door === undefined ? [] : checker.getExportsOfModule(door);
+    return names.filter(({ name }) => /(Options|Policy|Settings)$/.test(name));
+  });
+  const refused = given.flatMap((name) => {
+    const members = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(name)).getProperties();
+    return members.filter(refusesUndefined).map((member) => `${name.name}.${member.name}`);
+  });
+  function refusesUndefined(member: ts.Symbol): boolean {
+    const type = checker.getTypeOfSymbol(member);
+    return (
+      (member.flags & ts.SymbolFlags.Optional) !== 0 &&
+      !checker.isTypeAssignableTo(checker.getUndefinedType(), type)
+    );
+  }
+  expect(given.length).toBeGreaterThan(40);
+  expect(refused).toStrictEqual([]);
+});
+
+it('has declarations that TypeScript 5.4 knows: no type parameters that came later', () => {
+  const folder = fileURLToPath(new URL('../../dist', import.meta.url));
+  const files = ['src', 'runners/batch'].flatMap((room) =>
+    readdirSync(join(folder, room), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(folder, room, file),
+    ),
+  );
+  const later = /\b(?:(?:Float|Int|Uint)\w*Array|Buffer)<|IterableIterator<[^<>]*,/;
+  const newer = files.filter((file) => file.endsWith('.d.ts') && later.test(readFileSync(file, 'utf8')));
+  expect(files.length).toBeGreaterThan(100);
+  expect(newer).toStrictEqual([]);
 });

@@ -48,9 +48,9 @@ describe('the page of samples/browser', () => {
   };
   const statuses = () => page.locator('li span').allTextContents();
 
-  it('is one script of at most 207 kB, with nothing of Node.js in it', async () => {
+  it('is one script of at most 212 kB, with nothing of Node.js in it', async () => {
     const script = await bundlePage();
-    expect(Buffer.byteLength(script)).toBeLessThanOrEqual(207_000);
+    expect(Buffer.byteLength(script)).toBeLessThanOrEqual(212_000);
     expect(script).not.toMatch(/node:|createRequire/);
   });
 

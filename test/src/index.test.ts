@@ -134,7 +134,7 @@ function exportsOf(source: string): [name: string, from: string][] {
   return [...lists].flatMap(([, list, from]) =>
     list!
       .split(',')
-      .map((name) => name.replace(/^.* as /s, '').trim())
+      .map((name) => name.replace(/^.* as |^\s*type /s, '').trim())
       .filter((name) => name !== '')
       .map((name): [string, string] => [name, from!]),
   );
@@ -148,7 +148,7 @@ describe('the public face', () => {
         .split(',')
         .map((name) => name.trim())
         .filter((name) => name !== '')
-        .map((name) => (type === undefined ? name : `[${name}]`)),
+        .map((name) => (type === undefined ? name.replace(/^type (.*)/, '[$1]') : `[${name}]`)),
     );
     expect(exported).toStrictEqual(names);
   });

@@ -16,6 +16,15 @@ import { createTestService, inVirtualTime, jobEvents, type TestFault } from '../
 const equal = (actual: unknown, expected: unknown) => assert.deepEqual(actual, expected);
 
 describe('inVirtualTime', () => {
+  it('has its defaults for options that are undefined', () => {
+    inVirtualTime(equal, ({ createService, createClient, flush }) => {
+      const service = createService({ run: undefined, latencyMs: undefined });
+      createClient(service, { baseUrl: undefined, random: undefined }).queue('echo').run({}).subscribe();
+      flush();
+      expect(service.bill()).toHaveLength(1);
+    });
+  });
+
   it('plays a job, its polls, the gate and the service by one clock', () => {
     inVirtualTime(equal, ({ createService, createClient, flush, scheduler }) => {
       const service = createService({ queueMs: () => 60_000, runMs: () => 3_600_000, latencyMs: 20 });

@@ -5,6 +5,8 @@ export interface Line {
   readonly gallery: string;
   /** Left out, or written out as it would be anyway. */
   readonly resolution?: string | undefined;
+  /** @defaultValue the same for all rows */
+  readonly image?: string;
 }
 
 export type Random = () => number;
@@ -78,8 +80,8 @@ export class EditedManifest {
 
 export function asCsv(lines: readonly Line[]): string {
   const rows = lines.map(
-    ({ id, prompt, gallery, resolution = '' }) =>
-      `${id},image-edit,http://example.test/a.png,${prompt},${gallery},${resolution}`,
+    ({ id, prompt, gallery, resolution = '', image = 'http://example.test/a.png' }) =>
+      `${id},image-edit,${image},${prompt},${gallery},${resolution}`,
   );
   return ['id,endpoint,images,prompt,gallery,resolution', ...rows, ''].join('\n');
 }

@@ -72,7 +72,7 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
           schedule: pollFixed(100, other.scheduler),
         }),
       ),
-    follow: (events, watch) => followed(events, scheduler, watch),
+    follow: (events, watch) => withTime(scheduler, collected(events, watch)),
     text: (name) => run.disk.peek(`${out}/${name}`)?.toString() ?? '',
     lines: (name) =>
       run
@@ -85,19 +85,16 @@ export function paperRun(diskOptions: ForgetfulDiskOptions = {}): PaperRun {
   return run;
 }
 
-async function followed(
+/** The end of a run, and all its events. */
+export async function collected(
   events: AsyncIterable<RunEvent>,
-  scheduler: VirtualTimeScheduler,
   watch: (event: RunEvent) => void = () => undefined,
 ): Promise<PaperEnd> {
   const seen: RunEvent[] = [];
-  const listening = (async () => {
-    for await (const event of events) {
-      seen.push(event);
-      watch(event);
-    }
-  })();
-  await withTime(scheduler, listening);
+  for await (const event of events) {
+    seen.push(event);
+    watch(event);
+  }
   const last = seen.at(-1);
   if (last?.type !== 'finished') throw new Error('the run did not finish');
   const { exitCode, reason, summary } = last;

@@ -87,6 +87,7 @@ export function aheadWith(more: Partial<Ahead> = {}): Ahead {
     toSend: 0,
     retried: 0,
     retriedUnknown: 0,
+    reopened: 0,
     redone: 0,
     doubled: 0,
     toPoll: 0,

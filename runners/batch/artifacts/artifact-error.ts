@@ -20,7 +20,6 @@ export class ArtifactError extends MillraceError {
     this.mayPass = facts.mayPass ?? false;
   }
 
-  /** The same error with another message. */
   reworded(message: string): ArtifactError {
     return new ArtifactError(message, this);
   }

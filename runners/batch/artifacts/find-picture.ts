@@ -1,6 +1,7 @@
 import type { RowKind } from '../manifest/manifest-row.js';
 import { checkHttpUrl } from '../../../src/contract/request-parts.js';
 import { artifactFormat, headBytes } from './artifact-format.js';
+import { PictureEnd } from './picture-end.js';
 import { pathOf, valuesAt, type OutputPath, type ValuePlace } from './output-path.js';
 
 /** Where the picture of an output is. */
@@ -25,7 +26,6 @@ const mostValues = 10_000;
 /** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
-/** What is known of a row's request. */
 interface SentRequest {
   readonly kind: RowKind;
   readonly input?: { readonly enable_base64_output?: unknown };
@@ -45,6 +45,15 @@ export function findPicture(output: unknown, { kind, input }: SentRequest): Foun
   return findEncoded(output) ?? named ?? pictureAt(result, kind);
 }
 
+/** The first whole picture that an output contains as text, whatever URL it has beside it. */
+export function findWholeText(output: unknown): (FoundPicture & { readonly bytes: Buffer }) | undefined {
+  return findEncoded(output, (bytes) => {
+    const end = new PictureEnd();
+    end.add(bytes);
+    return !end.isMissing;
+  });
+}
+
 /** A file that the user asked for. */
 export interface FoundFile {
   /** Its path in the output, such as `output.images[1].url`. */
@@ -55,7 +64,6 @@ export interface FoundFile {
   readonly bytes?: Buffer;
 }
 
-/** A field without a file, and the reason. */
 export interface FileProblem {
   readonly field: string;
   readonly problem: string;
@@ -133,13 +141,16 @@ export function addressIn(value: unknown): string | undefined {
 }
 
 /** Breadth first, so that the outermost picture is found. */
-function findEncoded(output: unknown): FoundPicture | undefined {
+function findEncoded(
+  output: unknown,
+  isWanted: (bytes: Buffer) => boolean = () => true,
+): (FoundPicture & { readonly bytes: Buffer }) | undefined {
   const waiting: { value: unknown; at: (string | number)[] }[] = [{ value: output, at: [] }];
   for (let seen = 0; seen < waiting.length && seen < mostValues; seen++) {
     const { value, at } = waiting[seen] ?? { value: undefined, at: [] };
     if (typeof value === 'string') {
       const bytes = decodePicture(value);
-      if (bytes !== undefined) return { bytes, at };
+      if (bytes !== undefined && isWanted(bytes)) return { bytes, at };
     } else if (typeof value === 'object' && value !== null && at.length < deepest) {
       const entries: [string | number, unknown][] = Array.isArray(value)
         ? [...value.entries()]

@@ -68,7 +68,6 @@ function guessed(text: string): string {
   return /^output($|[.[])/.test(rooted) ? rooted : `output${rooted.startsWith('[') ? '' : '.'}${rooted}`;
 }
 
-/** A value at a path. */
 export interface ValueAtPath {
   readonly at: ValuePlace;
   /** `undefined` if the output has nothing there. */

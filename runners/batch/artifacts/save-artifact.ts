@@ -7,7 +7,6 @@ import { FileVersion, KeptPart } from './kept-part.js';
 import { ArtifactPart, type PartPlace, type WrittenPart } from './artifact-part.js';
 
 export interface ArtifactPlace extends PartPlace {
-  /** The output folder. */
   readonly folder: string;
   readonly id: string;
   /** Whether other rows' ids differ from this one only in case. */

@@ -38,7 +38,6 @@ export interface CallbackParts {
   readonly stops: Stops;
 }
 
-/** The callbacks of a run. */
 export interface RunCallbacks {
   readonly address: CallbackAddress;
   /** The callbacks of a row's next job, or of the one that it has. */

@@ -3,6 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { OutputPath } from '../artifacts/output-path.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
+import type { ReplyRoom } from '../../../src/operators/requests/request-slots.js';
 import type { DiskRoom } from '../disk/disk-room.js';
 import type { Journal } from '../journal/journal.js';
 import type { OutcomeRecord } from '../journal/record.js';
@@ -86,7 +87,6 @@ interface RowLines {
   write(row: EndedRow, record: number, isCurrent: boolean): Promise<void>;
 }
 
-/** The money of a run. */
 export interface RunMoney {
   readonly ledger: Ledger;
   /** Money that runs share, checked after the run's own ledger; absent without a shared ledger. */
@@ -97,7 +97,18 @@ export interface RunMoney {
   /** The run stops at a reported price that is this many percent above the price book's; absent if there is no limit. */
   readonly maxDriftPercent?: number | undefined;
   /** The number of rows without a known price, and the limit of their total cost in US dollars; absent if there is no limit. */
-  readonly unagreed?: { readonly rows: number; readonly mostUsd: number } | undefined;
+  readonly unagreed?:
+    | {
+        readonly rows: number;
+        readonly mostUsd: number;
+        /** The limit for rows whose price is in no list, also if the service has reported one before. */
+        readonly agreed: MicroDollars;
+        /** What was bought before, in ms since the epoch, is not counted: it was agreed to in an earlier start. */
+        readonly since: number;
+        /** What such rows have cost in this start, as far as this process knows. */
+        spent: MicroDollars;
+      }
+    | undefined;
   /** Warns when a cap is nearly used up; absent if no warning was asked for. */
   readonly watch?: Pick<CapWatch, 'look'> | undefined;
 }
@@ -114,7 +125,6 @@ export interface SharedMoney {
 
 /** The service, as all rows of a run share it. */
 export interface RunService {
-  /** The queue endpoint with this id. */
   readonly queues: (endpoint: string) => QueueEndpoint<unknown, unknown>;
   /** Absent if {lb_base_url} is not given. */
   readonly routes: RouteEndpoint | undefined;
@@ -124,6 +134,8 @@ export interface RunService {
   readonly slots: Slots;
   /** Which rows hold a slot. */
   readonly rowSlots: RowSlots;
+  /** The room of replies, from their polls until the row is at its end. */
+  readonly replies: Pick<ReplyRoom, 'hold'>;
   /** Which row has which job. */
   readonly jobIds: RowJobIds;
   /** Whether requests reach the service. */
@@ -147,6 +159,8 @@ export interface PictureRules {
   readonly warned: Set<string>;
   /** The number of edits of this start that completed without a picture. */
   readonly pictureless: { edits: number };
+  /** The number of rows that ended in this start with the picture in their reply, because the one at its URL could not be fetched. */
+  readonly previews: { edits: number };
   /** The owner of each picture URL among the latest edits, and how many edits were answered with the URL of another row. */
   readonly addresses: Pick<RecentJobs, 'ownerOf' | 'keep'> & { shared: number };
 }

@@ -2,6 +2,7 @@ import { concat, type SchedulerLike, type Subject } from 'rxjs';
 import type { Client } from '../../../src/endpoints/client-on.js';
 import type { ClientOptions } from '../../../src/endpoints/client-state.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
+import { ReplyRoom } from '../../../src/operators/requests/request-slots.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
@@ -19,7 +20,6 @@ import type { ResolvedOptions } from './resolved-options.js';
 import type { RunEvent } from './run-event.js';
 import { RunJobIds, type RowJobIds } from './run-job-ids.js';
 
-/** The options that the service of a run uses. */
 export type ServiceOptions = Pick<
   ResolvedOptions,
   | 'transport'
@@ -36,7 +36,6 @@ export type ServiceOptions = Pick<
   | 'lowPriority'
 >;
 
-/** The targets of the rows of a start. */
 export interface RowTargets {
   readonly slots: Slots;
   /** Ids of queue endpoints. */
@@ -90,20 +89,21 @@ function slotsOf(
 /** Opens the service for rows. Nothing is sent. */
 export type OpenService = (options: ServiceOptions, places: RowTargets, parts: Parts) => RunService;
 
-/** Builds the service on a client of the library. */
-export function serviceOver(create: (options: ClientOptions) => Client): OpenService {
+export function serviceOver(create: (options: ClientOptions, replies: ReplyRoom) => Client): OpenService {
   return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
     const { schedule, log, events, stops } = parts;
     const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
     const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
     const rowSlots = new RowSlots({ slots, stops, hasSeveralEndpoints });
-    const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }));
+    const replies = new ReplyRoom();
+    const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }), replies);
     const retry = { maxRetries: retries };
     return {
       reach,
       jobIds,
       slots,
       rowSlots,
+      replies,
       blocked: new BlockedEndpoints(endpoints, hasRoutes),
       queues: queuesOf(client, options, schedule),
       lowPriority: options.lowPriority === true,

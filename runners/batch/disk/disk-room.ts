@@ -43,7 +43,11 @@ export class DiskRoom {
     const { disk, now } = this.parts;
     if (this.looking !== undefined || disk.freeBytes === undefined || this.isGivenUp) return this.looking;
     if (now() - this.lookedAt < everyMs) return undefined;
-    return (this.looking = this.read().finally(() => (this.looking = undefined)));
+    const ended = (): void => void (this.looking = undefined);
+    this.looking = this.read();
+    // Ends no earlier than for those who wait: a row that asks then must not overtake them.
+    void this.looking.then(ended, ended);
+    return this.looking;
   }
 
   /** Frees the reserved space for answers on their way; nothing more is sent. Resolves to false if nothing was reserved. */

@@ -1,3 +1,5 @@
+import { basename, dirname, join } from 'node:path';
+
 /**
  * The interface to the file system for everything that a run reads and writes. The real one is `nodeDisk`; tests use
  * one that fails or loses unsynced data. Errors are Node's, with their `code` (ENOSPC, EIO …).
@@ -74,4 +76,11 @@ export async function writeAll(
 export function folderOf(path: string): string {
   const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   return cut < 0 ? '.' : path.slice(0, cut === 0 ? 1 : cut);
+}
+
+/** The real path of a folder which may be missing, and folders above it, too. */
+export async function realPlace(disk: Pick<Disk, 'stat' | 'realPath'>, path: string): Promise<string> {
+  const above = dirname(path);
+  if (above === path || (await disk.stat(path)) !== undefined) return disk.realPath(path);
+  return join(await realPlace(disk, above), basename(path));
 }

@@ -13,7 +13,14 @@ import { formatMoney, type MicroDollars } from '../../../src/contract/micro-doll
 import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import type { RunEvent } from '../context/run-event.js';
-import type { FailedRowFacts, IntentRecord, OutcomeRecord, ReplyRecord } from '../journal/record.js';
+import type {
+  FailedRowFacts,
+  IntentRecord,
+  OutcomeRecord,
+  ReplyRecord,
+  SavedImage,
+} from '../journal/record.js';
+import { isUnlisted } from '../ledger/price-book.js';
 import type { Cost } from '../row/costs.js';
 import { endOfOutcome, type RowRecord } from '../row/record-head.js';
 import { failedRecord, rowError } from '../row/records-of.js';
@@ -22,6 +29,7 @@ import type { EndedRow } from '../sinks/line-text.js';
 import { failureLine, type FailureLine } from '../sinks/failure-line.js';
 import { resultLine, type ResultLine } from '../sinks/result-line.js';
 import { noteDiskFault } from '../stop/exit-of.js';
+import type { StopCause } from '../stop/stops.js';
 import { purchaseName, stopCauses, whyDrifted, whyUnagreed } from '../stop/stop-causes.js';
 
 /** The end of a row's purchase: the records for the journal, and the data for its lines. */
@@ -38,6 +46,8 @@ export interface Ending {
   readonly reply?: ReplyRecord | undefined;
   /** The cost of the purchase, to be booked in the ledger; absent if nothing was reserved for it. */
   readonly bought?: { readonly facts: RowFacts; readonly cost: Cost } | undefined;
+  /** Called when its lines are in the files, before it is delivered: a reader may wait for further rows. */
+  readonly written?: (() => void) | undefined;
 }
 
 /**
@@ -79,7 +89,7 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
     numbers.push(number);
     return undefined;
   });
-  if (bought !== undefined) bookCost(context, bought.facts, bought.cost);
+  if (bought !== undefined) bookCost(context, bought, intent);
   const at = records.findIndex(({ k }) => k === 'outcome');
   const outcome = records[at] as OutcomeRecord | undefined;
   const number = numbers[at] ?? 0;
@@ -90,6 +100,7 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   if (!isDouble) context.toDo.rows = Math.max(context.toDo.rows - 1, 0);
   const lines = projections.write(ended, number, !isDouble);
   yield* lastOf(lines.catch((error: unknown) => noteDiskFault(context, error)));
+  ending.written?.();
   if (isDouble) {
     warnOfDouble(context, outcome.id);
     return context.events.next(moneyEvent(context));
@@ -104,6 +115,7 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   const { id, cost } = outcome;
   const status = endOfOutcome(outcome);
   if (outcome.status === 'completed' && outcome.image !== undefined) pictures.expiring.saved(id);
+  notePreview(context, outcome);
   const message = outcome.status === 'completed' ? undefined : outcome.error.message;
   const level = status === 'completed' ? 'info' : 'warn';
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
@@ -113,6 +125,21 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   if (halted !== undefined) stops.stop(halted);
 }
 
+/** Warns once per start about an edit whose picture could not be fetched, so that the one in its reply was saved instead. */
+function notePreview(
+  { pictures, events }: Pick<PurchaseContext, 'pictures' | 'events'>,
+  outcome: OutcomeRecord,
+): void {
+  if (outcome.image?.problem === undefined || pictures.previews.edits++ > 0) return;
+  const message = `Row ${previewText(outcome.id, outcome.image)} Others like it are counted at the end.`;
+  events.next({ type: 'warning', code: 'picture', message });
+}
+
+/** Names the row, and says which picture it has. */
+export function previewText(id: string, { path, problem = '' }: SavedImage): string {
+  return `"${id}": the picture at the URL of its reply could not be fetched (${problem}). The one in the reply itself is saved as ${path}: it may be a smaller preview. \`refetch\` tries the URL again.`;
+}
+
 /** Reports that the row goes on with another purchase. */
 export function warnOfDouble({ events }: Pick<PurchaseContext, 'events'>, id: string): void {
   const message = `Row "${id}" is sent again, though it may have been accepted: it may be paid twice.`;
@@ -120,19 +147,28 @@ export function warnOfDouble({ events }: Pick<PurchaseContext, 'events'>, id: st
 }
 
 /** Books the cost of a row's purchase; a purchase that may have been made is held. A cost that is not believable stops the run. */
-function bookCost(context: PurchaseContext, facts: RowFacts, booked: Cost): void {
+function bookCost(
+  context: PurchaseContext,
+  { facts, cost: booked }: NonNullable<Ending['bought']>,
+  intent: IntentRecord | undefined,
+): void {
   const { money, stops } = context;
   const { cost, source, disbelieved } = booked;
   if (source === 'unknown') money.ledger.keepUnknown(facts.id);
   else if (source !== 'none') money.ledger.settle(facts.id, cost);
   money.watch?.look(facts);
-  if (source === 'reported' && cost !== null) notePrice(context, facts, cost);
+  // The time that a job took is known only now: its price may be above the one that was agreed to.
+  const isAbove = source === 'estimated' && (cost ?? 0) > (money.prices.priceOf(facts) ?? 0);
+  if (cost !== null && (source === 'reported' || isAbove)) notePrice(context, facts, cost);
+  if (cost !== null && (source === 'reported' || source === 'estimated')) {
+    const above = takeUnlisted(money, { facts, cost, intent });
+    if (above !== undefined) stops.stop(above);
+  }
   // The real price is not known then.
   if (disbelieved !== undefined)
     stops.stop(stopCauses.costDisbelieved(facts.id, purchaseName(facts), { cost, disbelieved }));
 }
 
-/** The current money of the run. */
 export function moneyEvent({ money }: Pick<PurchaseContext, 'money'>): RunEvent {
   const { reserved, spent, unknown, cap } = money.ledger.snapshot();
   return { type: 'money', reserved, spent, unknown, ...(cap !== undefined && { cap }) };
@@ -155,6 +191,20 @@ export function notePrice(
   if (!seen.first) return;
   const message = `The service charges ${formatMoney(reported)} for ${purchaseName(row)}; ${formatMoney(seen.expected)} was expected. The higher price is reserved from now on.`;
   events.next({ type: 'warning', code: 'price', message });
+}
+
+/**
+ * Adds up what rows have cost whose price is in no list, without the purchases of earlier starts. Returns why the run stops if that
+ * is more than was agreed to.
+ */
+function takeUnlisted(
+  { prices, unagreed }: PurchaseContext['money'],
+  { facts, cost, intent }: Pick<Ending, 'intent'> & { readonly facts: RowFacts; readonly cost: MicroDollars },
+): StopCause | undefined {
+  if (unagreed === undefined || !isUnlisted(prices.table(), facts)) return undefined;
+  if (intent !== undefined && intent.at < unagreed.since) return undefined;
+  unagreed.spent += cost;
+  return unagreed.spent > unagreed.agreed ? stopCauses.spentUnagreed(unagreed) : undefined;
 }
 
 interface NotingPrices extends Pick<PurchaseContext, 'events' | 'stops'> {

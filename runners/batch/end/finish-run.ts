@@ -19,8 +19,9 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     run.events.next({ type: 'warning', code, message });
   const dying = run.pictures.expiring.warning(run.options.scheduler.now());
   if (dying !== undefined) warn('expiry', dying);
-  const { edits } = run.pictures.pictureless;
-  const { shared } = run.pictures.addresses;
+  const { addresses, pictureless, previews } = run.pictures;
+  const { edits } = pictureless;
+  const { shared } = addresses;
   if (shared > 1)
     warn(
       'picture',
@@ -30,6 +31,11 @@ export async function finishRun(run: Run, error?: unknown): Promise<RunEnd & { r
     warn(
       'picture',
       `${edits} edits completed in this start without a picture in their replies, and are paid: look at "output" in results.jsonl before more of them are sent.`,
+    );
+  if (previews.edits > 1)
+    warn(
+      'picture',
+      `${previews.edits} edits of this start have the picture in their replies, because the one at its URL could not be fetched: it may be a smaller preview. "image.problem" in results.jsonl says why; \`refetch\` tries the URLs again.`,
     );
   if (run.callbacks?.isUsed === false && run.journal.tally.thisStart.ended > 0)
     warn('manifest', unusedCallbacks);

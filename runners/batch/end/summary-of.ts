@@ -85,7 +85,6 @@ export function pendingOf(totals: Totals): Pick<Summary, 'pending'> {
   return { pending: pending.sent + pending.accepted + pending.replied > 0 ? pending : undefined };
 }
 
-/** Number of failed rows by code. */
 export function failureCounts(rows: ReadonlyMap<RowStatus, number>): Partial<Record<FailureCode, number>> {
   const counts = [...rows].filter(([status]) => status !== 'completed' && isEnd(status));
   return Object.fromEntries(counts);

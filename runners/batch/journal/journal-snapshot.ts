@@ -61,7 +61,7 @@ export interface SnapshotHeader {
 export const bytesASnapshot = 16 << 20;
 
 /** To be raised when the content of a snapshot changes or gets another meaning. */
-const format = 12;
+const format = 13;
 
 /** The writer of a snapshot: only the same version can read it, on a machine with the same byte order. */
 export const madeBy = JSON.stringify({ format, version, order: endianness(), statuses });

@@ -12,11 +12,11 @@ import { saveSnapshot } from './journal-snapshot.js';
 /** Options of `openJournal`. */
 export interface OpenJournalOptions extends CostByChoices {
   /** If the file is damaged, continue with every record that can be read; no effect on a sound file. @defaultValue false */
-  readonly repair?: boolean;
+  readonly repair?: boolean | undefined;
   /** Clock for a `repaired` record, in ms since the epoch. @defaultValue Date.now */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** A new snapshot is written after this many bytes. @defaultValue 16 MiB */
-  readonly snapshotEvery?: number;
+  readonly snapshotEvery?: number | undefined;
   /** Called when the disk is full; resolves to whether there is room for a record now. @defaultValue resolves to false */
   readonly makeRoom?: (() => Promise<boolean>) | undefined;
 }

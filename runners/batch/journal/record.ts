@@ -29,6 +29,8 @@ export interface SavedImage {
   readonly url?: string;
   /** ISO time at which the URL expires: 7 days after creation (spec 8). */
   readonly expiresAt?: string;
+  /** Why the picture at `url` could not be fetched: this one stood beside the URL in the reply, and may be a smaller preview. */
+  readonly problem?: string;
 }
 
 /** A file in an output that the user asked for (`saveOutput`). */

@@ -71,7 +71,6 @@ class Pass {
   constructor(
     private readonly path: string,
     { recovery, end, checksum }: Snapshot,
-    /** The size of the file. */
     private readonly size: number,
   ) {
     this.recovery = recovery;

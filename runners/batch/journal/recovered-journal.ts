@@ -14,7 +14,6 @@ import type { JournalRecord } from './record.js';
 const oneRowBytes = 4 << 10;
 const manyRowsBytes = 64 << 10;
 
-/** The methods of a journal that only read. */
 export interface JournalReader extends Pick<Journal, 'recovered' | 'records' | 'rowsIn' | 'find'> {
   /** Many rows, in the order of the ids; `undefined` for an id that the journal does not know. The file is opened once. */
   findAll(ids: Iterable<string>): AsyncGenerator<RowRecords | undefined, void, void>;

@@ -9,7 +9,7 @@ import { RowLives } from './rows/row-lives.js';
 import { RowStates } from './rows/row-states.js';
 import { withAxes, type AskedAxis } from '../manifest/matrix/asked-axes.js';
 import { isPending } from '../row/row-status.js';
-import { rowFlags, RowTable } from './rows/row-table.js';
+import { rowFlags, RowTable, type HeldBefore } from './rows/row-table.js';
 import {
   type KeptTally,
   costByInForce,
@@ -52,6 +52,7 @@ export interface KeptRecovery extends RunFacts {
   readonly jobs: number;
   readonly lastRow: number;
   readonly replaced: readonly (readonly [row: number, contents: number[]])[];
+  readonly heldBefore: readonly (readonly [row: number, purchases: HeldBefore[]])[];
   readonly tally: KeptTally;
 }
 
@@ -93,6 +94,7 @@ export class Recovery {
       jobs: lives.jobs.index.length,
       lastRow: lives.lastRow,
       replaced: [...table.replaced],
+      heldBefore: [...table.heldBefore],
       tally: lives.tally.kept,
     };
   }
@@ -109,12 +111,13 @@ export class Recovery {
   }
 
   /** Continues from what was `kept`, once the table's columns are filled. */
-  restore({ rows, jobs, lastRow, replaced, tally, ...facts }: KeptRecovery): void {
+  restore({ rows, jobs, lastRow, replaced, heldBefore, tally, ...facts }: KeptRecovery): void {
     this.facts = facts;
     this.table.reopen(rows);
     this.lives.jobs.index.reopen(jobs);
     this.lives.lastRow = lastRow;
     for (const [row, contents] of replaced) this.table.replaced.set(row, contents);
+    for (const [row, purchases] of heldBefore) this.table.heldBefore.set(row, purchases);
     this.lives.tally.restore(tally);
   }
 

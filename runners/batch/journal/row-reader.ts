@@ -126,7 +126,6 @@ export class RecordWindow {
     private readonly bytes: number,
   ) {}
 
-  /** The record that begins at this byte. */
   async recordAt(offset: number): Promise<JournalRecord> {
     for (let bytes = this.bytes; ; bytes *= 2) {
       const from = offset - this.start;

@@ -6,17 +6,18 @@ import { ValueCaps, type CappedValue, type ValueCapsOptions } from './value-caps
 /** The state that a ledger begins with. */
 export interface LedgerOptions {
   /** The cap over all starts, in US dollars: no reservation goes beyond it. @defaultValue no cap */
-  readonly capUsd?: number;
+  readonly capUsd?: number | undefined;
   /** Spent by earlier starts. @defaultValue 0 */
-  readonly spent?: MicroDollars;
+  readonly spent?: MicroDollars | undefined;
   /** Held by earlier starts for purchases whose end is not known. @defaultValue 0 */
-  readonly unknown?: MicroDollars;
+  readonly unknown?: MicroDollars | undefined;
   /** Reservations of rows that have not ended. They are kept even where they exceed the cap. */
-  readonly reserved?: Iterable<readonly [id: string, price: MicroDollars | null, row?: RowOrigin]>;
+  readonly reserved?:
+    Iterable<readonly [id: string, price: MicroDollars | null, row?: RowOrigin]> | undefined;
   /** Caps of the values of columns. The money that earlier starts took includes what is `reserved`. @defaultValue none */
-  readonly byValue?: ValueCapsOptions;
+  readonly byValue?: ValueCapsOptions | undefined;
   /** Another process decides what fits under the caps: this ledger only adds up. @defaultValue false */
-  readonly isDecidedElsewhere?: boolean;
+  readonly isDecidedElsewhere?: boolean | undefined;
 }
 
 /** In millionths of a dollar. */

@@ -1,5 +1,5 @@
 import { type MicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
-import { isRead, type Row, type RowKind } from '../manifest/manifest-row.js';
+import { isRead, otherResolution, type Row, type RowKind } from '../manifest/manifest-row.js';
 import { toPriceList, type EndpointPrice, type PriceList } from './price-list.js';
 
 /** The properties of a row that its price depends on. */
@@ -7,7 +7,7 @@ export interface Priced {
   readonly kind: RowKind;
   /** The empty string on a route. */
   readonly endpoint: string;
-  /** Only on an edit; if it is missing, the service's default of 1k applies. */
+  /** If it is missing on an edit, the service's default of 1k applies; on a job, the highest price of its endpoint. */
   readonly resolution?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
       seen.set(key, known);
       const isDearer = reported > known.highest;
       known.highest = Math.max(known.highest, reported);
-      const expected = listedPrice(list, row);
+      const expected = isOfOldJournal(list, row) ? null : listedPrice(list, row);
       if (expected === null || expected === reported || (known.warned && !isDearer)) return 'as-expected';
       const first = !known.warned;
       known.warned = true;
@@ -83,6 +83,7 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
     },
     estimate(row, executionTimeMs) {
       const price = list.endpoints.get(row.endpoint);
+      if (isOfOldJournal(list, row)) return null;
       if (row.kind === 'route' || price === undefined || !('perSecond' in price))
         return listedPrice(list, row);
       return executionTimeMs === undefined ? null : perSecond(price.perSecond, executionTimeMs / 1_000);
@@ -103,6 +104,17 @@ export function rowPrice(row: Row, prices: Pick<PriceBook, 'priceOf'>): MicroDol
   return isRead(row) ? 0 : prices.priceOf(row);
 }
 
+/** Whether no list has the price of a purchase: it is known from what the service has reported before, or not at all. */
+export function isUnlisted({ book, assumed }: PriceTable, row: Priced): boolean {
+  return assumed === undefined && listedPrice(book, row) === null;
+}
+
+/** A job with a price per picture that a start of 0.1.0 has sent: its journal has no resolution of jobs, and what was reserved stands. */
+function isOfOldJournal(list: PriceList, { kind, endpoint, resolution }: Priced): boolean {
+  const price = list.endpoints.get(endpoint);
+  return kind === 'job' && resolution === undefined && price !== undefined && 'perPicture' in price;
+}
+
 function driftFrom(expected: MicroDollars, reported: MicroDollars): number {
   if (expected === 0) return reported === 0 ? 0 : Infinity;
   return reported / expected - 1;
@@ -117,8 +129,18 @@ function listedPrice(list: PriceList, row: Priced): MicroDollars | null {
 
 function endpointPrice(price: EndpointPrice, row: Priced): MicroDollars | null {
   if ('perJob' in price) return price.perJob;
-  if ('perPicture' in price) return price.perPicture[resolutionOf(row)] ?? null;
+  if ('perPicture' in price) return picturePrice(price.perPicture, resolutionOf(row));
   return price.reserveSeconds === undefined ? null : perSecond(price.perSecond, price.reserveSeconds);
+}
+
+function picturePrice(
+  prices: Readonly<Record<string, MicroDollars>>,
+  resolution: string,
+): MicroDollars | null {
+  const price = prices[resolution];
+  if (price !== undefined || resolution !== otherResolution) return price ?? null;
+  const known = Object.values(prices);
+  return known.length === 0 ? null : Math.max(...known);
 }
 
 /** Rounded up, so that a reservation is never a millionth short; rounding errors of binary fractions are ignored. */
@@ -126,8 +148,8 @@ function perSecond(price: number, seconds: number): MicroDollars {
   return Math.ceil(price * seconds - 1e-6);
 }
 
-function resolutionOf({ resolution }: Priced): string {
-  return resolution ?? '1k';
+function resolutionOf({ kind, resolution }: Priced): string {
+  return resolution ?? (kind === 'job' ? otherResolution : '1k');
 }
 
 function keyOf({ kind, endpoint, resolution = '' }: Priced): string {
@@ -155,7 +177,8 @@ export function assumePrice(book: PriceBook, assumed: MicroDollars): PriceBook {
       const highest = isAssumed(row) ? book.priceOf(row) : null;
       return highest === null ? book.driftOf(row) : Math.max(driftFrom(assumed, highest), 0);
     },
-    estimate: (row, executionTimeMs) => book.estimate(row, executionTimeMs) ?? assumed,
+    estimate: (row, executionTimeMs) =>
+      book.estimate(row, executionTimeMs) ?? (isAssumed(row) ? assumed : null),
     table: () => ({ ...book.table(), assumed }),
   };
 }
@@ -177,7 +200,6 @@ export function higherCosts(reported: PriceTable['reported']): PriceTable['repor
   return reported.filter(({ expected, highest }) => highest > (expected ?? -1));
 }
 
-/** Lists the prices of a run for the summary. */
 export function listPrices({ book, reported, assumed }: PriceTable): ListedPrices {
   const endpoints = [...book.endpoints].flatMap(([id, price]) => endpointPrices(id, price));
   const entries = [
@@ -204,5 +226,5 @@ function endpointPrices(id: string, price: EndpointPrice): (readonly [label: str
 
 function labelOf({ kind, endpoint, resolution }: Priced): string {
   if (kind === 'route') return 'a route call';
-  return kind === 'edit' ? `${endpoint} at ${resolution ?? '1k'}` : `${endpoint} a job`;
+  return kind === 'job' && !resolution ? `${endpoint} a job` : `${endpoint} at ${resolution ?? '1k'}`;
 }

@@ -80,6 +80,16 @@ export function toPriceList(file: PriceFile = {}, name = 'published'): PriceList
   };
 }
 
+/** The resolutions with a price, by the endpoints that have a price per picture. */
+export function pictureResolutions({ endpoints }: PriceList): {
+  pictures?: Record<string, readonly string[]>;
+} {
+  const found = [...endpoints].flatMap(([id, price]) =>
+    'perPicture' in price ? [[id, Object.keys(price.perPicture)] as const] : [],
+  );
+  return found.length === 0 ? {} : { pictures: Object.fromEntries(found) };
+}
+
 function toEndpointPrice(price: z.infer<ReturnType<typeof endpointPriceSchema>>): EndpointPrice {
   if ('usdPerPicture' in price) return { perPicture: inMicroDollars(price.usdPerPicture) };
   if ('usdPerJob' in price) return { perJob: toMicroDollars(price.usdPerJob) };

@@ -1,7 +1,6 @@
 import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { columnValue, type RowOrigin } from '../manifest/columns/column-value.js';
 
-/** A value of a column, with its cap. */
 export interface CappedValue {
   readonly column: string;
   readonly value: string;
@@ -54,7 +53,6 @@ export class ValueCaps {
     }));
   }
 
-  /** The values of a row in the columns that have a cap. */
   valuesOf(row: RowOrigin): readonly string[] {
     return this.columns.map(({ column }) => columnValue(row, column));
   }

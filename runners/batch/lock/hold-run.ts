@@ -43,7 +43,7 @@ export interface RunHold {
   /** Which other processes the hold does not exclude, if any. */
   readonly warning?: string;
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
-  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound'>;
+  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
   /** Gives up the hold. */
   release(): Promise<void>;
 }
@@ -97,7 +97,6 @@ async function holdOutside(
   });
 }
 
-/** Releases the lock if `work` fails. */
 async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { stateFolder } from '../disk/node-disk.js';
 import { readFile } from '../disk/read-file.js';
+import { replaceUnsynced } from '../disk/replace-file.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 
@@ -57,9 +58,14 @@ export function isSameHost(owner: Host, here: Host): boolean {
 const mostBytes = 16 << 10;
 
 /** The content of a small file; `undefined` if it is missing, empty or too long. Throws if it has another content. */
-export async function readNote<T>(disk: Disk, path: string, schema: z.ZodType<T>): Promise<T | undefined> {
+export async function readNote<T>(
+  disk: Disk,
+  path: string,
+  schema: z.ZodType<T>,
+  most = mostBytes,
+): Promise<T | undefined> {
   const size = (await disk.stat(path))?.size ?? 0;
-  if (size === 0 || size > mostBytes) return undefined;
+  if (size === 0 || size > most) return undefined;
   // Behind its line may be the end of a longer note that it has replaced.
   const [line = ''] = (await readFile(disk, path, size)).toString().split('\n', 1);
   return schema.parse(JSON.parse(line));
@@ -84,10 +90,25 @@ export async function writeNote(disk: Disk, path: string, note: object): Promise
   }
 }
 
-/** The folders for files outside of a run's folder, in order of preference. */
-export function usualFolders(): string[] {
-  const user = process.getuid?.() ?? 'user';
-  return [stateFolder(process.env, process.platform, homedir()), `${tmpdir()}/millrace-${user}`];
+/** The same for a note that may be large: written over the one before, a full disk would leave neither. It must not be a locked file. */
+export async function replaceNote(disk: Disk, path: string, note: object): Promise<boolean> {
+  try {
+    await replaceUnsynced(disk, path, `${JSON.stringify(note)}\n`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The folders for files outside of a run's folder, in order of preference. A user number without a name may have no home. */
+export function usualFolders(home: () => string = homedir): string[] {
+  const temporary = `${tmpdir()}/millrace-${process.getuid?.() ?? 'user'}`;
+  const folderIn = (path: string) => stateFolder(process.env, process.platform, path);
+  try {
+    return [folderIn(home()), temporary];
+  } catch {
+    return [folderIn(temporary), temporary];
+  }
 }
 
 /** The file with the name of a run's owner. */

@@ -6,8 +6,8 @@ import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
 import type { HoldPlaceOptions } from './hold-place.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
-import { refuseSending } from './refuse-sending.js';
-import { noteRun, type ManifestOf } from './runs-of-manifest.js';
+import { refuseSending, type SentFrom } from './refuse-sending.js';
+import { noteBought, noteRun, type BoughtHashes, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
@@ -71,18 +71,22 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
+   * @param bought what the run has bought, at the end of a start; `undefined` if that is not known
    * @returns what is not protected if the note cannot be written, for example on a full disk; `holdPlace` reports that no folder
    *   can be written
    * @throws {LockError} `held` if another run is about to send the same rows
    */
-  async note(from: ManifestOf): Promise<string | undefined> {
+  async note(from: SentFrom, bought?: BoughtHashes): Promise<string | undefined> {
     const end = await this.#end();
     if (end === undefined) return undefined;
     const path = await this.#take(end.id);
     if (path === undefined) return undefined;
     const folder = await this.options.disk.realPath(this.folder);
+    const { disk, owner } = this.options;
     const isNoted = await this.#noteManifest(path, from, folder);
-    return (await this.#write(path, folder, end)) && isNoted ? undefined : unnoted(folder, path);
+    const run = { ...from, folder, at: owner.started, run: end.id };
+    const isListed = await noteBought(disk, dirname(dirname(path)), run, bought);
+    return (await this.#write(path, folder, end)) && isNoted && isListed ? undefined : unnoted(folder, path);
   }
 
   /**
@@ -94,6 +98,14 @@ export class RunProgress {
     this.#found = await this.#end();
     if (this.#path === undefined || found === undefined || this.#found === undefined) return;
     await this.#write(this.#path, await this.options.disk.realPath(this.folder), found);
+  }
+
+  /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
+  async noteRows(from: ManifestOf): Promise<void> {
+    if (this.#path === undefined) return;
+    const { disk, owner } = this.options;
+    const folder = await disk.realPath(this.folder);
+    await noteRun(disk, dirname(dirname(this.#path)), { ...from, folder, at: owner.started });
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -120,7 +132,7 @@ export class RunProgress {
   }
 
   /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
-  async #noteManifest(path: string, from: ManifestOf, folder: string): Promise<boolean> {
+  async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
     this.#isNoted = true;
     const { disk, owner, tryLock } = this.options;
@@ -170,6 +182,11 @@ export async function refuseEarlier(disk: Disk, folder: string, repairs = 0): Pr
     const later = await noteOfLater(disk, folder, { path, here, repairs });
     if (later !== undefined) throw laterText(folder, path, later);
   }
+}
+
+/** The id of the run whose journal is in the folder. `undefined` if there is none. */
+export async function runIn(disk: Disk, folder: string): Promise<string | undefined> {
+  return (await journalIn(disk, folder).catch(() => undefined))?.id;
 }
 
 interface LaterNote {

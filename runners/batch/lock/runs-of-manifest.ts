@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod';
-import type { Disk } from '../disk/disk.js';
-import { readNote, usualFolders, writeNote } from './owner.js';
+import { realPlace, type Disk } from '../disk/disk.js';
+import { readNote, replaceNote, usualFolders, writeNote } from './owner.js';
 
 /** The note about a run of a manifest, in the user's state folder: filed by the manifest's folder, and by some of its rows. */
 const noteSchema = z.object({
@@ -29,44 +29,93 @@ export interface ManifestOf extends Hosts {
   readonly sending?: readonly string[] | undefined;
 }
 
-/** Where the notes are. */
 export interface NotePlace {
   readonly disk: Disk;
   /** @defaultValue the user's state folder, then the folder for temporary files */
   readonly stateFolders?: readonly string[] | undefined;
 }
 
-/** At most this many runs of a manifest are considered. */
-const mostRuns = 10;
+/** So many of the latest runs of a manifest, and of those that share rows, are always compared. */
+const mostLatest = 10;
 
 /**
- * The folders of runs against these hosts that were started with this manifest, or with others in the same folder: exports of
- * other days, copies, a renamed manifest. Runs of exactly this manifest come first, and of these the latest ones. Rehearsals
- * are not included.
+ * The runs against these hosts that were started with this manifest, or with others in the same folder: exports of other days, copies,
+ * a renamed manifest. Runs of exactly this manifest come first, and of these the latest ones. Rehearsals are not included.
  */
-export async function runsOfManifest(disk: Disk, of: ManifestOf): Promise<readonly NotedRun[]> {
-  return runsUnder([nameOf(dirname(of.manifest))], { disk }, of);
-}
+const runsOfManifest = (disk: Disk, of: ManifestOf) =>
+  runsUnder([nameOf(dirname(of.manifest))], { disk }, of);
 
 /** The runs that share rows of the sample, wherever their manifests were: copies, or exports of another day. */
-export async function runsOfRows(disk: Disk, of: ManifestOf): Promise<readonly NotedRun[]> {
-  return runsUnder(of.sample ?? [], { disk }, of, hostPart(of));
-}
+const runsOfRows = (disk: Disk, of: ManifestOf) => runsUnder(of.sample ?? [], { disk }, of, hostPart(of));
 
-/** The runs with a start that was about to send these requests, even if they have ended since. */
-export async function runsSending(
-  { disk, stateFolders }: NotePlace,
-  of: ManifestOf,
-): Promise<readonly NotedRun[]> {
-  return runsUnder(of.sending ?? [], { disk, stateFolders }, of, sendingPart(of));
-}
+/** All runs with a start that was about to send these requests, even if they have ended since. */
+export const runsSending = (place: NotePlace, of: ManifestOf) =>
+  runsUnder(of.sending ?? [], place, of, sendingPart(of));
 
 /** Whether there is any run that may have bought the manifest's requests. */
 export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
   return (await runsOfManifest(disk, of)).length > 0 || (await runsOfRows(disk, of)).length > 0;
 }
 
-/** @param start the prefix of the notes' names to read */
+/** A start whose requests other runs may have bought. */
+export interface StartOf {
+  readonly disk: Disk;
+  readonly out: string;
+  readonly manifest: { readonly path: string };
+  readonly identity: Hosts & { readonly local: boolean };
+}
+
+/** A run that may have bought the requests of a start. */
+export interface OtherRun extends NotedRun {
+  /** It was in the folder of the start. */
+  readonly isOwn: boolean;
+  /** Its manifest is in the same folder, so that paths lead to the same pictures. */
+  readonly isBeside: boolean;
+  /** There are many later ones. */
+  readonly isEarlier: boolean;
+  /** It is known to share rows with this one, or was in the same folder with the same manifest. */
+  readonly isRelated: boolean;
+}
+
+/**
+ * The other runs that may have bought the requests of this start: runs of the same manifest, and runs anywhere that share rows
+ * of the sample. For a new run also runs of manifests in the same folder; for one that has begun also runs that used its
+ * failures.jsonl as a manifest, and those that were in its folder before. Runs against other hosts are left out, because those are
+ * other services; rehearsals are never noted.
+ *
+ * @param begun the id of the run that goes on; `undefined` for a new one
+ * @param sample the hashes of a `RowSample`
+ */
+export async function otherRuns(
+  { disk, out, manifest: { path }, identity }: StartOf,
+  begun: string | undefined,
+  sample: readonly string[],
+): Promise<OtherRun[]> {
+  const { baseUrl, lbBaseUrl, local } = identity;
+  if (local) return [];
+  const of = { manifest: path, sample, baseUrl, lbBaseUrl };
+  const [beside, byRows] = [await runsOfManifest(disk, of), await runsOfRows(disk, of)];
+  const own = await realPlace(disk, out);
+  const [noted, isBegun] = [await boughtThere(disk, own, identity, begun), begun !== undefined];
+  const shared = new Set(byRows.map(({ folder }) => folder));
+  const failures = isBegun ? await runsOfManifest(disk, { ...of, manifest: `${out}/failures.jsonl` }) : [];
+  const runs = [
+    isBegun ? beside.filter(({ manifest }) => manifest === path) : beside,
+    byRows,
+    noted ? [{ folder: own, manifest: noted.manifest }] : [],
+    failures,
+  ];
+  const latest = runs.flatMap((list) => list.slice(0, mostLatest));
+  const folders = new Set(isBegun && noted === undefined ? [own] : []);
+  return [...latest, ...runs.flatMap((list) => list.slice(mostLatest))]
+    .filter(({ folder }) => !folders.has(folder) && folders.add(folder))
+    .map((run) => {
+      const [isOwn, isBeside] = [run.folder === own, dirname(run.manifest) === dirname(path)];
+      const isRelated = shared.has(run.folder) || (isOwn && run.manifest === path);
+      return { ...run, isOwn, isBeside, isRelated, isEarlier: !latest.includes(run) };
+    });
+}
+
 async function runsUnder(
   names: readonly string[],
   { disk, stateFolders = usualFolders() }: NotePlace,
@@ -79,7 +128,7 @@ async function runsUnder(
   const isOther = (note: { readonly manifest: string }) => Number(note.manifest !== manifest);
   const last = notes.sort((one, other) => isOther(one) - isOther(other) || other.at.localeCompare(one.at));
   const seen = new Set<string>();
-  return last.filter(({ folder }) => !seen.has(folder) && seen.add(folder)).slice(0, mostRuns);
+  return last.filter(({ folder }) => !seen.has(folder) && seen.add(folder));
 }
 
 async function notesIn(disk: Disk, folder: string, start: string): Promise<z.infer<typeof noteSchema>[]> {
@@ -116,6 +165,127 @@ export async function noteRun(
     if (!(await writeNote(disk, path, note))) areWritten = false;
   }
   return areWritten;
+}
+
+/**
+ * Hashes of what a run has bought, or may have, as its rows are written in its manifest or another one beside it, and as it was
+ * sent: the same path in another folder leads to another picture.
+ */
+export type BoughtHashes = Readonly<Record<'written' | 'sent', readonly string[]>>;
+
+/** Only this much of a hash is noted: 64 bits, as hex digits. */
+const digits = 16;
+const listsSchema = z.object({ written: z.string(), sent: z.string() });
+
+/** The note about what the runs in a folder have bought, for starts that find it gone. */
+const boughtSchema = noteSchema.extend({
+  /** The id of the run that is there. */
+  run: z.string(),
+  /** What it has bought. Absent if that is not known. */
+  bought: listsSchema.optional(),
+  /** It may have bought more: a start goes on, has died, or has more than is noted. */
+  isOpen: z.boolean().optional(),
+  /** The same of runs that were there before. */
+  earlier: listsSchema.optional(),
+  /** These may have bought more. */
+  isEarlierOpen: z.boolean().optional(),
+});
+
+/** Far more than the purchases of a journal that is read for such a note: see `purchasesOf`. */
+const mostBoughtBytes = 16 << 20;
+
+/** Whether a row was bought by a run in a folder that is gone. */
+export interface BoughtThere extends Pick<NotedRun, 'manifest'> {
+  /** False if further rows may have been bought. */
+  readonly isWhole: boolean;
+  /** The number of its purchases. */
+  readonly size: number;
+  has(hash: string, list: keyof BoughtHashes): boolean;
+}
+
+/** Writes the note. Returns whether it was written. */
+export async function noteBought(
+  disk: Disk,
+  stateFolder: string,
+  { run, folder, ...from }: ManifestOf & Readonly<Record<'folder' | 'at' | 'run', string>>,
+  bought: BoughtHashes | undefined,
+): Promise<boolean> {
+  const { manifest, at, baseUrl, lbBaseUrl } = from;
+  const path = boughtAt(stateFolder, folder);
+  const before = await readBought(disk, path);
+  const isSame = before?.run === run;
+  const lists = {
+    bought: bought ? listsOf(bought) : isSame ? before.bought : undefined,
+    earlier: isSame ? before.earlier : joined([before?.earlier, before?.bought]),
+    isEarlierOpen: isSame ? before.isEarlierOpen : before !== undefined && mayHaveMore(before),
+  };
+  const note = { folder, manifest, at, baseUrl, lbBaseUrl, run, isOpen: bought === undefined, ...lists };
+  await disk.mkdir(dirname(path)).catch(() => undefined);
+  return replaceNote(disk, path, note);
+}
+
+/**
+ * What runs in this folder against these hosts have bought, as it was noted, `besides` the run with this id, whose journal is read.
+ * `undefined` if there is no such note.
+ */
+export async function boughtThere(
+  disk: Disk,
+  folder: string,
+  hosts: Hosts,
+  besides?: string,
+): Promise<BoughtThere | undefined> {
+  // A start that could not write to the first place has noted what it has bought in the other one.
+  const notes = (await Promise.all(usualFolders().map((state) => readBought(disk, boughtAt(state, folder)))))
+    .flatMap((note) => (note !== undefined && isSameService(note, hosts) ? [note] : []))
+    .sort((one, other) => other.at.localeCompare(one.at));
+  const [last] = notes;
+  const lists = joined(
+    notes.flatMap((note) => [note.earlier, note.run === besides ? undefined : note.bought]),
+  );
+  if (last === undefined) return undefined;
+  const isEarlierOpen = notes.some((note) => note.isEarlierOpen === true);
+  const isWhole = !isEarlierOpen && (last.run === besides || !mayHaveMore(last));
+  if (besides !== undefined && lists === undefined && isWhole) return undefined;
+  const known = { written: unpacked(lists?.written), sent: unpacked(lists?.sent) };
+  return {
+    manifest: last.manifest,
+    isWhole,
+    size: known.written.size,
+    has: (hash, list) => known[list].has(hash.slice(0, digits)),
+  };
+}
+
+function mayHaveMore({ bought, isOpen, isEarlierOpen }: z.infer<typeof boughtSchema>): boolean {
+  return bought === undefined || isOpen === true || isEarlierOpen === true;
+}
+
+type Lists = z.infer<typeof listsSchema>;
+
+function joined(all: readonly (Lists | undefined)[]): Lists | undefined {
+  const lists = all.filter((list) => list !== undefined);
+  if (lists.length < 2) return lists[0];
+  const together = (name: keyof Lists) => [...unpacked(lists.map((list) => list[name]).join(''))].join('');
+  return { written: together('written'), sent: together('sent') };
+}
+
+function listsOf({ written, sent }: BoughtHashes): Lists {
+  const listOf = (hashes: readonly string[]) =>
+    [...new Set(hashes.map((hash) => hash.slice(0, digits)))].join('');
+  return { written: listOf(written), sent: listOf(sent) };
+}
+
+function unpacked(list = ''): ReadonlySet<string> {
+  const hashes = new Set<string>();
+  for (let at = 0; at < list.length; at += digits) hashes.add(list.slice(at, at + digits));
+  return hashes;
+}
+
+function readBought(disk: Disk, path: string): Promise<z.infer<typeof boughtSchema> | undefined> {
+  return readNote(disk, path, boughtSchema, mostBoughtBytes).catch(() => undefined);
+}
+
+function boughtAt(stateFolder: string, folder: string): string {
+  return `${stateFolder}/bought/${nameOf(folder)}.json`;
 }
 
 /** The prefix of notes about rows: it names their host, so that few notes have to be read. */

@@ -35,10 +35,15 @@ interface NativeLocks {
  * @throws {LockError} `lock-unavailable`, `lock-io`.
  */
 export const tryLockFile = lockFilesBy(async () => {
+  // There the package would end the process while it loads.
+  if ('deno' in process.versions) throw new LockError('lock-unavailable', noLocksOnDeno);
   // @ts-expect-error The package has no types: `NativeLocks` is the part of it that is used.
   const { default: locks } = (await import('fs-native-extensions')) as { default: NativeLocks };
   return locks;
 });
+
+const noLocksOnDeno =
+  'Deno cannot load the locks of a run, and without them two runs could buy the same rows. Nothing was sent: start this with Node.js, which can continue every run.';
 
 /** @param load Loads the system's locks when one is used. */
 export function lockFilesBy(
@@ -64,6 +69,7 @@ export function lockFilesBy(
 }
 
 function notLoaded(cause: unknown): LockError {
+  if (cause instanceof LockError) return cause;
   const message =
     `fs-native-extensions does not load on ${process.platform}-${process.arch}, and without its lock two runs could buy the same rows. ` +
     'It is a dependency of millrace with prebuilt parts for Linux, macOS and Windows on x64 and arm64: run `npm i millrace` again on this machine.';

@@ -13,7 +13,6 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface LogOptions {
   readonly disk: Disk;
-  /** The output folder. */
   readonly folder: string;
   /** In ms since the epoch. */
   readonly now: () => number;

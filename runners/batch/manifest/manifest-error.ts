@@ -1,7 +1,6 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { stripControls } from './quote-value.js';
 
-/** The place of a problem in the manifest. */
 export interface ManifestPlace {
   /** 1-based line of the file. */
   readonly line?: number;

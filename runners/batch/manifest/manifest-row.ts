@@ -4,11 +4,13 @@ import type { FailureCode, Paid } from '../../../src/contract/failure-code.js';
 export type RowKind = 'edit' | 'job' | 'route';
 export type RowMode = 'sync' | 'async';
 
-/** The checked request of a row. */
 export type RowRequest =
   | { kind: 'edit'; input: ImageEditInput & Record<string, unknown> }
   | { kind: 'job'; input: Record<string, unknown> }
   | { kind: 'route'; method: 'GET' | 'POST'; route: string; body?: unknown };
+
+/** The resolution of a job whose input has one that no price list knows: it has the highest price of its endpoint. */
+export const otherResolution = 'other';
 
 /** One valid line of the manifest. `hash` and `alike` may be getters, which a copy by `{...row}` does not have. */
 export interface Row {
@@ -29,7 +31,10 @@ export interface Row {
   readonly hash: string;
   /** The hashes of other ways to write the same request: see `askedHash`. */
   readonly alike?: readonly string[];
-  /** The resolution of an edit, which decides its price: 1k, 2k or 4k. */
+  /**
+   * The resolution that decides the price: of an edit 1k, 2k or 4k; of a job with a price per picture one that has a price, 1k if
+   * its input has none, or `otherResolution`.
+   */
   readonly resolution?: string;
   /**
    * The row in a form that can be read again: every column by name, as text (CSV) or JSON value (JSONL). `input.…` and
@@ -59,11 +64,12 @@ export interface Row {
  *
  * - `encoding`: its characters were read in another encoding than they were saved in, or lost
  * - `formula`: a formula was exported in place of its value
+ * - `escaped`: a text begins with the apostrophe that results.csv puts before what looks like a formula
  * - `rounded`: an id is a long number in few digits
  * - `zero`: a prompt is `0`, which a formula gives for an empty cell
  * - `typed`: a number or a truth value as a spreadsheet shows it, which is sent as text
  */
-export type Damage = 'encoding' | 'formula' | 'rounded' | 'zero' | 'typed';
+export type Damage = 'encoding' | 'formula' | 'escaped' | 'rounded' | 'zero' | 'typed';
 
 /** A cell that a spreadsheet or a wrong encoding has probably damaged. */
 export interface CellNote {

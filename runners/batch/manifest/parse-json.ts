@@ -61,7 +61,6 @@ export function lostDigits(text: string): string | undefined {
   return lost?.digits;
 }
 
-/** A problem with a key of a JSON text. */
 interface WrongKey {
   readonly problem: string;
   /** The key of the outermost object that contains it; `undefined` for a key of that object itself. */

@@ -1,5 +1,5 @@
 import { recommendedImages } from '../../../src/contract/limits.js';
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { addPrice, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { ColumnTally, AxisTally, NoteTally, type PlannedMatrix } from './plan-tallies.js';
 import { isBought, type InvalidRow, type ManifestItem, type Row, type RowKind } from './manifest-row.js';
 import { ProblemTally, type InvalidProblem } from './problem-tally.js';
@@ -12,7 +12,7 @@ export interface Plan {
   readonly rows: number;
   /** Valid rows, by kind. */
   readonly byKind: Readonly<Record<RowKind, number>>;
-  /** Valid edits, by the resolution that decides the price. */
+  /** Valid edits, and jobs with a price per picture, by the resolution that decides the price. */
   readonly byResolution: Readonly<Record<string, number>>;
   /** Rows without an id that repeat an earlier request: each is sent and paid for again. */
   readonly repeats: number;
@@ -54,7 +54,7 @@ export interface PlanSettings {
   /** The price of a row; `null` if it is not known. */
   readonly priceOf: (row: Row) => MicroDollars | null;
   /** How many invalid rows are kept in full. @defaultValue 20 */
-  readonly maxInvalidShown?: number;
+  readonly maxInvalidShown?: number | undefined;
   /** Called with every row, in order; an error that it throws ends the pass. */
   readonly see?: (item: ManifestItem) => void;
   /** Called at the end; returns the name of a CSV's separator, unless it is a comma. */
@@ -63,8 +63,8 @@ export interface PlanSettings {
   readonly again?: (priorities: Plan['priorities']) => AsyncIterable<ManifestItem>;
   /** Whether `see` computes the hash of each row anyway, and pictures are sent as they are written. @defaultValue false */
   readonly areHashed?: boolean;
-  /** Called with every valid row of that second pass, and the line of the first row with the same request, or 0. */
-  readonly seeAgain?: (row: Row, sameAsLine: number) => void;
+  /** Called with every valid row of that second pass, and the line of the first row with the same request: see `SameRequests`. */
+  readonly seeAgain?: (row: Row, firstLine: number) => void;
 }
 
 /** Reads a manifest to its end, in constant memory, and sums up what it would send and cost. Sends nothing. */
@@ -95,8 +95,8 @@ async function sameRows(
   if (!requests.needsSecondPass()) return tally.result();
   for await (const { valid, row } of again()) {
     if (!valid) continue;
-    const line = requests.lineBefore(row);
-    if (line > 0) tally.add(row, line, priceOf(row));
+    const line = requests.firstLine(row);
+    if (line > 0 && line !== row.line) tally.add(row, line, priceOf(row));
     seeAgain?.(row, line);
   }
   return tally.result();
@@ -120,7 +120,7 @@ class Tally {
   readonly #cost = { estimated: 0, unpriced: 0 };
 
   constructor(options: PlanSettings) {
-    this.#options = { maxInvalidShown: 20, ...options };
+    this.#options = { ...options, maxInvalidShown: options.maxInvalidShown ?? 20 };
     this.requests = new SameRequests(options.areHashed);
   }
 
@@ -136,8 +136,7 @@ class Tally {
     if (row.notes !== undefined) this.#notes.add(row);
     if (this.#options.again !== undefined) this.requests.note(row);
     const price = isBought(row) ? this.#options.priceOf(row) : 0;
-    if (price === null) this.#cost.unpriced++;
-    else this.#cost.estimated += price;
+    addPrice(this.#cost, price);
     if (row.product !== undefined) this.#matrix.add(row.product, row.line, price);
     if (row.priority) this.#priorities.add(row.priority, price);
   }

@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { addPrice, type MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { fieldNames } from './columns/manifest-fields.js';
 import { nearMiss } from './columns/near-miss.js';
 import { countOf, quoteValue, stripControls } from './quote-value.js';
@@ -109,6 +109,10 @@ const damageTexts: Readonly<Record<Damage, readonly [what: string, advice: (colu
     () =>
       'export values (Excel: Formulas > Show Formulas off; LibreOffice: without "Save cell formulas instead of calculated values"), unless you mean this text',
   ],
+  escaped: [
+    'an apostrophe before what looks like a formula, as results.csv writes it',
+    () => 'it is sent as it stands: remove the apostrophe, unless you mean it',
+  ],
   rounded: [
     'an id that looks like a long number which a spreadsheet has rounded',
     () =>
@@ -171,8 +175,7 @@ export class AxisTally {
     for (const name in axes) {
       const counted = this.#counted(name, axes[name] ?? '');
       counted.rows++;
-      if (price === null) counted.unpriced++;
-      else counted.estimated += price;
+      addPrice(counted, price);
     }
   }
 

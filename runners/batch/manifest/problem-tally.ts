@@ -1,5 +1,5 @@
 import type { InvalidRow, RowProblem } from './manifest-row.js';
-import { quoteValue, stripControls } from './quote-value.js';
+import { firstOf, quoteValue, stripControls } from './quote-value.js';
 
 /** A problem of one row, or of many rows that differ only in values. */
 export interface InvalidProblem {
@@ -77,6 +77,6 @@ export function describeProblem({ first, rows, lines }: InvalidProblem): string[
   const isCut = lines.length === linesKept && rows > linesKept;
   // If some line has more than one of these rows, the first line may have others too, so it is named as well.
   const named = rows === lines.length || isCut ? lines.slice(1) : lines;
-  const where = `${named.length === 1 ? 'line' : 'lines'} ${named.join(', ')}${isCut ? ', …' : ''}`;
+  const where = `${named.length === 1 ? 'line' : 'lines'} ${firstOf(named, isCut ? rows : named.length)}`;
   return [...described, `  ${others} ${are} like it: ${where}`];
 }

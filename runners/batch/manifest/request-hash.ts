@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { unescapeFormula } from './columns/formula-text.js';
 import { imageEditDefaults } from '../../../src/contract/image-edit.js';
 
 const length = 24;
@@ -51,7 +52,7 @@ export function rowHash({ kind, endpoint, columns }: AskedBy, request: unknown):
 
 /**
  * The same for all ways to write a request: with paths of pictures or their URLs, with default values or without, with the line
- * breaks and composed letters of one editor or another.
+ * breaks and composed letters of one editor or another, or as results.csv escapes them.
  */
 export function askedHash(row: AskedBy & { readonly request: Asked; readonly hash: string }): string {
   const asked = askedRequest(row.request);
@@ -72,10 +73,15 @@ function withoutDefaults(input: Readonly<Record<string, unknown>>): unknown {
   return Object.fromEntries(Object.entries(input).filter(([field, value]) => defaults[field] !== value));
 }
 
-/** The value with line feeds as line breaks and composed letters. The same object if its texts are so already. */
+/**
+ * The value with line feeds as line breaks, composed letters and no apostrophe before what looks like a formula. The same object if
+ * its texts are so already.
+ */
 function plainTexts(value: unknown): unknown {
   if (typeof value === 'string')
-    return hasOtherForms.test(value) ? value.replace(/\r\n?/g, '\n').normalize('NFC') : value;
+    return hasOtherForms.test(value)
+      ? unescapeFormula(value).replace(/\r\n?/g, '\n').normalize('NFC')
+      : value;
   if (typeof value !== 'object' || value === null) return value;
   let copy: Record<string, unknown> | undefined;
   for (const [key, entry] of Object.entries(value)) {
@@ -87,7 +93,7 @@ function plainTexts(value: unknown): unknown {
   return copy ?? value;
 }
 
-const hasOtherForms = /[\r\u0080-\uffff]/;
+const hasOtherForms = /^'|[\r\u0080-\uffff]/;
 
 /** Eight hex digits of a hash, from `at`, as a number. It ends at the first other character. */
 export function hashWord(hash: string, at: number): number {

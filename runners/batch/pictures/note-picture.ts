@@ -10,9 +10,12 @@ import type { RowFacts } from '../row/task.js';
 const mostAddresses = 10_000;
 
 /** The initial state of the warnings that a start gives only once. */
-export function nothingNoted(): Pick<PurchaseContext['pictures'], 'warned' | 'pictureless' | 'addresses'> {
+export function nothingNoted(): Pick<
+  PurchaseContext['pictures'],
+  'warned' | 'pictureless' | 'previews' | 'addresses'
+> {
   const addresses = Object.assign(new RecentJobs(mostAddresses), { shared: 0 });
-  return { warned: new Set(), pictureless: { edits: 0 }, addresses };
+  return { warned: new Set(), pictureless: { edits: 0 }, previews: { edits: 0 }, addresses };
 }
 
 /** Makes the thumbnail of a saved picture, and reports the saved file. */

@@ -1,17 +1,19 @@
+import { imageUrlLifetimeMs } from '../../../src/contract/limits.js';
 import { ArtifactError } from '../artifacts/artifact-error.js';
 import { downloadArtifact, type DownloadSettings } from '../artifacts/download-artifact.js';
-import { replaceAt, type FoundFile } from '../artifacts/find-picture.js';
+import { findWholeText, replaceAt, type FoundFile, type FoundPicture } from '../artifacts/find-picture.js';
 import type { ValuePlace } from '../artifacts/output-path.js';
 import { saveArtifact, type ArtifactFile, type ArtifactPlace } from '../artifacts/save-artifact.js';
 import type { OutputFile, ReplyRecord, SavedImage } from '../journal/record.js';
 import { expiryOf } from '../sinks/result-line.js';
 import { leftFile, type WantedOutputs } from './wanted-outputs.js';
 
-/** How the outputs of one row are saved. */
 export interface SavingOutputs {
   readonly place: Omit<ArtifactPlace, 'file'>;
   /** Absent if outputs at URLs are left there. */
   readonly settings?: DownloadSettings;
+  /** The picture in the reply itself was saved before, because the one at its URL could not be fetched. */
+  readonly hasPreview?: boolean;
   /** Called with each file once it has its final name. */
   readonly keep: (file: ArtifactFile, saved: SavedImage | OutputFile) => Promise<void>;
 }
@@ -38,7 +40,7 @@ export async function saveOutputs<R extends ReplyOutputs>(
     if (file === undefined) return 'left';
     if (!(file instanceof ArtifactError)) await saving.keep(file, end.addPicture(file, picture));
     else if (file.isNoPicture && picture.sure === false) end.noPicture = file;
-    else end.error = file;
+    else if (!(await keepPreview(end, saving, { picture, failure: file }))) end.error = file;
   }
   for (const wanted of files) {
     const { field, nth, found } = wanted;
@@ -71,6 +73,34 @@ async function saveOne(
   return url === undefined || settings === undefined ? undefined : downloadArtifact(url, at, settings);
 }
 
+/**
+ * Saves the picture that stands in the reply as text beside the URL of the row's picture, once that URL will not lead to it any
+ * more: its host says so, or the URL has expired. It may be a preview, so that no failure that may pass is a reason.
+ *
+ * @returns whether there was one
+ */
+async function keepPreview<R extends ReplyOutputs>(
+  end: OutputsSaved<R>,
+  saving: SavingOutputs,
+  { picture: { url }, failure }: { readonly picture: FoundPicture; readonly failure: ArtifactError },
+): Promise<boolean> {
+  const { httpStatus, mayPass } = failure;
+  const isRefused = httpStatus !== undefined && httpStatus >= 400 && !mayPass;
+  const hasExpired = saving.settings !== undefined && expiryMs(end.reply) <= saving.settings.scheduler.now();
+  const isGone = (isRefused || hasExpired) && saving.hasPreview !== true;
+  const text = isGone ? findWholeText(end.reply.output) : undefined;
+  if (url === undefined || text === undefined) return false;
+  const file = await saveOne(text, saving).catch(asFailure);
+  if (file === undefined || file instanceof ArtifactError) return false;
+  const problem = httpStatus === undefined ? 'its URL has expired' : `HTTP ${httpStatus}`;
+  await saving.keep(file, end.addPicture(file, { ...text, url, problem }));
+  return true;
+}
+
+function expiryMs({ at = Infinity }: ReplyOutputs): number {
+  return at + imageUrlLifetimeMs;
+}
+
 function asFailure(error: unknown): ArtifactError {
   if (error instanceof ArtifactError) return error;
   throw error;
@@ -89,10 +119,14 @@ class OutputsSaved<R extends ReplyOutputs> {
     public image: SavedImage | undefined,
   ) {}
 
-  addPicture(file: ArtifactFile, source: Source): SavedImage {
-    const { url } = source;
+  addPicture(file: ArtifactFile, source: Source & Pick<SavedImage, 'problem'>): SavedImage {
+    const { url, problem } = source;
     const { at = 0 } = this.reply;
-    this.image = { ...factsOf(file), ...(url !== undefined && { url, expiresAt: expiryOf({ at }) }) };
+    this.image = {
+      ...factsOf(file),
+      ...(url !== undefined && { url, expiresAt: expiryOf({ at }) }),
+      ...(problem !== undefined && { problem }),
+    };
     if (this.replace(source, file)) this.reply = { ...this.reply, image: this.image };
     return this.image;
   }

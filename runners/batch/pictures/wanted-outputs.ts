@@ -9,7 +9,6 @@ import type { OutputPath, ValuePlace } from '../artifacts/output-path.js';
 import type { OutputFile, ReplyRecord, SavedImage, SavedOutputs } from '../journal/record.js';
 import type { RowFacts } from '../row/task.js';
 
-/** The outputs to be saved, and those that are saved already. */
 export interface WantedOutputs {
   readonly image?: SavedImage | undefined;
   /** The row's picture, if it is not saved. */

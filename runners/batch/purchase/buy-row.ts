@@ -156,6 +156,8 @@ function* isReserved(context: PurchaseContext, row: RowInFlight): Steps<never, b
   if (isRead(facts)) return true;
   const look = room?.look();
   if (look !== undefined) yield* lastOf(look);
+  // An earlier row may have found no room while this one waited.
+  if (stops.leavesUnreserved && row.progress.usedUp === 0 && row.progress.doubles === 0) return false;
   if (room?.shortage !== undefined) return stopped(stops, stopCauses.diskFailed(room.shortage, 'ENOSPC'));
   // The drift includes prices that were reported to earlier starts.
   const { maxDriftPercent: limit } = money;
@@ -185,6 +187,6 @@ function leftAt(message: string | undefined, { events }: PurchaseContext): false
 }
 
 function stopped(stops: Stops, cause: StopCause): false {
-  stops.stop(cause);
+  stops.stop({ ...cause, leavesUnreserved: true });
   return false;
 }

@@ -34,7 +34,9 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
         flow(() => perform(context, { task, use, paid })).subscribe(row);
         return use;
       });
-    const pulled = pullJobs(rowSlots.passing(tasks), project, { concurrency: rowSlots.slots(reported$) });
+    const concurrency = rowSlots.slots(reported$);
+    // No later subscriber comes, and the last outcomes may have megabytes each.
+    const pulled = pullJobs(rowSlots.passing(tasks), project, { concurrency, replay: 0 });
     return merge(
       paid,
       pulled.pipe(

@@ -1,5 +1,6 @@
+import { defer, finalize } from 'rxjs';
 import type { Completed, Failed, Outcome } from '../../../src/contract/outcome.js';
-import { lastOf, type Steps } from '../../../src/operators/flow.js';
+import { flow, lastOf, type Steps } from '../../../src/operators/flow.js';
 import { writeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { endRow, type Ending } from '../end/end-row.js';
@@ -15,7 +16,7 @@ import {
 } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { isRead, type RowFacts } from '../row/task.js';
-import { unwritable } from '../sinks/line-text.js';
+import { roughBytes, unwritable } from '../sinks/line-text.js';
 import type { ArtifactFile } from '../artifacts/save-artifact.js';
 import { DiskFault } from '../disk/disk-fault.js';
 import type { OutputFile, SavedOutputs } from '../journal/record.js';
@@ -37,14 +38,31 @@ export function* endPurchase(
     const ending = failedEnding(context, row, outcome);
     return yield* endAs(context, row, isDouble ? boughtAgain(ending) : ending);
   }
+  const bytes = roughBytes(outcome.output);
+  if (bytes < largeBytes) return yield* endCompleted(context, row, outcome);
+  yield defer(() => {
+    const free = context.service.replies.hold(bytes);
+    return flow(() => endCompleted(context, row, outcome, free)).pipe(finalize(free));
+  });
+}
+
+/** A larger output takes room until its row is in the files, so that polls bring no more than a slow disk can take. */
+const largeBytes = 64 * 1024;
+
+function* endCompleted(
+  context: PurchaseContext,
+  row: RowInFlight,
+  outcome: Completed<unknown>,
+  written?: () => void,
+): Steps<never> {
   const { options } = context;
   const taken = yield* takeOutputs(context, row.progress.facts, outcome.output);
   try {
-    yield* endAs(context, row, completedEnding(context, row, outcome, taken));
+    yield* endAs(context, row, { ...completedEnding(context, row, outcome, taken), written });
   } catch (error) {
     if (!(error instanceof UnfitRecord)) throw error;
     const unfit = { ...taken, output: unwritable(error.cause) };
-    yield* endAs(context, row, completedEnding(context, row, outcome, unfit));
+    yield* endAs(context, row, { ...completedEnding(context, row, outcome, unfit), written });
   }
   // Thumbnails are made only after the reply is durable: a process that dies before that would leave a paid row without
   // a known end.
@@ -99,9 +117,7 @@ function boughtAgain({ records, ...ending }: Ending): Ending {
 /** The output of a completed job, without the pictures and files that it contained as base64 text. */
 interface TakenOutputs {
   readonly output: unknown;
-  /** The URL of the picture. */
   readonly imageUrl?: string | undefined;
-  /** The picture or files that are already saved. */
   readonly saved: SavedOutputs;
   /** The files that were asked for, saved or not. */
   readonly files: readonly OutputFile[];

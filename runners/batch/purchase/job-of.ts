@@ -7,6 +7,7 @@ import type { Job } from '../../../src/operators/job.js';
 import type { PurchaseContext, RunService } from '../context/purchase-context.js';
 import type { RowRecord } from '../row/record-head.js';
 import { askedHash } from '../manifest/request-hash.js';
+import { signaturesIn } from '../uploads/picture-host.js';
 import { intentRecord } from '../row/records-of.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isCalledBack, isRead, type RowFacts } from '../row/task.js';
@@ -17,26 +18,28 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
   const { request, jobId, submittedAt } = row.progress;
   const checkpoint = journalled(context, row);
   const webhook = isCalledBack(row.task.row) ? context.callbacks?.row(row) : undefined;
+  const secrets = signaturesOf(row.progress);
   if (jobId === undefined || row.task.what !== 'poll')
-    return submittedJob(
-      context.service,
-      { ...row.task.row, request },
-      { checkpoint, webhook, secrets: signaturesOf(row.progress) },
-    );
+    return submittedJob(context.service, { ...row.task.row, request }, { checkpoint, webhook, secrets });
   return context.service.queues(endpoint).attach(jobId, {
     key: row.id,
     checkpoint,
     ...(resolution !== undefined && { variant: resolution }),
     ...(submittedAt !== undefined && { submittedAt }),
     ...(webhook && { webhook }),
+    ...(secrets.length > 0 && { secrets }),
     wasExpired: row.task.wasExpired === true,
   });
 }
 
-/** The signatures of uploaded pictures: they must be in no file, also where the service repeats its request. */
-function signaturesOf({ request, facts }: RowProgress): readonly string[] {
-  if (request === facts.request || request.kind !== 'edit') return [];
-  return request.input.images.flatMap((image) => /[?&]X-Amz-Signature=(\w+)/.exec(image)?.[1] ?? []);
+/**
+ * The signatures of uploaded pictures: they must be in no file, also where the service repeats its request. Where another start or
+ * worker has sent the row, they are found by the names of its pictures.
+ */
+function signaturesOf({ request, facts }: RowProgress): readonly (string | RegExp)[] {
+  const sent = request === facts.request || request.kind !== 'edit' ? [] : request.input.images;
+  const known = sent.flatMap((image) => /[?&]X-Amz-Signature=(\w+)/.exec(image)?.[1] ?? []);
+  return [...known, ...signaturesIn(facts.request)];
 }
 
 /** A job of the library that sends a row's request. */
@@ -50,7 +53,7 @@ export function submittedJob(
   }: {
     checkpoint?: Checkpoint<unknown>;
     webhook?: JobWebhook | undefined;
-    secrets?: readonly string[];
+    secrets?: readonly (string | RegExp)[];
   } = {},
 ): Job<unknown> {
   const call = {

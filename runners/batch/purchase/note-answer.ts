@@ -2,7 +2,6 @@ import type { ServiceReach } from '../stop/service-reach.js';
 import { stopCauses } from '../stop/stop-causes.js';
 import type { Stops } from '../stop/stops.js';
 
-/** The answer to a POST. */
 export interface PostAnswer {
   readonly endpoint: string;
   /** When it was sent and when it ended, in ms by one clock. */

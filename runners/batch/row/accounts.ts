@@ -40,7 +40,6 @@ export class Accounts {
     return this.all;
   }
 
-  /** Continues from what was `kept`. */
   restore(kept: readonly Account[]): void {
     this.all = kept.map((account) => structuredClone(account));
     for (const [place, { purchase }] of this.all.entries())
@@ -132,7 +131,6 @@ export function addRows(sums: number[], rows: readonly number[]): void {
   rows.forEach((count, byte) => (sums[byte] = (sums[byte] ?? 0) + count));
 }
 
-/** The bookings that count for each sum. */
 interface Counted {
   readonly reported: readonly Booking[];
   readonly estimated: readonly Booking[];

@@ -1,5 +1,6 @@
 import {
   toMicroDollars,
+  toUsd,
   type MicroDollars,
   disbelievedCost,
   isBelievable,
@@ -27,10 +28,17 @@ export function costOfCompleted(
 ): Cost {
   if (buysNothing(purchase)) return { cost: reportedCost(output), source: 'none' };
   const reserved = purchase.intent?.price ?? null;
-  const estimate = prices.estimate(purchase.facts, executionTimeMs);
-  // The estimate follows from an execution time that the service reports, so it may not be believable either.
-  const booked = estimate === null || isBelievable(estimate, null) ? estimate : reserved;
-  return costReported(output, reserved, booked) ?? { cost: booked, source: 'estimated' };
+  const timed = prices.estimate(purchase.facts, executionTimeMs) ?? reserved;
+  // It may follow from an execution time that the service reports, so it may not be believable either.
+  const isBelieved = timed === null || isBelievable(timed, reserved);
+  const estimate = isBelieved ? timed : reserved;
+  const reported = costReported(output, reserved, estimate);
+  if (reported !== undefined) return reported;
+  return {
+    cost: estimate,
+    source: 'estimated',
+    ...(!isBelieved && { disbelieved: String(toUsd(timed)) }),
+  };
 }
 
 /** The cost of a failed row. A purchase that may have been made is held at its price; one that was not made costs nothing. */

@@ -2,9 +2,9 @@ import { failedRecord, isBookedPurchase, purchaseFacts, reopenRecord, rowError }
 import type { IntentRecord, OutcomeRecord } from '../journal/record.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { PendingRow, Recovered, RowRecords } from '../journal/journal.js';
+import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import type { RowRecord } from './record-head.js';
-import type { RowStatus } from './row-status.js';
 import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
 import { isRead, type RowTask, type Task } from './task.js';
 
@@ -31,13 +31,17 @@ export function asSelected({ id, intent }: RowRecords): SelectedBy {
   return intent === undefined ? { id } : { id, columns: intent.columns };
 }
 
-/** Whether a request that was not answered when the last start ended is sent again by this one. */
+/**
+ * Whether a request that was not answered when the last start ended is sent again by this one. An earlier version of a row that
+ * was being redone is not.
+ */
 export function isDoubled(
   row: Row,
-  status: RowStatus | undefined,
+  state: Pick<RowState, 'status' | 'isReplaced'> | undefined,
   { onUnknown, only }: Pick<StartRules, 'onUnknown' | 'only'>,
 ): boolean {
-  return status === 'sent' && onUnknown === 'retry' && only?.has(row) !== false && !isRead(row);
+  const isWanted = onUnknown === 'retry' && only?.has(row) !== false && !isRead(row);
+  return state?.status === 'sent' && isWanted && !state.isReplaced(row);
 }
 
 /**

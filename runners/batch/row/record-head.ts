@@ -47,7 +47,6 @@ export function headOf(record: RowRecord): RecordHead {
   };
 }
 
-/** The end state for an outcome. */
 export function endOfOutcome(outcome: OutcomeRecord): EndStatus {
   return outcome.status === 'completed' ? outcome.status : outcome.error.code;
 }

@@ -134,7 +134,6 @@ export function completedRecord(
   };
 }
 
-/** The outcome of a row that failed. */
 export function outcomeOfFailed(
   purchase: RowPurchase,
   failed: Failed,

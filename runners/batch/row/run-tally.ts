@@ -15,7 +15,6 @@ export interface KnownBooks {
 interface RunRow extends RowBooks {
   /** Its end in this start. */
   end?: EndStatus;
-  /** Whether this start has sent it. */
   isSent?: boolean;
   /** Whether it is in doubt because of an earlier start. */
   isLeftUnknown?: boolean;

@@ -81,7 +81,7 @@ export class Tally {
     return { rows: new Map(rows), ...this.accounts.totals(), possiblyDouble, statusCalls };
   }
 
-  /** The highest reported price for each kind, endpoint and resolution. */
+  /** The highest price for each kind, endpoint and resolution that the service has reported, or that the time of a job has shown. */
   highestReported(): ReportedPrice[] {
     return this.accounts.highestReported();
   }
@@ -185,10 +185,12 @@ export class Tally {
   private spend(row: RowBooks, k: RecordHead['k'], source: 'reported' | 'estimated', cost: number): void {
     // The purchase is in the files already if the row was reopened only to download its picture.
     const isBooked = row.booking === bookings.reported || row.booking === bookings.estimated;
+    // A job that took longer than was reckoned with shows its price as a reported one does.
+    const isPrice = source === 'reported' || cost > row.amount;
     const paid = source === 'reported' ? bookings.paidReported : bookings.paidEstimated;
     this.book(row, k === 'reply' && !isBooked ? paid : bookings[source], cost);
     const account = this.accounts.at(row.account);
-    if (source === 'reported') account.highest = Math.max(account.highest, amountOf(row));
+    if (isPrice) account.highest = Math.max(account.highest, amountOf(row));
   }
 
   /** Removes a purchase that was closed earlier from the held money. */

@@ -12,7 +12,6 @@ export interface PurchaseKind {
   readonly by?: readonly string[];
 }
 
-/** The sums of one kind of purchase. */
 export interface Account {
   readonly purchase: PurchaseKind;
   /** Amounts in millionths of a dollar, by booking. */
@@ -23,7 +22,7 @@ export interface Account {
   readonly unpriced: number[];
   /** Number of rows whose latest purchase is of this kind, by the byte of their status. */
   readonly rows: number[];
-  /** The highest reported price; -1 if none was reported. */
+  /** The highest price that was reported, or shown by the time of a job; -1 if there is none. */
   highest: number;
 }
 

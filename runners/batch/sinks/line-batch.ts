@@ -2,7 +2,7 @@ import type { RecordOf } from '../journal/record.js';
 import { columnValue } from '../manifest/columns/column-value.js';
 import { originOf, type RowRecord } from '../row/record-head.js';
 import { costLine, freedLine } from './cost-line.js';
-import type { EndedRow } from './line-text.js';
+import { roughBytes, type EndedRow } from './line-text.js';
 import { failureLine, type FailureLine } from './failure-line.js';
 import { resultLine, type ResultLine } from './result-line.js';
 
@@ -17,6 +17,8 @@ export interface CompletedRow {
   readonly before: ResultLine | undefined;
 }
 
+const largeBytes = 8 * 1024 * 1024;
+
 /** The lines of rows that ended, to be appended together. */
 export class LineBatch {
   readonly completed: CompletedRow[] = [];
@@ -25,6 +27,7 @@ export class LineBatch {
   /** Number of the last journal outcome that the batch contains. */
   record = 0;
   private count = 0;
+  private bytes = 0;
 
   /** @param columns The user's columns whose values are written to costs.csv. @defaultValue none */
   constructor(private readonly columns: readonly string[] = []) {}
@@ -34,7 +37,7 @@ export class LineBatch {
   }
 
   get isLarge(): boolean {
-    return this.count >= 200;
+    return this.count >= 200 || this.bytes >= largeBytes;
   }
 
   /**
@@ -49,6 +52,7 @@ export class LineBatch {
   ): void {
     const { intent, outcome } = row;
     this.count++;
+    this.bytes += roughBytes(row.reply?.output);
     const values = this.columns.length > 0 ? this.valuesOf(intent ?? outcome) : undefined;
     if (more.isVoid !== true) this.costs += costLine(outcome, values) ?? '';
     if (outcome.status === 'completed') {

@@ -103,7 +103,6 @@ export class LineFile {
     return this.replace(kept());
   }
 
-  /** Replaces the file with a new one that has these lines. */
   async replace(lines: AsyncIterable<Buffer>): Promise<void> {
     await onDisk(this.path, async () => {
       let extent = nothing;

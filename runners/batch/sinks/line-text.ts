@@ -77,6 +77,24 @@ export function unwritable(cause: unknown): string {
   return `(this value cannot be written as JSON: ${errorText(cause)})`;
 }
 
+/** What the texts of a value come to; beyond the first thousand values it is not looked further. */
+export function roughBytes(value: unknown): number {
+  const values: unknown[] = [value];
+  let bytes = 0;
+  for (let at = 0; at < values.length; at++) {
+    const one = values[at];
+    if (typeof one === 'string') bytes += one.length;
+    else if (typeof one === 'object' && one !== null && values.length < mostValues) {
+      const parts = Object.values(one);
+      bytes += 8 * parts.length;
+      for (const part of parts.slice(0, mostValues)) values.push(part);
+    }
+  }
+  return bytes;
+}
+
+const mostValues = 1_000;
+
 const opening = Buffer.from('{"id":"');
 
 /** The id of a line of results.jsonl or failures.jsonl, without parsing the rest of it. */

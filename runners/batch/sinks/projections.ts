@@ -10,7 +10,6 @@ import { RunFiles, type PictureLine, type SheetColumns } from './run-files.js';
 
 export interface ProjectionsOptions {
   readonly disk: Disk;
-  /** The output folder. */
   readonly folder: string;
   readonly journal: Journal;
   /** How far the files went at the last start; without it they are compared with the whole journal. */

@@ -169,7 +169,6 @@ export class RunFiles {
     return true;
   }
 
-  /** Removes lines from failures.jsonl. */
   removeFailures(isTaken: (id: string) => boolean): Promise<void> {
     return this.failures.filter((line) => !isTaken(lineId(line)));
   }
@@ -200,7 +199,8 @@ export class RunFiles {
       if (!line.includes('"image":{') && !line.includes('"files":[')) continue;
       const { id, image, files = [] } = JSON.parse(line.toString()) as ResultLine;
       const outputs = [...(image ? [image] : []), ...files.filter(({ path, url }) => path ?? url)];
-      const paths = outputs.map(({ path }) => path);
+      // The picture that is named there is missing, and another one is in its place.
+      const paths = outputs.map(({ path, problem }) => (problem === undefined ? path : undefined));
       if (outputs.length > 0) yield { id, path: image?.path, paths, expiresAt: image?.expiresAt };
     }
   }

@@ -14,7 +14,6 @@ export type FileExtents = Readonly<Record<string, FileExtent & Partial<SheetExte
 
 /** The part of the journal that the files include. Kept in summary.json. */
 export interface FilesCovered {
-  /** The number of journal records. */
   readonly records: number;
   /** How often the journal had been repaired: a later repair renumbers its records. @defaultValue 0 */
   readonly repairs?: number;

@@ -7,8 +7,11 @@ import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
-import type { ManifestOf } from '../lock/runs-of-manifest.js';
+import type { SentFrom } from '../lock/refuse-sending.js';
+import type { BoughtHashes } from '../lock/runs-of-manifest.js';
+import { peekJournal } from '../journal/recovered-journal.js';
 import type { RunIdentity } from '../journal/record.js';
+import { purchasesOf } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
@@ -42,17 +45,19 @@ export type OpenJournal = (
 
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
-  /** The identity of the run from this start on. */
   readonly identity: RunIdentity;
   /**
    * Notes outside of the folder how far the run has come.
    *
-   * @param rows samples of the manifest's rows, and of those that are sent: see `RowSample`. @defaultValue none
+   * @param rows samples of the manifest's rows, and of those that are sent: see `RowSample`; and the runs that were known to send
+   * them. @defaultValue none
    * @throws {LockError} `held` if another running process is about to send such rows
    */
-  readonly noteProgress: (rows?: Pick<ManifestOf, 'sample' | 'sending'>) => Promise<void>;
+  readonly noteProgress: (rows?: Pick<SentFrom, 'sample' | 'sending' | 'senders'>) => Promise<void>;
   /** The same while the run goes on, at most every half second. Call it when a record is durable. */
   readonly noteDurable: () => void;
+  /** Notes a sample of rows that have arrived since. */
+  readonly noteRows: (sample: readonly string[]) => Promise<void>;
 }
 
 /**
@@ -95,15 +100,26 @@ export async function holdJournal(
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
   let warned: string | undefined;
-  const noteProgress: HeldJournal['noteProgress'] = async ({ sample, sending } = {}) => {
-    const message = await progress?.note({ ...from, sample, sending });
+  const note = async (
+    rows: Parameters<HeldJournal['noteProgress']>[0],
+    bought?: BoughtHashes,
+  ): Promise<void> => {
+    const { sample, sending, senders } = rows ?? {};
+    const message = await progress?.note({ ...from, sample, sending, senders }, bought);
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
   const meantime = notesOf(progress, options);
-  closers.splice(-1, 0, () => meantime.written().then(() => noteProgress()));
+  const noteEnd = async (): Promise<void> => {
+    await meantime.written();
+    const bought = progress && (await purchasesOf(options, peekJournal).catch(() => undefined));
+    await note({}, bought);
+  };
+  closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
-  return Object.assign(journal, { identity, noteProgress, noteDurable: meantime.noteDurable });
+  const noteRows = async (sample: readonly string[]) => progress?.noteRows({ ...from, sample });
+  const { noteDurable } = meantime;
+  return Object.assign(journal, { identity, noteProgress: note, noteDurable, noteRows });
 }
 
 const noteEveryMs = 500;

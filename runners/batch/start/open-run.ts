@@ -9,7 +9,7 @@ import type { Journal } from '../journal/journal.js';
 import { openLog } from '../log/open-log.js';
 import type { Projections } from '../sinks/projections.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
-import type { PeekJournal } from './check/bought-before.js';
+import { unreadText, type PeekJournal } from './check/bought-elsewhere.js';
 import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
@@ -52,7 +52,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   const { plan, ahead } = checked;
   if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
-  for (const message of newlySentText(ahead.newlySent))
+  for (const message of [...newlySentText(ahead.newlySent), ...unreadText(ahead.unread)])
     events.next({ type: 'warning', code: 'manifest', message });
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
@@ -140,10 +140,9 @@ async function begin(
   { journal, isEmptied, listener, openService, beforeRows }: Begun,
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
-  const { disk, out, scheduler, secrets } = options;
+  const { disk, out, scheduler, secrets, download } = options;
   const { plan, ahead, names } = checked;
-  const now = (): number => scheduler.now();
-  const log = await openLog({ disk, folder: out, now, secrets });
+  const log = await openLog({ disk, folder: out, now: () => scheduler.now(), secrets });
   closers.push(() => log.close());
   const projections = await openProjections(opening, checked, { journal, beforeRows });
   const host = await options.pictureHost?.(out);
@@ -160,7 +159,7 @@ async function begin(
   const warn = (message: string): void => events.next({ type: 'warning', code: 'picture', message });
   const paths = await openFilesAsked(options, writer, { rows: reopened.forFiles?.rows ?? 0, warn });
   await projections.catchUp();
-  const expiring = await findExpiring({ journal, projections, download: options.download, now: now() });
+  const expiring = await findExpiring({ journal, projections, download, now: scheduler.now() });
   const ledger = ledgerOf(options, journal, reopened.polled, ahead.cap);
   const callbacks = await listener?.begin({ options, journal, log, events, stops });
   const places = rowPlaces(options, checked, journal);
@@ -175,7 +174,7 @@ async function begin(
     ahead,
     pending: checked.pending,
     polling,
-    startedAt: now(),
+    startedAt: scheduler.now(),
     journal: writer,
     projections,
     stops,
@@ -189,6 +188,7 @@ async function begin(
     callbacks,
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
+    noteRows: journal.noteRows,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, reopened) - sent.held.length },

@@ -56,7 +56,7 @@ function isSentAgain(
     options.onUnknown === 'retry' &&
     !isLost &&
     checked.pending.has(id) &&
-    !checked.pendingInvalid.has(id) &&
+    !checked.pendingHeld.has(id) &&
     options.only?.has({ id, columns: intent.columns }) !== false
   );
 }

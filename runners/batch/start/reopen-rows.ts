@@ -116,7 +116,7 @@ async function reopenSent(
     if (!item.valid) continue;
     const { row } = item;
     if (pending.has(row.id)) {
-      if (isDoubled(row, recovered.rows.get(row.id)?.status, options))
+      if (isDoubled(row, recovered.rows.get(row.id), options))
         fitting.add(rowPrice(row, options.prices), row);
       continue;
     }

@@ -1,5 +1,6 @@
 import { NEVER, type Observable } from 'rxjs';
 import * as z from 'zod';
+import { isObject } from '../../../src/contract/check-option.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { toMicroDollars, maxPurchaseUsd } from '../../../src/contract/micro-dollars.js';
 import { defaultRunsyncTimeoutMs } from '../../../src/contract/limits.js';
@@ -12,12 +13,14 @@ import { nodeDisk } from '../disk/node-disk.js';
 import type { RunIdentity } from '../journal/record.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../ledger/price-book.js';
 import { createLedger } from '../ledger/ledger.js';
+import { pictureResolutions } from '../ledger/price-list.js';
 import { holdRun } from '../lock/hold-run.js';
 import { manifestFormat } from '../manifest/manifest-settings.js';
 import { openSharedLedger } from './money/day-money.js';
 import { PricedBytes } from '../tasks/priced-bytes.js';
 import { retryCodes } from '../row/decide-row.js';
 import { mostCostColumns } from '../row/totals.js';
+import { nearMiss } from '../manifest/columns/near-miss.js';
 import { RowSelection } from '../manifest/rows/row-selection.js';
 import type { ResolvedManifest, ResolvedOptions } from '../context/resolved-options.js';
 import type { RunBatchOptions, StopOrder } from '../context/run-options.js';
@@ -40,9 +43,43 @@ const outputPath = z.string().superRefine((text, context) => {
   if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
 });
 
+/** An object with these members, or a function: what becomes of it is not looked into. */
+const having = (kind: string, ...members: readonly string[]) =>
+  z.custom((value) => isObject(value) && members.every((member) => member in value), `is not ${kind}`);
+const aFunction = z.custom((value) => typeof value === 'function', 'is not a function');
+
 /** Options that have their own form: hosts and key, the manifest, and parts that can be replaced. */
-type OtherOption = 'manifest' | 'identity' | 'baseUrl' | 'lbBaseUrl' | 'apiKey' | 'rate' | keyof Parts;
-type Parts = ReturnType<typeof parts>;
+const otherFields = {
+  manifest: z.custom(isManifest, 'is neither { path } nor { rows }'),
+  identity: having('{ baseUrl, lbBaseUrl, local }', 'baseUrl', 'lbBaseUrl', 'local').optional(),
+  baseUrl: z.string().optional(),
+  lbBaseUrl: z.string().optional(),
+  apiKey: z.string().optional(),
+  rate: z.unknown().optional(),
+  scheduler: having('a scheduler of rxjs', 'now', 'schedule').optional(),
+  random: aFunction.optional(),
+  disk: having('a disk', 'open', 'rename').optional(),
+  gate: having('a gate', 'admit').optional(),
+  schedule: having('a poll schedule', 'pollTimes').optional(),
+  transport: aFunction.optional(),
+  pictureHost: aFunction.optional(),
+  saveFrom: aFunction.optional(),
+  makeThumbnail: aFunction.optional(),
+  hold: aFunction.optional(),
+  journal: aFunction.optional(),
+  ledger: aFunction.optional(),
+  prices: having('a price book', 'priceOf', 'table').optional(),
+  dayLedger: aFunction.optional(),
+  stop: having('an Observable of stop orders', 'subscribe').optional(),
+  deliver: aFunction.optional(),
+  confirm: aFunction.optional(),
+} satisfies Partial<Record<keyof RunBatchOptions, z.ZodType>>;
+
+function isManifest(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  if (!('rows' in value)) return 'path' in value && typeof value.path === 'string';
+  return isObject(value.rows) && (Symbol.asyncIterator in value.rows || Symbol.iterator in value.rows);
+}
 
 const priceLimits = {
   maxPriceDriftPercent: z.number().min(0).optional(),
@@ -97,8 +134,10 @@ const plainFields = {
   halt: z.union([z.object({ count: whole }), z.object({ percent: z.number().gt(0).max(100) })]).optional(),
   repair: z.boolean().default(false),
   repeat: z.object({ manifest: z.array(z.string()), others: z.array(z.string()) }).optional(),
-} satisfies Record<Exclude<keyof RunBatchOptions, OtherOption>, z.ZodType>;
+} satisfies Record<Exclude<keyof RunBatchOptions, keyof typeof otherFields>, z.ZodType>;
 const plainSchema = z.object(plainFields);
+const otherSchema = z.object(otherFields);
+const optionNames = [...Object.keys(plainFields), ...Object.keys(otherFields)];
 
 /**
  * Validates the options and fills in the defaults.
@@ -106,18 +145,16 @@ const plainSchema = z.object(plainFields);
  * @throws {InvalidOptionError} with the name of the first option that is wrong
  */
 export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
-  const parsed = plainSchema.safeParse(options);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new InvalidOptionError(issue?.path.join('.') ?? 'options', issue?.message ?? 'is not valid');
-  }
-  const { retry, only, ...plain } = parsed.data;
+  checkOptionNames(options);
+  parse(otherSchema, options);
+  const { retry, only, ...plain } = parse(plainSchema, options);
+  const replaced = parts(options);
   return {
     ...plain,
-    ...parts(options),
+    ...replaced,
     retry: retryCodes(retry),
     only: only === undefined ? undefined : new RowSelection(only),
-    manifest: manifestOf(options.manifest),
+    manifest: manifestOf(options.manifest, replaced.prices),
     identity: options.identity ?? identityOf(options),
     settings: plainSettings(options),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
@@ -125,6 +162,25 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
     ...(options.apiKey !== undefined && { apiKey: options.apiKey }),
     secrets: options.apiKey === undefined ? [] : [options.apiKey],
   };
+}
+
+/** A misspelt option would silently have no effect: a cap on costs, for example. */
+function checkOptionNames(options: RunBatchOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || optionNames.includes(name)) continue;
+    const meant = nearMiss(name, optionNames) ?? optionNames.find((option) => option.startsWith(name));
+    throw new InvalidOptionError(
+      name,
+      `is not an option of runBatch${meant === undefined ? '' : `: is ${meant} meant?`}`,
+    );
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, options: RunBatchOptions): z.infer<Schema> {
+  const parsed = schema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new InvalidOptionError(issue?.path.join('.') ?? 'options', issue?.message ?? 'is not valid');
 }
 
 /** The parts that can be replaced, with their defaults. */
@@ -178,21 +234,22 @@ function sharedLedger(options: RunBatchOptions, disk: Disk, now: () => number) {
   );
 }
 
-function manifestOf(manifest: RunBatchOptions['manifest']): ResolvedManifest {
+function manifestOf(manifest: RunBatchOptions['manifest'], prices: PriceBook): ResolvedManifest {
+  const pictures = pictureResolutions(prices.table().book);
   if ('rows' in manifest) {
     const { rows: live, name = 'the stream', ...given } = manifest;
-    return { path: name, live, settings: { ...given, name, format: 'jsonl', gzip: false } };
+    return { path: name, live, settings: { ...given, ...pictures, name, format: 'jsonl', gzip: false } };
   }
   const { path, bytes = new PricedBytes(), keep, ...given } = manifest;
   const byName = manifestFormat(path);
-  const format = given.format ?? byName?.format;
+  const { format = byName?.format, gzip = byName?.gzip ?? false, name = path } = given;
   if (format === undefined)
     throw new InvalidOptionError('manifest', `${path} is not a .csv, .jsonl or .ndjson file: set its format`);
   return {
     path,
     bytes,
     ...(keep && { keep }),
-    settings: { name: path, gzip: byName?.gzip ?? false, ...given, format },
+    settings: { ...given, ...pictures, name, gzip, format },
   };
 }
 

@@ -14,9 +14,7 @@ import type { Stops } from '../stop/stops.js';
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
 
-/** The steps of a run. */
 export interface RunParts {
-  /** Validates the options. */
   readonly resolve: () => ResolvedOptions;
   readonly open: (opening: Opening) => Promise<Run>;
   readonly work: (run: Run) => Observable<unknown>;

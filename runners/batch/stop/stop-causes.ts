@@ -45,6 +45,18 @@ export const stopCauses = {
     return { exitCode: 3, reason, leaves: [] };
   },
 
+  /** Rows whose price is in no list have cost more in this start than anybody has agreed to. */
+  spentUnagreed({
+    spent,
+    agreed,
+  }: {
+    readonly spent: MicroDollars;
+    readonly agreed: MicroDollars;
+  }): StopCause {
+    const reason = `Stopped because rows without a listed price have cost ${formatMoney(spent)} in this start, and nobody has agreed to more than ${formatMoney(agreed)}. Run again, with --yes or a cap (--max-cost) where it cannot ask, to go on.`;
+    return { exitCode: 3, reason, leaves: ['open'] };
+  },
+
   /** @param what what was bought */
   costDisbelieved(
     id: string,
@@ -197,9 +209,7 @@ interface HaltOptions {
   readonly halt?: { readonly count: number } | { readonly percent: number } | undefined;
 }
 
-/** What is known when a row has ended. */
 interface RowEnd {
-  /** How many rows this start has to do. */
   readonly rows: number;
   /** What this start has done, with the row that ended. */
   readonly start: Pick<StartCounts, 'ended' | 'failed' | 'invalid' | 'leftUnknown'>;

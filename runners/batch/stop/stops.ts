@@ -10,6 +10,8 @@ export interface StopCause extends RunEnd {
    * rows are never started.
    */
   readonly leaves: readonly UnendedStatus[];
+  /** Rows that have not reserved their price are left too: one in front of them could not. @defaultValue false */
+  readonly leavesUnreserved?: boolean;
 }
 
 /** A row in flight, which a stopping run may leave. */
@@ -30,6 +32,7 @@ export class Stops {
   /** A set, so that each of the many rows in flight can part quickly. */
   private readonly rows = new Set<Leavable>();
   private readonly causes: StopCause[] = [];
+  private areUnreservedLeft = false;
 
   get isStopping(): boolean {
     return this.causes.length > 0;
@@ -38,6 +41,10 @@ export class Stops {
   /** How the run ends; `undefined` if nothing stopped it. */
   get end(): RunEnd | undefined {
     return worstEnd(this.causes);
+  }
+
+  get leavesUnreserved(): boolean {
+    return this.areUnreservedLeft;
   }
 
   leaves(status: UnendedStatus): boolean {
@@ -64,6 +71,7 @@ export class Stops {
   stop(cause: StopCause): boolean {
     const isNew = !this.causes.some(({ exitCode }) => exitCode === cause.exitCode);
     if (isNew) this.causes.push(cause);
+    this.areUnreservedLeft ||= cause.leavesUnreserved === true;
     const leaving = new Set([...(this.leaving$.value ?? []), ...cause.leaves]);
     this.leaving$.next(leaving);
     for (const row of [...this.rows]) row.leave(this.leaving$.value ?? leaving);

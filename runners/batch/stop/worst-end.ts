@@ -1,6 +1,5 @@
 import type { ReachedCap } from '../ledger/value-caps.js';
 
-/** How a run ended. */
 export interface RunEnd {
   readonly exitCode: number;
   /** One sentence on what happened and how to continue. */

@@ -2,6 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import { askedHash } from '../manifest/request-hash.js';
+import { RowSample } from '../manifest/duplicates/row-sample.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
@@ -22,6 +23,8 @@ export async function* liveTasks(
   await deliverHeld(run);
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
+  const sample = new RowSample();
+  let sampled = 0;
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
     if (item.valid && known === undefined)
@@ -32,9 +35,18 @@ export async function* liveTasks(
     const task = wanted !== undefined && 'problems' in wanted ? await refuse(run, wanted, seen) : wanted;
     if (task === undefined) continue;
     run.toDo.rows++;
-    if (item.valid) run.pictures.names.see(item.row.id);
+    if (item.valid) {
+      run.pictures.names.see(item.row.id);
+      sample.add(item.row);
+      // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
+      if (isPowerOfTwo(++sampled)) await run.noteRows(sample.hashes);
+    }
     yield task;
   }
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return (count & (count - 1)) === 0;
 }
 
 /** Delivers rows whose requests were sent but not answered when the last start ended. */

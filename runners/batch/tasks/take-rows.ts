@@ -132,7 +132,14 @@ function rowTask(
     // Rows to be sent again are reopened by now, so this one has ended since the check and is left for a later start.
     if (spec.reopen !== 'redo' || !select.takes(row)) return undefined;
     // A row to be redone that does not fit under the cap stays as it is.
-    run.stops.stop(stopCauses.capReached(run.money.ledger.snapshot()));
+    const reached = () => stopCauses.capReached(run.money.ledger.snapshot());
+    // The rows before it may not have reserved their prices yet, so the sentence has the money at the end.
+    run.stops.stop({
+      ...reached(),
+      get reason() {
+        return reached().reason;
+      },
+    });
     return 'over-cap';
   }
   if (!run.pending.has(row.id) && !select.takes(row)) return undefined;

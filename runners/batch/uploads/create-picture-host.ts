@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { findLocalPicture, maxPictureBytes } from '../../pictures/find-local-picture.js';
+import type { Row } from '../manifest/manifest-row.js';
+import { askedHash, hashWord } from '../manifest/request-hash.js';
 import type { S3Store } from './open-s3-store.js';
-import { type UploadTarget, type PictureHost, UploadError } from './picture-host.js';
+import { type UploadTarget, type PictureHost, UploadError, uploadedSha256 } from './picture-host.js';
 import type { UploadNotes } from './upload-notes.js';
 
 /** Where pictures are read and uploaded. */
@@ -56,8 +58,16 @@ export function createPictureHost({ store, bucket, prefix, folder, notes }: Host
 
   return {
     put: (path) => once(byPath, path, () => limit(put, path)),
+    async sha256Of(path, sizes) {
+      const picture = await statPicture(folder, path);
+      if (sizes?.has(picture.bytes) === false) return undefined;
+      return (notes.find(path, picture) ?? (await readPicture(picture, path))).sha256;
+    },
     addressOf: (name, lifetimeMs) => store.addressOf(name.slice(scheme.length), lifetimeMs),
-    close: () => notes.close(),
+    close: () => {
+      store.close?.();
+      return notes.close();
+    },
   };
 }
 
@@ -124,4 +134,119 @@ export function localPicture(path: string): string {
 /** The path for which an image is a placeholder; `undefined` if the image has its own URL. */
 export function localPicturePath(image: string): string | undefined {
   return image.startsWith(origin) ? decodeURIComponent(image.slice(origin.length)) : undefined;
+}
+
+/** What decides which request a row sends. */
+type Asking = Pick<Row, 'kind' | 'endpoint' | 'columns' | 'request'>;
+
+/**
+ * Identifies what a sent request with uploaded pictures asks for, by the bytes of these: their paths lead to other pictures in another
+ * folder or at another time. `undefined` if it has none.
+ */
+export function uploadedHash(sent: Asking): string | undefined {
+  return hashNaming(sent, (image) => {
+    const sha256 = uploadedSha256(image);
+    return sha256 && `sha256:${sha256}`;
+  });
+}
+
+/** The requests of a run that have uploaded pictures. */
+export class UploadedRequests {
+  readonly #others = new Set<number>();
+  readonly #sizes = new Set<number>();
+  #areSizesKnown = true;
+
+  /** @param sizeOf the sizes of pictures, by their SHA-256 */
+  constructor(private readonly sizeOf: ReadonlyMap<string, number>) {}
+
+  add(sent: Asking): void {
+    const hash = hashNaming(sent, (image) => uploadedSha256(image) && '');
+    if (hash === undefined) return;
+    this.#others.add(hashWord(hash, 0));
+    for (const image of imagesOf(sent)) {
+      const sha256 = uploadedSha256(image);
+      const size = sha256 === undefined ? 0 : this.sizeOf.get(sha256);
+      if (size === undefined) this.#areSizesKnown = false;
+      else this.#sizes.add(size);
+    }
+  }
+
+  /** Whether one of them may differ from this row in its pictures alone. */
+  mayHave(row: Asking): boolean {
+    if (this.#others.size === 0) return false;
+    const hash = hashNaming(row, (image) => localPicturePath(image) && '');
+    return hash !== undefined && this.#others.has(hashWord(hash, 0));
+  }
+
+  /** The sizes of their pictures in bytes. `undefined` if one is not known. */
+  get sizes(): ReadonlySet<number> | undefined {
+    return this.#areSizesKnown ? this.#sizes : undefined;
+  }
+}
+
+/** The hashes of rows with local pictures as `uploadedHash` gives them once they are uploaded. Reads each picture once. */
+export class HashesByBytes {
+  readonly #hashes = new Map<string, string>();
+  readonly #pictures = new Map<string, string>();
+  #host: Promise<PictureHost | undefined> | undefined;
+
+  /** @param open opens the uploader. @defaultValue no row has such a hash */
+  constructor(private readonly open?: () => Promise<PictureHost>) {}
+
+  /** The hash that `hashOf` has found. */
+  known({ hash }: Pick<Row, 'hash'>): string | undefined {
+    return this.#hashes.get(hash);
+  }
+
+  /** @param among `undefined` is the answer if none of these requests asks for the same; then a picture is read only if its size is right */
+  async hashOf(row: Row, among?: UploadedRequests): Promise<string | undefined> {
+    const known = this.known(row);
+    if (known !== undefined || this.open === undefined || among?.mayHave(row) === false) return known;
+    const names = new Map<string, string>();
+    for (const image of imagesOf(row)) {
+      const path = localPicturePath(image);
+      if (path === undefined) continue;
+      const sha256 = this.#pictures.get(path) ?? (await this.#read(path, among?.sizes));
+      if (sha256 === undefined) return undefined;
+      this.#pictures.set(path, sha256);
+      names.set(image, `sha256:${sha256}`);
+    }
+    const hash = hashNaming(row, (image) => names.get(image));
+    if (hash !== undefined) this.#hashes.set(row.hash, hash);
+    return hash;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#host)?.close();
+  }
+
+  /** A picture that cannot be read is not compared: the row fails when it is sent, or the start stops. */
+  async #read(path: string, sizes: ReadonlySet<number> | undefined): Promise<string | undefined> {
+    const host = await (this.#host ??= this.open?.().catch(() => undefined));
+    return host?.sha256Of?.(path, sizes).catch(() => undefined);
+  }
+}
+
+/** The hash of a request with other names for some of its images; `undefined` if `nameOf` has a name for none. */
+function hashNaming(
+  { kind, endpoint, columns, request }: Asking,
+  nameOf: (image: string) => string | undefined,
+): string | undefined {
+  if (request.kind !== 'edit') return undefined;
+  const names = imagesOf({ request }).map(nameOf);
+  if (names.every((name) => name === undefined)) return undefined;
+  const images = imagesOf({ request }).map((image, at) => names[at] ?? image);
+  return askedHash({
+    kind,
+    endpoint,
+    columns,
+    hash: '',
+    request: { kind, input: { ...request.input, images } },
+  });
+}
+
+/** The request of a row whose journal was repaired may be lost, with its pictures. */
+function imagesOf({ request }: Pick<Row, 'request'>): readonly string[] {
+  const { images = [] }: { images?: readonly string[] } = request.kind === 'edit' ? request.input : {};
+  return images;
 }

@@ -1,5 +1,14 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { firstValueFrom, from, throwError, timeout } from 'rxjs';
+import {
+  defer,
+  finalize,
+  firstValueFrom,
+  merge,
+  ReplaySubject,
+  throwError,
+  timeout,
+  type Observable,
+} from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import type { KeepAliveAgents } from '../../../src/transport/connections/keep-alive-agents.js';
 import { isTlsFault, readClientError } from '../../../src/transport/transport-error.js';
@@ -27,6 +36,8 @@ export interface S3Store {
   add(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
   /** A presigned URL. */
   addressOf(key: string, lifetimeMs: number): Promise<string>;
+  /** Gives up calls that go on, and those that follow. @defaultValue they go on to their end or their time limit */
+  close?(): void;
 }
 
 /**
@@ -41,11 +52,12 @@ export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
   const client = new S3Client(configOf(options));
   const { bucket, tryMs = 30_000, callMs = 120_000 } = options;
   const place = (key: string) => ({ Bucket: bucket, Key: key });
+  const closed$ = new ReplaySubject<never>();
   /** The SDK has no time limit of its own; without one, a connection that stalls would hold the run for ever. */
   const explained = <T>(call: (limits: CallLimits) => Promise<T>, bytes = 0): Promise<T> => {
     const sendMs = bytes / slowestBytes;
     const limited = (abortSignal: AbortSignal) => call({ abortSignal, requestTimeout: tryMs + sendMs });
-    return inTime(limited, callMs + sendMs).catch((error: unknown) => {
+    return inTime(limited, callMs + sendMs, closed$).catch((error: unknown) => {
       throw explainStore(error, options);
     });
   };
@@ -69,24 +81,26 @@ export async function openS3Store(options: S3StoreOptions): Promise<S3Store> {
       const expiresIn = Math.ceil(lifetimeMs / 1000);
       return explained(() => getSignedUrl(client, new GetObjectCommand(place(key)), { expiresIn }));
     },
+    close: () => closed$.error(new Error('it was closed')),
   };
 }
 
-/** The limits of a call, as the SDK takes them. */
 interface CallLimits {
   readonly abortSignal: AbortSignal;
   /** For each try, in ms. */
   readonly requestTimeout: number;
 }
 
-/** Rejects when the time has passed, also if the call does not end then, as a program that gets the credentials may not. */
-function inTime<T>(call: (abortSignal: AbortSignal) => Promise<T>, limitMs: number): Promise<T> {
+/** Rejects when the time has passed or the store is closed, also if the call does not end then, as a program that gets the credentials may not. */
+function inTime<T>(
+  call: (abortSignal: AbortSignal) => Promise<T>,
+  limitMs: number,
+  closed$: Observable<never>,
+): Promise<T> {
   const controller = new AbortController();
-  const late = () => {
-    controller.abort();
-    return throwError(() => new Error(`timed out after ${Math.round(limitMs / 1000)} s`));
-  };
-  return firstValueFrom(from(call(controller.signal)).pipe(timeout({ first: limitMs, with: late })));
+  const late = () => throwError(() => new Error(`timed out after ${Math.round(limitMs / 1000)} s`));
+  const made = defer(() => call(controller.signal)).pipe(finalize(() => controller.abort()));
+  return firstValueFrom(merge(closed$, made).pipe(timeout({ first: limitMs, with: late })));
 }
 
 /** How often a request is sent at most: a store that is busy for some seconds does not end a run. */
@@ -122,10 +136,9 @@ function keysOf(env: S3StoreOptions['env']): Pick<S3ClientConfig, 'credentials'>
 
 async function loadSdk() {
   try {
-    const [{ getSignedUrl }, client] = await Promise.all([
-      import('@aws-sdk/s3-request-presigner'),
-      import('@aws-sdk/client-s3'),
-    ]);
+    // Each is awaited by itself, so that a bundler takes them for optional.
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    const client = await import('@aws-sdk/client-s3');
     return { ...client, getSignedUrl };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

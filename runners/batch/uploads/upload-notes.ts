@@ -49,6 +49,11 @@ export class UploadNotes {
     return note?.bytes === bytes && note.mtimeMs === mtimeMs ? note : undefined;
   }
 
+  /** The sizes of all pictures in the notes, by their SHA-256. */
+  sizes(): ReadonlyMap<string, number> {
+    return new Map([...this.#notes.values()].map(({ sha256, bytes }) => [sha256, bytes]));
+  }
+
   /** If a note cannot be written, that is not an error: the next start reads the picture again. */
   async add(note: UploadNote): Promise<void> {
     this.#notes.set(note.path, note);

@@ -9,7 +9,6 @@ import { outFolder } from '../options/run-folder.js';
 import { maskedUrl } from '../options/parse-value.js';
 import { plainText, shownPath } from '../messages/plain-text.js';
 
-/** A setting that is in force. */
 interface Setting {
   readonly name: string;
   readonly value: unknown;

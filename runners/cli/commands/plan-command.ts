@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isAnyRunOf, listPrices, nodeDisk, type Plan } from '../../batch/formats.js';
 import { RowSample } from '../../batch/planning.js';
-import { flagOf, optionsOf } from '../options/option-table.js';
+import { flagOf, type ListedOption, optionsOf } from '../options/option-table.js';
 import { withAxesFile } from '../plan/planned-settings.js';
 import { manifestOf, openPlan, withPlannedRows } from '../plan/open-plan.js';
 import type { CliIo, CommandCall, FaultContext, RawOptions } from '../io/cli-io.js';
@@ -67,7 +67,7 @@ export async function planCommand({
     io.stdout.write(`${lines.join('\n')}\n`);
   }
   refuseInvalid(planned, source, options, io);
-  refuseSame(planned.same, options, source.name);
+  refuseSame(difference?.same ?? planned.same, options, source.name);
   const { path } = source;
   if (saved !== undefined && path !== undefined) {
     const { holdManifestToPlan } = await import('../plan/hold-to-plan.js');
@@ -77,13 +77,19 @@ export async function planCommand({
   return checked?.exitCode ?? 0;
 }
 
-/** Prints which of the given options of `run` have no effect on a plan. */
+/** Prints which of the given options of `run` have no effect on a plan, and which a saved one does not keep. */
 function noteUnused(given: RawOptions, io: CliIo): void {
-  const names = optionsOf('plan').filter(
-    ({ name, unused, row }) => unused && given[name] !== undefined && given[name] !== row.isOn,
-  );
-  if (names.length > 0)
-    io.stderr.write(`note: a plan does not depend on ${names.map(({ name }) => flagOf(name)).join(', ')}\n`);
+  const flags = (isMeant: (option: ListedOption) => boolean): string =>
+    optionsOf('plan')
+      .filter(({ name, row }) => given[name] !== undefined && given[name] !== row.isOn)
+      .filter(isMeant)
+      .map(({ name }) => flagOf(name))
+      .join(', ');
+  const unused = flags(({ unused }) => unused === true);
+  if (unused !== '') io.stderr.write(`note: a plan does not depend on ${unused}\n`);
+  if (given['save'] === undefined) return;
+  const again = flags(({ row }) => row.isChoice === true && row.isPlanned !== true);
+  if (again !== '') io.stderr.write(`note: --save does not keep ${again}: give it to run --plan as well\n`);
 }
 
 /** What a start would do to the run in the folder; nothing if the manifest must be corrected first. */
@@ -91,7 +97,7 @@ async function differenceFrom(
   planned: Plan,
   start: PlannedStart,
   io: CliIo,
-): Promise<{ text: string[]; json: object } | undefined> {
+): Promise<{ text: string[]; json: object; same: Plan['same'] } | undefined> {
   const { options } = start;
   if (planned.invalid > 0 && !options.skipInvalid) return undefined;
   if (!describesStart(options) && (await isOfNoRun(start, io))) return undefined;
@@ -102,6 +108,7 @@ async function differenceFrom(
   return {
     text: differenceText(found, shownPath(found.out, io.cwd), options.local),
     json: differenceJson(found),
+    same: found.ahead.same,
   };
 }
 

@@ -1,9 +1,10 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
 import { errorText, isMillraceError } from '../../../src/contract/millrace-error.js';
+import { redact } from '../../../src/contract/redact.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import type { RowSettlement } from '../../batch/index.js';
 import { nodeDisk, shellWords } from '../../batch/formats.js';
-import { peekJournal, type RowRecords, withRows } from '../../batch/internal.js';
+import { peekJournal, type RowFacts, type RowRecords, signaturesIn, withRows } from '../../batch/internal.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { trackConnections } from '../io/track-connections.js';
@@ -43,7 +44,7 @@ export async function askForJob(folder: string, id: string, jobId: string, askin
   const named = await namedService(options, manifests.at(-1), io);
   const connections = trackConnections();
   const problem = await problemOf(
-    { endpoint: row.intent.endpoint, jobId, baseUrl: identity.baseUrl },
+    { row: row.intent, jobId, baseUrl: identity.baseUrl },
     named,
     asking,
   ).finally(() => connections.letGo());
@@ -68,7 +69,7 @@ export async function namedService(
 }
 
 interface Asked {
-  readonly endpoint: string;
+  readonly row: Pick<RowFacts, 'endpoint' | 'request'>;
   readonly jobId: string;
   /** The host of the run. */
   readonly baseUrl: string;
@@ -76,7 +77,7 @@ interface Asked {
 
 /** The reason if the job may not be the row's, and what to do instead. */
 async function problemOf(
-  { endpoint, jobId, baseUrl }: Asked,
+  { row: { endpoint, request }, jobId, baseUrl }: Asked,
   named: NamedService,
   { io, fault }: Asking,
 ): Promise<{ readonly text: string; readonly instead: string } | undefined> {
@@ -100,7 +101,7 @@ async function problemOf(
         map(() => undefined),
         catchError((error: unknown) => {
           const isUnknown = isMillraceError(error) && error.code === 'not-found';
-          const why = errorText(error);
+          const why = redact(errorText(error), signaturesIn(request));
           if (!isUnknown) return of({ text: `${job} could not be looked up: ${why}`, instead });
           return of({
             text: `the service does not know ${job} at the endpoint ${endpoint}: the id is wrong, or the job is older than it keeps them (those of /runsync for a minute)`,

@@ -1,18 +1,10 @@
-import {
-  ReplaySubject,
-  asyncScheduler,
-  firstValueFrom,
-  map,
-  race,
-  timer,
-  type Observable,
-  interval,
-} from 'rxjs';
+import { asyncScheduler, firstValueFrom, map, race, timer, type Observable, interval } from 'rxjs';
 import { resolve } from 'node:path';
 import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
 import { runWorker } from '../../distributed/worker/run-worker.js';
 import type { CliIo, CommandCall } from '../io/cli-io.js';
+import { listenForStop } from '../io/listen-for-stop.js';
 import { UsageError } from '../io/usage-error.js';
 import type { OptionsOf } from '../options/option-table.js';
 import { commandOptions } from '../options/parse-options.js';
@@ -35,8 +27,8 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
   if ('url' in choice) fault.secrets.push(...databaseAddress(choice.url, io.env).secrets);
   io.beforeRows?.();
   const transport = await pickTransport(flags.http);
-  const stop = new ReplaySubject<void>();
-  const ignore = io.onStop(() => stop.next());
+  const stops = listenForStop(io);
+  const stop = stops.orders$.pipe(map(() => undefined));
   try {
     const connect = () => connectDatabase(choice, { env: io.env, name: 'millrace worker' });
     const database = await awaitDatabase(connect, stop, io);
@@ -60,7 +52,7 @@ export async function workerCommand({ raw, io, fault }: CommandCall): Promise<nu
       await database.close();
     }
   } finally {
-    ignore();
+    stops.close();
   }
 }
 

@@ -22,7 +22,10 @@ export interface CliIo {
   readonly pageParts?: () => Promise<PageParts>;
   /** Called once before many rows are processed, so that the program can grow its heap. */
   readonly beforeRows?: () => void;
-  /** Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Returns the function that stops listening. */
+  /**
+   * Listens for SIGINT, SIGTERM and SIGHUP, which then no longer end the process. Several listeners are called with the same signals,
+   * each once, however often it is passed on. Returns the function that stops listening.
+   */
   onStop(listener: (signal: StopSignal) => void): () => void;
   /** Passes uncaught errors to `explain`; the process then ends with the exit code that `explain` resolves to. */
   onFault(explain: (error: unknown) => Promise<number>): void;

@@ -10,9 +10,7 @@ export interface SignalOrder {
 
 export interface StopOrders {
   readonly orders$: Observable<SignalOrder>;
-  /** Aborts at the first signal. */
   readonly first: AbortSignal;
-  /** The exit code of the first signal, if there was one. */
   exitCode(): number | undefined;
   /** Stops listening: signals end the process again. */
   close(): void;

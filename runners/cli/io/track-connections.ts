@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 
 const channel = 'net.client.socket';
 
-/** The connections opened during a run. */
 export interface Connections {
   /** Lets the process end while connections are open. */
   letGo(): void;

@@ -3,6 +3,7 @@ import {
   axesChangeText,
   movedText,
   newlySentText,
+  unreadText,
   type Ahead,
   type BoughtRows,
 } from '../../batch/internal.js';
@@ -48,10 +49,11 @@ function heldAhead({ toHold, heldPaid, unanswered }: Ahead): number {
   return toHold - heldPaid + unanswered;
 }
 
-function againParts({ retried, retriedUnknown, redone }: Ahead): (string | false)[] {
+function againParts({ retried, retriedUnknown, reopened, redone }: Ahead): (string | false)[] {
   return [
     retried > retriedUnknown && `${formatCount(retried - retriedUnknown)} failed before`,
     retriedUnknown > 0 && `${formatCount(retriedUnknown)} in doubt, which may charge twice`,
+    reopened > 0 && `${formatCount(reopened)} reopened before, which may charge twice`,
     redone > 0 && `${formatCount(redone)} bought before`,
   ];
 }
@@ -72,12 +74,17 @@ const boughtShown = 5;
  * folders.
  */
 function boughtText({ bought }: Ahead): string[] {
-  return bought === undefined ? [] : fact('bought', ...boughtFacts(bought));
+  return allBought(bought).flatMap((rows) => fact('bought', ...boughtFacts(rows)));
+}
+
+/** Rows that this run has bought, and those that others have. */
+export function allBought(bought: BoughtRows | undefined): BoughtRows[] {
+  return bought === undefined ? [] : [bought, ...allBought(bought.others)];
 }
 
 /** The same about rows that a start buys although another row asks for it, or had bought it: a start that prints no plan warns of them. */
 export function duplicateWarning({ same, bought }: Pick<Ahead, 'same' | 'bought'>): string[] {
-  const found = [...(same.rows > 0 ? [sameFacts(same)] : []), ...(bought ? [boughtFacts(bought)] : [])];
+  const found = [...(same.rows > 0 ? [sameFacts(same)] : []), ...allBought(bought).map(boughtFacts)];
   return found.flatMap(([what, rows = []]) => [`warning: ${what}`, ...rows.map((row) => `  ${row}`)]);
 }
 
@@ -86,7 +93,7 @@ function boughtFacts(bought: BoughtRows): [string, string[]?] {
   const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(bought)}; ${rows === 1 ? 'it' : 'each'} is bought again: ${priceText(cost)}`;
   const goOn =
     elsewhere &&
-    `To continue the run that was begun, ${bought.isLost ? 'put that folder back' : `name its folder: ${outOf(elsewhere)}`}`;
+    `To continue the run that was begun, ${bought.isLost && !bought.isDamaged ? 'put that folder back' : `name its folder: ${outOf(elsewhere, bought)}`}`;
   if (goOn !== undefined) return [plainText(`${what}. ${goOn}`, 2000)];
   const lines = describeBought({ rows, cost, first: first.slice(0, boughtShown) });
   return [what, lines.map((line) => plainText(line))];
@@ -104,15 +111,18 @@ export function outdatedRows({ rows, cost }: NonNullable<Ahead['outdated']>): st
   return `${countOf(rows, 'row rejects', 'rows reject')} a picture that was bought again since (${priceText(cost)})`;
 }
 
-export function boughtWhere({ elsewhere, isLost }: Pick<BoughtRows, 'elsewhere' | 'isLost'>): string {
+export function boughtWhere(
+  bought: Pick<BoughtRows, 'elsewhere' | 'isLost' | 'isDamaged' | 'isReplaced'>,
+): string {
+  const { elsewhere } = bought;
   if (elsewhere === undefined) return 'the run has bought already under other ids';
   const { length } = elsewhere;
-  return `${boughtIn(elsewhere, isLost)}${length > 1 ? ` and ${countOf(length - 1, 'other folder')}` : ''}`;
+  return `${boughtIn(elsewhere, bought)}${length > 1 ? ` and ${countOf(length - 1, 'other folder')}` : ''}`;
 }
 
-/** The option that continues a run in its folder. */
-export function outOf([run = '']: readonly string[]): string {
-  return shellWords('--out', run);
+/** The options that continue a run in its folder. */
+export function outOf([run = '']: readonly string[], { isDamaged }: Pick<BoughtRows, 'isDamaged'>): string {
+  return shellWords('--out', run, ...(isDamaged ? ['--repair'] : []));
 }
 
 const sources = {
@@ -141,7 +151,6 @@ export function capText({ cap, fits, toSend, doubled }: Ahead): string[] {
 export interface PlanDifference {
   readonly out: string;
   readonly ahead: Ahead;
-  /** The run has begun. */
   readonly isBegun: boolean;
   /** Another process works on the run at present. */
   readonly isRunning: boolean;
@@ -205,7 +214,9 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
       'this start',
       `${local ? '' : 'may cost '}${priceText({ ...ahead.price, estimated: ahead.fits.estimated }, local)}${takesText(takesMs)}`,
     ),
-    ...newlySentText(ahead.newlySent).map((text) => `  warning: ${plainText(text)}`),
+    ...[...newlySentText(ahead.newlySent), ...unreadText(ahead.unread)].map(
+      (text) => `  warning: ${plainText(text, 1000)}`,
+    ),
     ...notes,
   ];
 }
@@ -215,7 +226,7 @@ export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, takesMs } = found;
   const { toSend, retried, redone, doubled, toPoll, toDownload, heldPaid, later, gone, changed, cap, fits } =
     ahead;
-  const { newlySent, by, axes, bought, outdated, saves } = ahead;
+  const { newlySent, by, axes, bought, outdated, saves, unread } = ahead;
   const toHold = ahead.toHold + ahead.unanswered;
   return {
     start: {
@@ -236,12 +247,8 @@ export function differenceJson(found: PlanDifference): object {
       changed,
       ...(newlySent.length > 0 && { newlySent }),
       ...(axes && { axes: axes.axes }),
-      ...(bought && {
-        bought: {
-          ...rowsJson(bought),
-          ...(bought.elsewhere && { elsewhere: bought.elsewhere }),
-        },
-      }),
+      ...(bought && { bought: boughtJson(bought) }),
+      ...(unread && { unread }),
       ...(outdated && { outdated: rowsJson(outdated) }),
       ...(saves && { saves }),
       ...(cap && { cap: { usd: cap.usd, source: cap.source, left: toUsd(Math.max(cap.left, 0)) } }),
@@ -258,6 +265,14 @@ function rowsJson({ rows, cost, first }: NonNullable<Ahead['outdated']>): object
     rows,
     cost: usdOf(cost),
     first: first.map(({ id, line, boughtAs }) => ({ id, line, ...(boughtAs !== undefined && { boughtAs }) })),
+  };
+}
+
+function boughtJson({ elsewhere, others, ...rows }: BoughtRows): object {
+  return {
+    ...rowsJson(rows),
+    ...(elsewhere && { elsewhere }),
+    ...(others && { others: boughtJson(others) }),
   };
 }
 

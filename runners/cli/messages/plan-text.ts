@@ -16,6 +16,7 @@ export function planText(plan: Plan, name: string): string[] {
     `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${formatCount(plan.invalid)} of them invalid` : ''}`,
     ...fact('kinds', counted(kinds)),
     ...fact('resolutions', counted(resolutions)),
+    ...fact('other', otherText(plan)),
     ...matrixText(plan.matrix),
     ...fact('priority', prioritiesText(plan.priorities)),
     ...fact(
@@ -36,6 +37,11 @@ export function planText(plan: Plan, name: string): string[] {
     ...columnsText(plan),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
   ];
+}
+
+function otherText({ byResolution: { other = 0 } }: Plan): string {
+  if (other === 0) return '';
+  return `${countOf(other, 'job')} with a resolution that has no price; the highest price of ${other === 1 ? 'its' : 'their'} endpoint is taken`;
 }
 
 /** Such a row has no name that outlives an edit, so a person has to know. */

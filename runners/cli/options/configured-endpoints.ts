@@ -51,7 +51,6 @@ function toHost(given: string, context: z.RefinementCtx): string {
   return 'value' in parsed ? parsed.value : refuse(context, parsed.problem);
 }
 
-/** The named endpoints, for the manifest reader. */
 export function namedEndpoints(endpoints: ConfiguredEndpoints): NonNullable<ManifestSettings['endpoints']> {
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, { id = name, mode }]) => [name, { id, ...(mode && { mode }) }]),

@@ -4,7 +4,6 @@ import { manifestFormat, saveAsCsv, shellWords } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** The source of the rows. */
 export interface ManifestSource {
   /** The path as given, for messages. */
   readonly name: string;

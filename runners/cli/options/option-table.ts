@@ -60,7 +60,6 @@ export function configurableOptions(): ListedOption[] {
   return optionsOf('run').filter(({ row }) => row.config !== undefined);
 }
 
-/** The names of options whose rows have this flag. */
 export type NamesWith<Flag extends keyof OptionRow> = NamesIn<(typeof pages)[number]['rows'], Flag>;
 type NamesIn<Rows, Flag extends keyof OptionRow> = Rows extends unknown
   ? { [N in keyof Rows]: Rows[N] extends Readonly<Record<Flag, true>> ? N : never }[keyof Rows]

@@ -64,7 +64,6 @@ export function describesStart({
 
 const longestUploadMs = 6 * 86_400_000;
 
-/** Refuses options that exclude each other. */
 function refuseTogether(options: RunOptions, refuse: (name: keyof RunOptions, why: string) => void): void {
   const { local, upload, uploadEndpoint, imagesBase, timeout } = options;
   for (const name of Object.keys(emulatorPage.rows) as (keyof typeof emulatorPage.rows)[])

@@ -16,7 +16,6 @@ import { checkStore } from '../service/open-uploads.js';
 import { selectRows } from './plan-source.js';
 import { isPlannedImage, plannedSettings } from './planned-settings.js';
 
-/** The result of `plan --check`. */
 export interface PlanCheck {
   readonly exitCode: number;
   /** For people: the findings, and a line for each row that cannot succeed. */

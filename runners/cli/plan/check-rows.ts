@@ -13,10 +13,8 @@ export interface DeadReference {
 export interface CheckedRows {
   /** By endpoint id, with the number of rows that go there. */
   readonly endpoints: ReadonlyMap<string, CheckedEndpoint & { readonly rows: number }>;
-  /** The number of addresses that were tested. */
   readonly tested: number;
   readonly deadCount: number;
-  /** The first dead references. */
   readonly dead: readonly DeadReference[];
 }
 

@@ -1,3 +1,4 @@
+import { addPrice } from '../../../src/contract/micro-dollars.js';
 import { nodeDisk, type ManifestItem, type Plan, type PriceBook } from '../../batch/formats.js';
 import { PricedBytes, readRows } from '../../batch/planning.js';
 import type { ManifestSource } from '../options/find-manifest.js';
@@ -11,7 +12,6 @@ import { priceText } from '../messages/plan-text.js';
 import { plannedRow, type PlannedRow, type SavedPlan, type PlannedRows } from './saved-plan.js';
 import { stopCauses, takeRows, type Run, type Task } from '../../batch/internal.js';
 
-/** A start whose manifest is a file. */
 interface FileStart {
   readonly source: ManifestSource & { readonly path: string };
   readonly options: RunOptions;
@@ -29,7 +29,7 @@ export async function holdManifestToPlan(
   { source, options, prices }: FileStart,
 ): Promise<PricedBytes> {
   const { path } = source;
-  const settings = await plannedSettings(source, options);
+  const settings = await plannedSettings(source, options, prices);
   const bytes = new PricedBytes();
   const read = () => readRows(nodeDisk, { path, settings, bytes });
   await holdToPlan(plan, {
@@ -88,7 +88,6 @@ async function hasSameRows(plan: SavedPlan, { items, prices }: StartByPlan): Pro
   }
 }
 
-/** A start to be compared with a plan. */
 interface StartByPlan {
   /** The manifest's bytes, read from the beginning by each call. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
@@ -97,7 +96,6 @@ interface StartByPlan {
   readonly prices: PriceBook;
 }
 
-/** The differences from the plan. */
 interface PlanDiff {
   /** The first of the changed rows, a line each. */
   readonly lines: readonly string[];
@@ -123,8 +121,7 @@ async function diffPlan(plan: SavedPlan, { items, prices }: StartByPlan): Promis
   };
   for await (const item of items()) {
     const row = plannedRow(item, prices);
-    if (row.price === null) cost.unpriced++;
-    else cost.estimated += row.price;
+    addPrice(cost, row.price);
     const planned = before.get(row.id);
     isInPrice &&= planned?.hash === row.hash;
     note(row, changeOf(planned, row));

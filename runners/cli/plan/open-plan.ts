@@ -21,14 +21,28 @@ export async function openPlan(
   if (typeof file !== 'string') return loadConfig(given, manifest, io);
   const { readPlan } = await import('./saved-plan.js');
   const plan = await readPlan(resolve(io.cwd, file), file);
-  const { options, out, prices } = plan.head;
+  const { options, out, prices, caps = {} } = plan.head;
   const configured = await loadConfig(given, manifest ?? plan.head.manifest.path ?? undefined, io);
   const changed = changedOptions(withHosts(configured.raw, io.env), options);
   if (changed.length > 0)
     throw new UsageError(changed, `nothing was sent; leave them out, or plan anew with --save ${file}`);
-  const from = new Map([...configured.from].filter(([name]) => !(name in options)));
   const kept = { ...(out !== undefined && { out }), ...(prices !== undefined && { prices }) };
-  return { raw: { ...kept, ...configured.raw, ...options }, from, plan };
+  const agreed = {
+    ...capsOf(Object.fromEntries(Object.entries(caps).filter(([name]) => given[name] === undefined))),
+    ...options,
+  };
+  const from = new Map([...configured.from].filter(([name]) => !(name in agreed)));
+  const { maxCostFrom, ...others } = configured.raw;
+  const own = 'maxCost' in agreed || maxCostFrom === undefined ? others : { ...others, maxCostFrom };
+  return { raw: { ...kept, ...own, ...agreed }, from, plan };
+}
+
+/** The caps that a plan keeps: those of its command. One of a configuration file is read again by the start. */
+export function capsOf({ maxCost, maxCostBy, maxCostFrom }: RawOptions): PlanHead['options'] {
+  const given = { ...(maxCostFrom === undefined && { maxCost }), maxCostBy };
+  return Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  ) as PlanHead['options'];
 }
 
 /** `--limit` counts rows that are still to be done, so a second start would otherwise take other rows than planned. */

@@ -60,7 +60,7 @@ export async function planDifference(
     notes.length === 0 && !(await isAnyRunOf(nodeDisk, { manifest: path, sample, ...identity }));
   if (journal === undefined && !describesStart(options) && isAlone) return undefined;
   for (const { cost, ...row } of journal?.recovered.highestReported ?? []) prices.observe(row, cost);
-  const settings = await plannedSettings(source, options);
+  const settings = await plannedSettings(source, options, prices);
   const manifest = { path, ...settings };
   const resolved = resolveOptions({
     manifest,

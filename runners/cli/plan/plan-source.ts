@@ -7,6 +7,7 @@ import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import {
   assumePrice,
   describeSame,
+  diskFaultAt,
   nodeDisk,
   type ManifestItem,
   type Plan,
@@ -49,7 +50,7 @@ export async function planSource(
 ): Promise<Plan> {
   let separatedBy: string | undefined;
   const noted = { separatedBy: (name: string) => (separatedBy = name) };
-  const settings = { ...(await plannedSettings(source, options)), ...noted };
+  const settings = { ...(await plannedSettings(source, options, prices)), ...noted };
   const priceOf = (row: Row) => prices.priceOf(row);
   const bytes = new PricedBytes();
   return withManifestFile(source, io, async (path) => {
@@ -65,10 +66,11 @@ export async function withManifestFile<T>(
   plan: (path: string) => Promise<T>,
 ): Promise<T> {
   if (path !== undefined) return plan(path);
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-plan-'));
+  const fail = diskFaultAt(tmpdir());
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-plan-')).catch(fail);
   try {
     const file = join(folder, 'manifest');
-    await pipeline(io.stdin, createWriteStream(file, { mode: 0o600 }));
+    await pipeline(io.stdin, createWriteStream(file, { mode: 0o600 })).catch(fail);
     return await plan(file);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -144,7 +146,6 @@ export function refuseSame(same: Plan['same'], { same: action }: RunOptions, nam
   );
 }
 
-/** The part of a manifest that a start does. */
 interface ManifestPart {
   readonly limit?: number | undefined;
   readonly only?: readonly string[] | undefined;

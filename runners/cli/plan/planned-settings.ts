@@ -1,4 +1,10 @@
-import { basedImage, type ManifestSettings, type ResolveImage } from '../../batch/formats.js';
+import {
+  basedImage,
+  pictureResolutions,
+  type ManifestSettings,
+  type PriceBook,
+  type ResolveImage,
+} from '../../batch/formats.js';
 import { namedEndpoints } from '../options/configured-endpoints.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
@@ -8,7 +14,6 @@ import { readAxes } from '../../batch/planning.js';
 import { isMillraceError } from '../../../src/contract/millrace-error.js';
 import { UsageError } from '../io/usage-error.js';
 
-/** How the manifest is read, from the options. */
 export function manifestSettings(source: ManifestSource, options: RunOptions): ManifestSettings {
   return {
     name: source.name,
@@ -29,12 +34,18 @@ export function manifestSettings(source: ManifestSource, options: RunOptions): M
   };
 }
 
-/** How a plan reads the manifest. */
+/**
+ * How a plan reads the manifest.
+ *
+ * @param prices not needed where no row is priced
+ */
 export async function plannedSettings(
   source: ManifestSource,
   options: RunOptions,
+  prices?: PriceBook,
 ): Promise<ManifestSettings> {
   return {
+    ...(prices && pictureResolutions(prices.table().book)),
     ...manifestSettings(source, options),
     ...((options.local || options.upload !== undefined) && {
       resolveImage: await plannedImages(source.folder),

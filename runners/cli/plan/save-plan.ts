@@ -10,7 +10,7 @@ import { planManifest, readManifest, type RowSample } from '../../batch/planning
 import type { CliIo, RawOptions } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 import type { RunOptions } from '../options/parse-options.js';
-import { plannedOptions, withHosts } from './open-plan.js';
+import { capsOf, plannedOptions, withHosts } from './open-plan.js';
 import { selectRows, withManifestFile } from './plan-source.js';
 import { plannedSettings } from './planned-settings.js';
 import { createReadStream } from 'node:fs';
@@ -39,9 +39,10 @@ export async function planAndSave(
     manifest: { name, path: path ?? null, format },
     ...(options.out !== undefined && { out: resolve(io.cwd, options.out) }),
     ...(options.prices !== undefined && { prices: resolve(io.cwd, options.prices) }),
+    caps: capsOf(raw),
     options: plannedOptions(withHosts(raw, io.env)),
   };
-  const settings = await plannedSettings(source, options);
+  const settings = await plannedSettings(source, options, prices);
   return withManifestFile(source, io, async (manifest) => {
     const writer = await PlanWriter.open(file, head);
     try {

@@ -26,6 +26,8 @@ function planHeadSchema() {
     out: z.string().optional(),
     /** The price file, absolute, if there was one: a start by the plan reckons with it, and finds where it has changed since. */
     prices: z.string().optional(),
+    /** The caps that were given with the plan: they hold for a start by it that gives no others. */
+    caps: z.record(z.string(), z.json()).optional(),
     /** The options in force that decide what is sent, where and at what price. */
     options: z.record(z.string(), z.json()),
   });
@@ -71,7 +73,6 @@ export function plannedRow({ valid, row }: ManifestItem, prices: PriceBook): Pla
 /** The rows of a plan, in the manifest's order. */
 export type PlannedRows = AsyncGenerator<PlannedRow, void, void>;
 
-/** A saved plan. */
 export interface SavedPlan {
   /** The path as given, for messages. */
   readonly name: string;

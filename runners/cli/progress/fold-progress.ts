@@ -1,5 +1,4 @@
-import type { JobEvent, WaitReason } from '../../../src/contract/outcome.js';
-import type { JobState } from '../../../src/contract/service-replies.js';
+import type { JobEvent, WaitReason, JobState } from '../../../src/contract/outcome.js';
 import type { RowStatus } from '../../batch/formats.js';
 import type { RunEvent, Summary } from '../../batch/internal.js';
 import { plainText } from '../messages/plain-text.js';
@@ -82,12 +81,11 @@ export class ProgressFold {
     const inFlight = sent + accepted + queued + working + this.elsewhere.inFlight;
     const saving = replied + this.elsewhere.saving;
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
-    const { movedAt, endedAt, waits, unreached } = this;
+    const { movedAt, endedAt, waits, unreached, health } = this;
     const isQueueOld = this.isOld('IN_QUEUE', at);
     const isWorkOld = this.isOld('IN_PROGRESS', at);
     const places = { inFlight, sending: sent, accepted, queued, isQueueOld, working, isWorkOld, saving };
-    const standing = { movedAt, endedAt, waits, unreached, ...places };
-    const cause = nameCause(this.health === undefined ? standing : { ...standing, health: this.health }, at);
+    const cause = nameCause({ movedAt, endedAt, waits, unreached, health, ...places }, at);
     // No rate is shown while nothing moves, because it would only fall.
     const rowsPerMinute = cause === undefined ? this.rateAt(at) : undefined;
     return {

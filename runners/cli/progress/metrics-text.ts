@@ -5,7 +5,6 @@ import type { ProgressView } from './progress-view.js';
 export interface Figures {
   /** Over all starts of the run, from summary.json, a few seconds old. `undefined` before the first one. */
   readonly summary: Summary | undefined;
-  /** The current progress of this start. */
   readonly progress: ProgressView;
   /** Seconds of this start: in the service's queue, at work there, and from a row's first request to its end. */
   readonly queue: Histogram;
@@ -26,7 +25,6 @@ export interface Histogram {
   readonly sum: number;
 }
 
-/** A value with its labels. */
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 type Metric = readonly [
@@ -100,7 +98,6 @@ function costOf(summary: Figures['summary']): Sample[] {
   return samplesOf('source', { reported, estimated, unknown });
 }
 
-/** A sample for each value of a label. */
 function samplesOf(label: string, values: Readonly<Record<string, number>>): Sample[] {
   return Object.entries(values).map(([name, value]): Sample => [{ [label]: name }, value]);
 }

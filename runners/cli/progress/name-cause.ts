@@ -1,5 +1,6 @@
 import type { WaitReason } from '../../../src/contract/outcome.js';
 import { formatDuration } from '../messages/plain-text.js';
+import type { ProgressView } from './progress-view.js';
 
 /** A silence shorter than this is not reported. */
 const patienceMs = 10_000;
@@ -7,23 +8,20 @@ const patienceMs = 10_000;
 const flickerMs = 2_000;
 
 /** The facts about a run in which nothing may be moving. */
-export interface Standing {
+export interface Standing extends Pick<
+  ProgressView,
+  'inFlight' | 'accepted' | 'queued' | 'isQueueOld' | 'working' | 'saving'
+> {
   /** When something last moved: a row began, was taken up by a worker, or ended. */
   readonly movedAt: number;
   /** When a row last ended, or else when the start began. */
   readonly endedAt: number;
   /** Until when requests have to wait, by reason. */
   readonly waits: ReadonlyMap<WaitReason, number>;
-  readonly inFlight: number;
-  readonly accepted: number;
-  readonly queued: number;
-  readonly isQueueOld: boolean;
-  readonly working: number;
-  readonly saving: number;
   /** Why the latest request did not reach the service. */
   readonly unreached?: string | undefined;
   /** The last answer of /health. */
-  readonly health?: string;
+  readonly health?: string | undefined;
 }
 
 /** Why nothing moves, in a few words; `undefined` while it moves. A wait is reported after 2 s, a silence after 10 s. */

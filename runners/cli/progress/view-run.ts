@@ -22,7 +22,6 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { liveStateFile, type LiveState } from '../../report/watch/live-state.js';
 
-/** The view of a running run. */
 export interface RunView {
   look(event: RunEvent): void;
   /** Prints a warning that is not an event. */

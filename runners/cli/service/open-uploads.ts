@@ -15,7 +15,6 @@ export function uploadedImages(folder: string): ResolveImage {
   };
 }
 
-/** Where a run's pictures are, and where they are uploaded. */
 interface Uploading {
   readonly options: Pick<RunOptions, 'upload' | 'uploadEndpoint'>;
   readonly source: { readonly folder: string };

@@ -10,7 +10,6 @@ import type { StartedRun } from './batch-options.js';
 import { callCommand, type CommandLimits } from './call-command.js';
 import { postEnd, type PostParts } from './post-end.js';
 
-/** How a start has ended. */
 export interface EndedStart {
   readonly exitCode: number;
   readonly reason: string;

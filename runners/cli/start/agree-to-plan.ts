@@ -1,5 +1,11 @@
 import type { RunStages } from '../../batch/index.js';
-import { describeOutdated, type Plan, type PriceBook, type SameRows } from '../../batch/formats.js';
+import {
+  describeBought,
+  describeOutdated,
+  type Plan,
+  type PriceBook,
+  type SameRows,
+} from '../../batch/formats.js';
 import {
   isRead,
   stopCauses,
@@ -11,7 +17,14 @@ import {
 } from '../../batch/internal.js';
 import type { RunOptions } from '../options/parse-options.js';
 import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-dollars.js';
-import { duplicateWarning, aheadText, boughtWhere, outdatedRows, outOf } from '../messages/ahead-text.js';
+import {
+  allBought,
+  duplicateWarning,
+  aheadText,
+  boughtWhere,
+  outdatedRows,
+  outOf,
+} from '../messages/ahead-text.js';
 import { planText, priceText, reservedText } from '../messages/plan-text.js';
 import type { CliIo } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
@@ -40,6 +53,7 @@ export async function agreeToPlan(
 ): Promise<'go' | 'interrupted'> {
   const isCapped = ahead.cap !== undefined || options.maxCostPerDay !== undefined;
   if (live !== undefined) {
+    if (ahead.bought !== undefined && !options.yes && !options.local) throw followedAnew(ahead.bought);
     if (!isCapped && !options.yes && !options.local) refusePricedRows(options, prices);
     if (!options.quiet) io.stderr.write(followText(isCapped, options));
     return 'go';
@@ -66,15 +80,31 @@ export async function agreeToPlan(
   return confirmPrice(stakeOf(ahead, options), { yes: options.yes, isCapped }, io, stopped);
 }
 
-/** Rows that buy the request of another row again: one in this manifest, or one of earlier starts. */
-function againOf({ same, bought }: Pick<Ahead, 'same' | 'bought'>): Pick<SameRows, 'rows' | 'cost'> {
-  if (bought === undefined) return same;
-  if (bought.elsewhere !== undefined) return bought;
-  const { estimated, unpriced } = bought.cost;
-  return {
-    rows: same.rows + bought.rows,
-    cost: { estimated: same.cost.estimated + estimated, unpriced: same.cost.unpriced + unpriced },
-  };
+/** Rows that buy the request of another row again, each once: of one of this manifest or run, or only of another run's. */
+function againOf({
+  same,
+  bought,
+}: Pick<Ahead, 'same' | 'bought'>): RowSum & { readonly isOnlyElsewhere: boolean } {
+  const found = allBought(bought);
+  const twice = sumOf(found.flatMap((rows) => rows.twice ?? []));
+  const isOnlyElsewhere = bought?.elsewhere !== undefined && same.rows <= twice.rows;
+  return { ...sumOf([same, ...found], twice), isOnlyElsewhere };
+}
+
+type RowSum = Pick<SameRows, 'rows' | 'cost'>;
+
+const noRows: RowSum = { rows: 0, cost: { estimated: 0, unpriced: 0 } };
+
+/** @param less rows that are counted twice */
+function sumOf(found: readonly RowSum[], less = noRows): RowSum {
+  const sum = { rows: -less.rows, estimated: -less.cost.estimated, unpriced: -less.cost.unpriced };
+  for (const { rows, cost } of found) {
+    sum.rows += rows;
+    sum.estimated += cost.estimated;
+    sum.unpriced += cost.unpriced;
+  }
+  const { rows, ...cost } = sum;
+  return { rows, cost };
 }
 
 /** What a start may buy: rows that fit under the run's cap, and no more than the daily cap. */
@@ -157,16 +187,20 @@ export async function confirmSame(
   io: Pick<CliIo, 'stdin' | 'stderr'>,
   stopped?: AbortSignal,
 ): Promise<'go' | 'interrupted'> {
-  const { rows, cost } = againOf(ahead);
+  const { rows, cost, isOnlyElsewhere } = againOf(ahead);
   if (rows === 0 || yes) return 'go';
   if (!canAsk(io)) {
     const { bought } = ahead;
-    if (bought !== undefined && (bought.isLost || bought.cost.estimated > 0)) throw boughtAlready(bought, io);
+    const found = allBought(bought);
+    if (bought !== undefined && (bought.isHere || bought.isDamaged || sumOf(found).cost.estimated > 0))
+      throw boughtAlready(bought, io);
     if (quiet) io.stderr.write(`${duplicateWarning(ahead).join('\n')}\n`);
     return 'go';
   }
-  const what = ahead.bought?.elsewhere === undefined ? 'another row asks for' : boughtWhere(ahead.bought);
-  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what ${plainText(what, 500)} (${formatMoney(cost.estimated)})`;
+  const elsewhere = allBought(ahead.bought).filter((bought) => bought.elsewhere !== undefined);
+  const where = [!isOnlyElsewhere && 'another row asks for', ...elsewhere.map(boughtWhere)];
+  const what = plainText(listed(where, ', or what '), 500);
+  const again = `${countOf(rows, 'row asks', 'rows ask')} for exactly what ${what} (${formatMoney(cost.estimated)})`;
   return askToGo(`${again}. Buy them too?`, io, stopped);
 }
 
@@ -202,10 +236,17 @@ async function askToGo(
 }
 
 function boughtAlready(bought: BoughtRows, io: Pick<CliIo, 'stdin' | 'stderr'>): UsageError {
-  const { rows, cost, elsewhere, isLost } = bought;
-  const what = `${countOf(rows, 'row asks', 'rows ask')} for what ${boughtWhere(bought)} (${formatMoney(cost.estimated)})`;
-  const there = elsewhere && `continue there with ${outOf(elsewhere)}`;
-  const instead = isLost ? 'put that folder back' : (there ?? 'give the rows their earlier ids');
+  const { elsewhere, isLost, isDamaged } = bought;
+  const { rows } = sumOf(allBought(bought));
+  const what = allBought(bought)
+    .map(
+      (found) =>
+        `${countOf(found.rows, 'row asks', 'rows ask')} for what ${boughtWhere(found)} (${formatMoney(found.cost.estimated)})`,
+    )
+    .join(', and ');
+  const there = elsewhere && `continue there with ${outOf(elsewhere, bought)}`;
+  const instead =
+    isLost && !isDamaged ? 'put that folder back' : (there ?? 'give the rows their earlier ids');
   return new UsageError(
     [plainText(`${what}. ${asksAbout(rows, io)}`, 2000)],
     `${plainText(instead, 2000)}, or buy them again with --yes; nothing was sent`,
@@ -219,6 +260,14 @@ function asksAbout(rows: number, io: Pick<CliIo, 'stdin' | 'stderr'>): string {
 function whyNot({ stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>): string {
   const names = listed([stdin.isTTY !== true && 'stdin', stderr.isTTY !== true && 'stderr'], ' and ');
   return `${names} ${names.includes(' ') ? 'are not terminals' : 'is not a terminal'}`;
+}
+
+/** Rows of `--follow` are not known yet, and stdin cannot answer. */
+function followedAnew(bought: BoughtRows): UsageError {
+  return new UsageError(
+    [plainText(`--follow: ${listed(describeBought(bought))}`, 2000)],
+    'put that folder back, or begin anew with --yes; nothing was sent',
+  );
 }
 
 const agreeHint =

@@ -10,7 +10,6 @@ import type { StartedRun } from './batch-options.js';
 import { commandOfStarts } from '../plan/command-of-run.js';
 import { whatIsLeft } from './what-is-left.js';
 
-/** A warning of a run. */
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
 
 type Finished = Extract<RunEvent, { type: 'finished' }>;
@@ -125,7 +124,7 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-/** Why to open the report; empty if there is nothing to look at. Only edits have a resolution. */
+/** Why to open the report; empty if there is nothing to look at. Only rows with a price per picture have a resolution. */
 function lookText({ rows, cost }: Summary): string {
   if (rows.completed === 0) return '';
   const isEdit = (resolution: string): boolean => resolution !== '';

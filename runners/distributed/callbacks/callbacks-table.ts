@@ -62,7 +62,7 @@ export async function storeJob(
   );
 }
 
-const found = `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks
+const found = `select replace(digest::text, '-', '') as digest, id as row, attempt, job_id as "jobId" from millrace.callbacks
   where run = $1`;
 
 /** The stored callbacks of these rows, without their bodies. */
@@ -71,7 +71,7 @@ export async function readStored(
   run: number,
   ids: readonly string[],
 ): Promise<StoredCallback[]> {
-  const { rows } = await on.query<CallbackRow>(`${found} and id = any($2::text[]) order by id, digest`, [
+  const { rows } = await on.query<StoredCallback>(`${found} and id = any($2::text[]) order by id, digest`, [
     run,
     ids.map((id) => JSON.stringify(id)),
   ]);
@@ -92,7 +92,7 @@ export async function* storedPages(
   let last: string | undefined;
   do {
     const after = last ?? null;
-    const { rows } = await ask(() => on.query<CallbackRow>(text, [run, after, pageCallbacks]));
+    const { rows } = await ask(() => on.query<StoredCallback>(text, [run, after, pageCallbacks]));
     if (rows.length > 0) yield rows.map(storedCallback);
     last = rows[pageCallbacks - 1]?.digest;
   } while (last !== undefined);
@@ -100,15 +100,9 @@ export async function* storedPages(
 
 const pageCallbacks = 10_000;
 
-function storedCallback({ digest, id, attempt, jobId }: CallbackRow): StoredCallback {
-  return { digest, attempt, row: JSON.parse(id) as string, jobId: JSON.parse(jobId) as string };
-}
-
-interface CallbackRow {
-  readonly digest: string;
-  readonly id: string;
-  readonly attempt: number;
-  readonly jobId: string;
+/** Names are JSON in the table. */
+function storedCallback({ row, jobId, ...stored }: StoredCallback): StoredCallback {
+  return { ...stored, row: JSON.parse(row) as string, jobId: JSON.parse(jobId) as string };
 }
 
 /** The body of a stored callback; `undefined` if a process has handled it already. */

@@ -22,10 +22,10 @@ export class CalledWorker {
   private readonly served = new Map<string, CalledRows>();
   private readonly others = new Map<string, CalledRows>();
   private readAt = -Infinity;
+  private reading: Promise<boolean> | undefined;
 
   constructor(private readonly parts: Parts) {}
 
-  /** Handles the callbacks that arrive at this port. */
   takeFrom(port: Pick<CallbackPort, 'pass'>): void {
     port.pass((request, response) => void this.take(request, response));
   }
@@ -51,16 +51,24 @@ export class CalledWorker {
     return this.served.get(run) ?? this.others.get(run);
   }
 
+  /** Calls that come while the list is read wait for that read: the first rows of a run are called back within milliseconds. */
   private async find(run: string): Promise<CalledRows | 'later' | undefined> {
-    const { pool, scheduler } = this.parts;
-    const now = scheduler.now();
-    if (now - this.readAt < readEveryMs) return 'later';
-    this.readAt = now;
-    const known = await readSecrets(pool).catch(() => undefined);
-    if (known === undefined) return 'later';
-    for (const { number, ...secret } of known)
+    const now = this.parts.scheduler.now();
+    if (this.reading === undefined) {
+      if (now - this.readAt < readEveryMs) return 'later';
+      this.readAt = now;
+      this.reading = this.read();
+    }
+    return (await this.reading) ? this.of(run) : 'later';
+  }
+
+  /** Whether the list of runs could be read. */
+  private async read(): Promise<boolean> {
+    const known = await readSecrets(this.parts.pool).catch(() => undefined);
+    for (const { number, ...secret } of known ?? [])
       this.others.set(secret.run, this.rowsOf(number, { ...secret, url: 'http://localhost' }));
-    return this.of(run);
+    this.reading = undefined;
+    return known !== undefined;
   }
 
   private rowsOf(number: number, address: CallbackAddress): CalledRows {

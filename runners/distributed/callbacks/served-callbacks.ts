@@ -24,7 +24,6 @@ interface Parts {
   readonly insist: <T>(question: () => Promise<T>) => Promise<T>;
 }
 
-/** A POST of a row. */
 type Post = Pick<JobOfPost, 'row' | 'attempt'>;
 
 /**

@@ -142,14 +142,12 @@ export class RecordCopier {
     this.purchases.delete(reply.id);
     if (intent === undefined) return run.journal.append(reply);
     if (!isLast) this.purchases.set(reply.id, { intent, reply, post: 'answered' });
-    const { cost, source, disbelieved } = reply;
-    const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const ending = {
       row: intent.row,
       intent,
       reply,
       records: [reply],
-      bought: { facts: intent, cost: booked },
+      bought: { facts: intent, cost: reply },
     };
     if (isLast) {
       const keep = lastValueFrom(endRow(run, ending), { defaultValue: undefined });
@@ -159,7 +157,7 @@ export class RecordCopier {
   }
 
   private ended(outcome: OutcomeRecord, more: readonly RowRecord[]): Observable<unknown> {
-    const { id, cost, source } = outcome;
+    const { id } = outcome;
     const { reply, intent = this.remote.bought.get(id) } = this.purchases.get(id) ?? {};
     const { code, message } = outcome.status === 'failed' ? outcome.error : {};
     this.answered(id, code === 'unknown' ? { at: outcome.at, why: message ?? code } : undefined);
@@ -168,8 +166,6 @@ export class RecordCopier {
     // A row that is sent again is not held: a callback about this request has its job polled instead.
     else if (intent !== undefined && more.length === 0)
       this.run.callbacks?.hold(id, { attempt: intent.attempt, endpoint: intent.endpoint });
-    const disbelieved = 'disbelieved' in outcome ? outcome.disbelieved : undefined;
-    const booked = { cost, source, ...(disbelieved !== undefined && { disbelieved }) };
     const row = intent?.row ?? (outcome.status === 'failed' ? outcome.row?.row : undefined) ?? 0;
     return endRow(this.run, {
       row,
@@ -177,7 +173,7 @@ export class RecordCopier {
       reply,
       records: [outcome, ...more],
       // Without a reply, the outcome books the purchase.
-      ...(intent !== undefined && reply === undefined && { bought: { facts: intent, cost: booked } }),
+      ...(intent !== undefined && reply === undefined && { bought: { facts: intent, cost: outcome } }),
     });
   }
 }

@@ -12,7 +12,7 @@ import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
-import { DatabasePutBack } from '../table/seats.js';
+import { DatabasePutBack, refuseMoved } from '../table/seats.js';
 import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -151,6 +151,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
       refuseTaken(ledger, start);
+      refuseMoved(ledger);
       // The rows were added before the connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
       if (ledger.fed < number - 1) throw new DatabasePutBack();

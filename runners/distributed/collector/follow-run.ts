@@ -35,7 +35,6 @@ const standstillMs = 20_000;
 /** How long another worker may take to get a seat after the last one was refused. */
 const refusedMs = 3_000;
 
-/** The parts that following a run needs. */
 export interface Following extends NoteKeeper {
   readonly run: Run;
   readonly remote: RemoteRun;

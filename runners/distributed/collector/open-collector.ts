@@ -15,7 +15,7 @@ import {
   isBroken,
 } from '../database/database-error.js';
 import { readState } from '../table/run-state.js';
-import { findRun, makeRun } from '../table/runs.js';
+import { findRun, makeRun, wasMoved } from '../table/runs.js';
 import { DatabasePutBack } from '../table/seats.js';
 import { holdFed } from './copy-behind.js';
 import { openWithAllRecords, recallRows, rowsLeftUnknown, sendsAgain } from './open-with-all-records.js';
@@ -66,9 +66,12 @@ export async function openCollector(
   try {
     const first = await noteOf(found, database, read);
     const run = await foundRun(database, first.key);
-    const isLost = run === undefined ? first.isOpen : await wasPutBack(database, run);
-    if (isLost) {
-      if (!repair) throw run === undefined ? notThere(out, first, database.shown) : new DatabasePutBack();
+    const why =
+      run === undefined
+        ? first.isOpen && notThere(out, first, database.shown)
+        : await whyPutBack(database, run, first);
+    if (why !== false) {
+      if (!repair) throw why;
       const behind = await read();
       await holdFed(behind, first, scheduler.now());
       await behind.close();
@@ -104,10 +107,19 @@ async function foundRun(database: ConnectedDatabase, key: string): Promise<numbe
   return (await findRun(database, key)) === undefined ? undefined : makeRun(database, key);
 }
 
-/** Whether the last start, or a worker of it, has found that the database lacks what it had written. */
-async function wasPutBack(database: ConnectedDatabase, run: number): Promise<boolean> {
-  const { message } = new DatabasePutBack();
-  return (await readState(database, run)).troubles.some(({ reason }) => reason === message);
+/**
+ * The last start, or a worker of it, has found that the database lacks what it had written; or nobody knows, because workers that
+ * had rows then may have died with the database.
+ */
+async function whyPutBack(
+  database: ConnectedDatabase,
+  run: number,
+  { isOpen }: RunNote,
+): Promise<DatabasePutBack | false> {
+  const behind = new DatabasePutBack();
+  const { troubles } = await readState(database, run);
+  if (troubles.some(({ reason }) => reason === behind.message)) return behind;
+  return isOpen && (await wasMoved(database, run)) && new DatabasePutBack('moved');
 }
 
 /** If the folder's note is lost, the journal names the run: a new run would buy all rows again. */

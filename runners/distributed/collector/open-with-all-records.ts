@@ -69,7 +69,6 @@ interface OpeningParts extends Pick<RecallParts, 'database' | 'run' | 'scheduler
   readonly keeper: NoteKeeper;
   /** Repairs a journal that has lost records. */
   readonly repair: boolean;
-  /** Opens the journal with the records that it has at that time. */
   readonly open: () => Promise<Journal>;
 }
 

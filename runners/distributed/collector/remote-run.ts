@@ -3,8 +3,8 @@ import { firstValueFrom, merge, Subject, timer } from 'rxjs';
 import type { Run } from '../../batch/context/run.js';
 import type { IntentRecord } from '../../batch/journal/record.js';
 import type { RowTask } from '../../batch/row/task.js';
-import type { RunDatabase } from '../table/run-ledger.js';
-import { RunTaken } from '../table/run-ledger.js';
+import type { BrokenDatabase } from '../database/database-error.js';
+import { RunTaken, type RunDatabase } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
 import type { RunStart } from '../table/runs.js';
 
@@ -34,6 +34,8 @@ export class RemoteRun {
   readonly doubles = new Map<string, number>();
   /** How many batches of rows this start has fed. */
   batches = 0;
+  /** Why nothing more can be written, if that is known: the next look throws it. */
+  fault: BrokenDatabase | undefined;
   /** Emits when there may be something new. */
   readonly woken = new Subject<void>();
 
@@ -60,8 +62,14 @@ export class RemoteRun {
     this.latest = { ...this.latest, open: this.latest.open + rows };
   }
 
-  /** Reads the state of the run and emits it to the display. @throws {RunTaken} */
+  /**
+   * Reads the state of the run and emits it to the display.
+   *
+   * @throws {RunTaken}
+   * @throws {BrokenDatabase}
+   */
   async look(): Promise<RunState> {
+    if (this.fault !== undefined) throw this.fault;
     this.latest = await this.ask(() => readState(this.database, this.run));
     if (this.latest.start !== this.start) throw new RunTaken();
     const { open, inFlight, pausedMs } = this.latest;

@@ -47,20 +47,9 @@ export function newRunNote(
 ): RunNote {
   const isBegun = lost !== undefined;
   const { key, database } = lost ?? { key: randomUUID(), database: shown };
-  return {
-    key,
-    database,
-    isEmbedded,
-    isBegun,
-    isOpen: isBegun,
-    collected: 0,
-    among: 0,
-    fedUpToRow: 0,
-    named: 0,
-  };
+  return noteSchema.parse({ key, database, isEmbedded, isBegun, isOpen: isBegun, collected: 0 });
 }
 
-/** Keeps the note in the folder. */
 export interface NoteKeeper {
   readonly note: () => RunNote;
   readonly keepNote: (change: Partial<RunNote>) => Promise<void>;

@@ -19,13 +19,14 @@ import { costByInForce } from '../../batch/row/totals.js';
 import { takenByValue } from '../../batch/row/value-costs.js';
 import type { PaidRow, Task } from '../../batch/row/task.js';
 import { keepSecret } from '../callbacks/callbacks-table.js';
+import { BrokenDatabase } from '../database/database-error.js';
 import { listen } from '../database/listen.js';
 import { recordChannel } from '../database/transaction.js';
 import { recallRun, withdrawRows } from '../table/recall-run.js';
 import { RunTaken } from '../table/run-ledger.js';
 import { readState } from '../table/run-state.js';
 import type { PriceTerms, RunTerms } from '../table/run-terms.js';
-import { beginStart, makeRun, stopStart } from '../table/runs.js';
+import { beginStart, makeRun, stopStart, wasMoved } from '../table/runs.js';
 import { DatabasePutBack } from '../table/seats.js';
 import { noteTrouble } from '../table/worker-record.js';
 import { feedTasks } from './feed-tasks.js';
@@ -115,7 +116,7 @@ async function collect(
     const goingOn = async () => [...(await foundTasks(run, remote)), ...(await tasksToReserve(run, remote))];
     for (let more = await goingOn(); more.length > 0; more = await goingOn()) await work(more);
     const left = await ask(() => withdrawRows(database, number, start));
-    await keepNote({ isOpen: left > 0, named: run.journal.records });
+    await keepNote({ isOpen: left > 0 || (await mayLackRows(run, remote)), named: run.journal.records });
   } catch (error) {
     await stopWorkers(run, remote, error);
     throw error;
@@ -125,6 +126,11 @@ async function collect(
     left.next();
     await listening;
   }
+}
+
+/** Whether the next start has to ask before it sends the rows that this one leaves: the database may have forgotten their purchases. */
+async function mayLackRows({ stops }: Run, { ask, database, run }: RemoteRun): Promise<boolean> {
+  return stops.isStopping && ask(() => wasMoved(database, run));
 }
 
 /** Otherwise workers would buy all rows that are fed. If another start has taken over the run, its workers go on. */
@@ -149,6 +155,8 @@ function forwardStops(run: Run, remote: RemoteRun): { end(): Promise<void> } {
       .then(() => (isWarned ? undefined : remote.ask(() => stopStart(remote.database, remote, cause))))
       .catch((error: unknown) => {
         isWarned = true;
+        // No worker would stop, or end the run: this process would wait for ever.
+        if (error instanceof BrokenDatabase) remote.fault = error;
         run.events.next({ type: 'warning', code: 'database', message: goOn(error, remote) });
       });
   });

@@ -6,7 +6,6 @@ import type { ConnectionOptions } from 'node:tls';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The address of a database, and how to connect to it. */
 export interface DatabaseAddress {
   /** Without parameters about TLS; may contain the password. */
   readonly url: string;

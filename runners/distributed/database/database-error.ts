@@ -11,6 +11,17 @@ export class DatabaseError extends MillraceError {
   declare readonly code: DatabaseErrorCode;
 }
 
+/** What lies between this process and the server has dropped the settings of a connection. */
+export class SettingsDropped extends Error {
+  static override readonly name: string = 'SettingsDropped';
+
+  constructor(setting: string, wanted: string, found: string | undefined) {
+    super(
+      `is reached through a pooler that drops settings of the connection: ${setting} is ${found ?? 'not known'}, and millrace needs ${wanted}. Connect to PostgreSQL directly: rows could be bought twice.`,
+    );
+  }
+}
+
 /** The tables in the database are not as millrace needs them: waiting for it does not help. */
 export class BrokenDatabase extends MillraceError {
   static override readonly name: string = 'BrokenDatabase';
@@ -35,9 +46,10 @@ export function isBroken(error: unknown): boolean {
 /** Explains why a database cannot be used, and what to do about it. The driver's messages never contain the password. */
 export function explainDatabase(error: unknown, shown: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  const { code = '', message } = innermost(error);
+  const cause = innermost(error);
+  const { code = '', message } = cause;
   const away = isAway(error);
-  const sentence = sentences[code]?.(message) ?? byMessage(message, away);
+  const sentence = sentences[code]?.(message) ?? byMessage(cause, away);
   return new DatabaseError(away ? 'database-away' : 'database', `The database ${shown} ${sentence}`, {
     cause: error,
   });
@@ -64,7 +76,8 @@ const sentences: Readonly<Record<string, (message: string) => string>> = {
   '57014': () => 'gave up a statement that another user cancelled.',
   '25P03': () => 'ended a transaction that was idle for too long: this machine may be very busy.',
   '25P04': () => 'ended a transaction that took too long (transaction_timeout).',
-  '25006': () => 'is read-only: it is a standby, or about to become one.',
+  '25006': () =>
+    'is read-only: it is a standby or about to become one, or somebody has set default_transaction_read_only there.',
   '40001': inTheWay,
   '40P01': inTheWay,
   '55P03': inTheWay,
@@ -101,7 +114,9 @@ const behindPooler =
 const refusedSettings = /^unsupported startup parameter/;
 const untrusted = 'has a certificate that PGSSLROOTCERT does not confirm.';
 
-function byMessage(message: string, away: boolean): string {
+function byMessage(error: Error | { message: string }, away: boolean): string {
+  const { message } = error;
+  if (error instanceof SettingsDropped) return message;
   if (/client password must be a string/.test(message))
     return 'needs a password, and none was given: set PGPASSWORD, or put it into ~/.pgpass.';
   if (refusedSettings.test(message))
@@ -110,7 +125,7 @@ function byMessage(message: string, away: boolean): string {
   if (away && message.startsWith('connect ENOENT')) return 'cannot be reached: there is no such socket.';
   // The reason may also be that this process is busy.
   if (away && /timeout/i.test(message))
-    return 'has not answered in time: it or this machine is busy, or the connection is cut.';
+    return 'has not answered in time: it or this machine is busy, somebody holds a lock there, or the connection is cut.';
   return away ? 'cannot be reached: it does not answer.' : `cannot be used: ${message.replace(/\.$/, '')}.`;
 }
 
@@ -134,7 +149,7 @@ export function isAway(error: unknown): boolean {
   // Several addresses of one host were tried.
   if (error instanceof AggregateError) return error.errors.every(isAway);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (refusedSettings.test(error.message)) return false;
+  if (error instanceof SettingsDropped || refusedSettings.test(error.message)) return false;
   if (passing.test(code) || ofTheNet.test(code) || isNoSocket(error)) return true;
   return /connection (was )?(terminated|closed|ended)|timeout|not queryable|socket/i.test(error.message);
 }

@@ -36,10 +36,11 @@ const waits = { initialMs: 250, factor: 2, maxMs: 5_000 };
 
 /** Repeats work that fails because the database is away, with growing pauses, until the database is back. */
 export class DatabaseLink {
-  private readonly back$ = new Subject<void>();
+  private readonly answered$ = new Subject<void>();
   private readonly hasLeft = new BehaviorSubject(false);
   private readonly isCut = new BehaviorSubject(false);
-  private failures = 0;
+  /** How much work waits for the database. */
+  private waiting = 0;
 
   constructor(private readonly options: DatabaseLinkOptions) {
     (options.left ?? options.cut).subscribe(() => this.hasLeft.next(true));
@@ -67,18 +68,26 @@ export class DatabaseLink {
    */
   private async repeat<T>(work: () => Promise<T>, isOver: BehaviorSubject<boolean>): Promise<T> {
     const over = isOver.pipe(filter(Boolean));
-    for (let failures = 1; ; failures++) {
-      try {
-        const result = await this.untilHung(work, over);
-        this.noteSuccess();
-        return result;
-      } catch (error) {
-        if (isBroken(error)) throw new BrokenDatabase(error, this.options.shown);
-        if (!isAway(error) || isOver.value) throw error;
-        this.noteFailure(error);
-        const { scheduler, random } = this.options;
-        await firstValueFrom(race(timer(backoff(failures, random, waits), scheduler), this.back$, over));
+    let failures = 0;
+    try {
+      for (;;) {
+        try {
+          const result = await this.untilHung(work, over);
+          this.noteAnswer(failures);
+          return result;
+        } catch (error) {
+          if (isBroken(error)) throw new BrokenDatabase(error, this.options.shown);
+          if (!isAway(error)) this.noteAnswer(failures);
+          if (!isAway(error) || isOver.value) throw error;
+          if (failures++ === 0) this.noteFailure(error);
+          const { scheduler, random } = this.options;
+          await firstValueFrom(
+            race(timer(backoff(failures, random, waits), scheduler), this.answered$, over),
+          );
+        }
       }
+    } finally {
+      if (failures > 0) this.waiting -= 1;
     }
   }
 
@@ -94,17 +103,15 @@ export class DatabaseLink {
     return firstValueFrom(merge(defer(work), hung));
   }
 
-  private noteFailure(error: unknown): void {
-    if (this.failures++ > 0) return;
-    const message = `${explainDatabase(error, this.options.shown).message} Waiting for it.`;
-    this.options.notify({ type: 'away', message });
+  /** @param failures how often the work that is done now had failed because the database was away */
+  private noteAnswer(failures: number): void {
+    this.answered$.next();
+    if (failures > 0 && this.waiting === 1) this.options.notify({ type: 'back' });
   }
 
-  private noteSuccess(): void {
-    const wasAway = this.failures > 0;
-    this.failures = 0;
-    if (!wasAway) return;
-    this.options.notify({ type: 'back' });
-    this.back$.next();
+  private noteFailure(error: unknown): void {
+    if (this.waiting++ > 0) return;
+    const message = `${explainDatabase(error, this.options.shown).message} Waiting for it.`;
+    this.options.notify({ type: 'away', message });
   }
 }

@@ -193,6 +193,25 @@ create index callbacks_id on millrace.callbacks using hash (id);
 create index value_ledgers_refused on millrace.value_ledgers (run) where refused > 0;
 `;
 
+/** Finds out whether the database was restored from a backup, or a standby took its place: it may lack commits then. */
+const timelines = `
+-- Where the latest start has begun; null: that is not known.
+alter table millrace.runs add column timeline text;
+
+-- With the rights of its owner: a start and a worker of other rights would see two databases in one.
+create function millrace.timeline() returns text language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if pg_is_in_recovery() then return null; end if;
+  return (select system_identifier from pg_control_system()) || ' ' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || ' '
+    || (select oid from pg_database where datname = current_database()) || ' ' || 'millrace.records'::regclass::oid;
+exception when feature_not_supported or insufficient_privilege or undefined_function or object_not_in_prerequisite_state then
+  -- Some hosted databases lack these functions.
+  return (select oid from pg_database where datname = current_database()) || ' ' || 'millrace.records'::regclass::oid;
+end
+$$;
+grant execute on function millrace.timeline() to public;
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
@@ -202,4 +221,5 @@ export const migrations: readonly Migration[] = [
   { version: 14, name: 'starved workers', sql: starvedWorkers },
   { version: 15, name: 'dense rows', sql: denseRows },
   { version: 16, name: 'indexes', sql: indexes },
+  { version: 17, name: 'timelines', sql: timelines },
 ];

@@ -1,8 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import type { DatabaseAddress } from './database-address.js';
-import { explainDatabase, DatabaseError } from './database-error.js';
+import { explainDatabase, DatabaseError, SettingsDropped } from './database-error.js';
 
 export interface PoolSettings {
   /** The greatest number of connections. @defaultValue 10 */
@@ -21,24 +22,28 @@ interface OpenedPool {
   readonly close: () => Promise<void>;
 }
 
-/** The timeout of connecting. */
 const connectMs = 10_000;
 /** Queries that are still sent when the pool is closed are awaited for this long. */
 const closeMs = 2_000;
 /** The database ends a transaction that is idle for this long, because it may hold a run's lock that others wait for. */
 const silentMs = 5_000;
+const silentSetting = 'idle_in_transaction_session_timeout';
 /** The database notices within 25 s that a machine is gone. */
 const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 /**
  * Settings that do not depend on the user, the database, the server or the address: a crash must not lose an intent whose POST was sent, a
- * statement that has waited for a lock must see what was committed meanwhile, and nothing but `query_timeout` ends a statement.
+ * statement that has waited for a lock must see what was committed meanwhile, nothing but `query_timeout` ends a statement, and
+ * numbers have all their digits.
  */
 const ownSettings = {
   synchronous_commit: 'on',
-  default_transaction_isolation: 'read\\ committed',
-  statement_timeout: 0,
-  lock_timeout: 0,
+  default_transaction_isolation: 'read committed',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  extra_float_digits: '1',
 };
+/** Likewise, but only PostgreSQL 17 and newer knows it. */
+const newSettings = { transaction_timeout: '0' };
 
 /**
  * Opens a pool of connections, after one trial connection that reports a wrong address or password at once.
@@ -50,9 +55,14 @@ export async function openPool(address: DatabaseAddress, settings: PoolSettings 
   let refused: unknown;
   for (const ssl of address.tls) {
     const sockets = new Set<Socket>();
-    const config = { ...configOf(address, settings, ssl), stream: () => noted(sockets) };
+    const connectWith = (own: Readonly<Record<string, string>>) => ({
+      ...configOf(address, settings, ssl, own),
+      stream: () => noted(sockets),
+    });
+    let config = connectWith(ownSettings);
     try {
-      await tryOnce(new driver.Client(config), sockets);
+      const version = await tryOnce(new driver.Client(config), sockets);
+      if (version >= 17) config = connectWith({ ...ownSettings, ...newSettings });
     } catch (error) {
       refused = error;
       if (isAboutTls(error)) continue;
@@ -88,27 +98,53 @@ async function endInTime(end: () => Promise<void>, sockets: ReadonlySet<Socket>)
   await end().finally(() => clearTimeout(late));
 }
 
-/** Connects without a pool, which would keep a connection open that failed for lack of a password. */
-async function tryOnce(client: pg.Client, sockets: ReadonlySet<Socket>): Promise<void> {
+/**
+ * Connects without a pool, which would keep a connection open that failed for lack of a password. Returns the major version of the
+ * server, if it has one.
+ */
+async function tryOnce(client: pg.Client, sockets: ReadonlySet<Socket>): Promise<number> {
   client.on('error', () => undefined);
+  let version = 0;
+  const { connection } = client as unknown as { readonly connection: EventEmitter };
+  connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+    if (parameterName === 'server_version') version = Number.parseInt(parameterValue ?? '', 10);
+  });
   try {
     await client.connect();
   } finally {
     await endInTime(() => client.end(), sockets);
   }
+  return version;
+}
+
+/**
+ * A pooler may accept settings of a connection and drop them, and so would a server of another make.
+ *
+ * @throws {SettingsDropped}
+ */
+export async function refuseDroppedSettings(pool: pg.Pool): Promise<void> {
+  const wanted = { ...ownSettings, [silentSetting]: String(silentMs) };
+  const { rows } = await pool.query<{ name: string; setting: string }>(
+    'select name, setting from pg_settings where name = any($1::text[])',
+    [Object.keys(wanted)],
+  );
+  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  for (const [name, value] of Object.entries(wanted))
+    if (found.get(name) !== value) throw new SettingsDropped(name, value, found.get(name));
 }
 
 function configOf(
   { url }: DatabaseAddress,
   { max = 10, name = 'millrace', answerMs = 30_000 }: PoolSettings,
   ssl: ConnectionOptions | false,
+  own: Readonly<Record<string, string>>,
 ): pg.PoolConfig {
   const address = new URL(url);
   const given = address.searchParams.get('options') ?? '';
   // The driver prefers parameters of the address to what it is given here.
-  for (const name of ['options', ...Object.keys(ownSettings)]) address.searchParams.delete(name);
-  const options = Object.entries({ ...keepAlive, ...ownSettings }).map(
-    ([name, value]) => `-c ${name}=${value}`,
+  for (const name of ['options', silentSetting, ...Object.keys(own)]) address.searchParams.delete(name);
+  const options = Object.entries({ ...keepAlive, ...own }).map(
+    ([name, value]) => `-c ${name}=${String(value).replace(' ', '\\ ')}`,
   );
   return {
     connectionString: address.href,
@@ -118,7 +154,7 @@ function configOf(
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: connectMs,
-    idle_in_transaction_session_timeout: silentMs,
+    [silentSetting]: silentMs,
     query_timeout: answerMs,
     // Statements are sent without waiting for the answers to earlier ones.
     pipeline: true,

@@ -22,7 +22,6 @@ import { loadPg } from '../database/open-pool.js';
 export interface EmbeddedDatabase {
   /** Includes the password. The port stays the same unless another program takes it. */
   readonly url: string;
-  /** The folder of the server's files. */
   readonly folder: string;
   /** Starts the server again if it has ended. */
   ensure(): Promise<void>;
@@ -173,28 +172,22 @@ async function connect(
   const { Client } = await loadPg();
   const address = (name: string) => `postgres://${databaseName}:${password}@127.0.0.1:${port}/${name}`;
   try {
-    const client = await connected(
-      new Client({
-        connectionString: address('postgres'),
-        ssl: false,
-        application_name: presenceName,
-        connectionTimeoutMillis: answerMs,
-        query_timeout: answerMs,
-      }),
-    );
+    const client = new Client({
+      connectionString: address('postgres'),
+      ssl: false,
+      application_name: presenceName,
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+    });
+    // A broken connection is reported by its next query.
+    client.on('error', () => undefined);
+    await client.connect();
     const made = await client.query('select from pg_database where datname = $1', [databaseName]);
     if (made.rowCount === 0) await client.query(`create database ${databaseName}`);
     return { url: address(databaseName), client };
   } catch (error) {
     return error as Error;
   }
-}
-
-async function connected(client: pg.Client): Promise<pg.Client> {
-  // A broken connection is reported by its next query.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }
 
 async function notStarted(folder: string, cause: Error): Promise<DatabaseError> {

@@ -6,7 +6,6 @@ import type { Queries, Transaction } from '../database/transaction.js';
 export type Place = 'send' | 'poll';
 export const places: readonly Place[] = ['poll', 'send'];
 
-/** The schema of the queues. */
 export const queueSchema = 'millrace_queue';
 
 /**
@@ -99,7 +98,6 @@ export async function openQueue(pool: Pool): Promise<RowQueue> {
   };
 }
 
-/** The names of the queues of a run. */
 export function queuesOf(run: number): string[] {
   return places.map((place) => queueOf(run, place));
 }

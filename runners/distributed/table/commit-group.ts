@@ -1,9 +1,9 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
+import { faultOf } from '../../batch/stop/exit-of.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
 import { inTransaction, wakeCollector, wakeWorkers } from '../database/transaction.js';
 import { claimJobs, type RowJob } from './claim-jobs.js';
-import type { RunDatabase } from './run-ledger.js';
-import { lockLedger, moneyIn, saveLedger, type RunLedger } from './run-ledger.js';
+import { lockLedger, moneyIn, saveLedger, type RunDatabase, type RunLedger } from './run-ledger.js';
 import { insertRecords, type NewRecord } from './records.js';
 import {
   dealRows,
@@ -20,18 +20,25 @@ import {
   type TableRow,
 } from './rows.js';
 import { stopRun } from './runs.js';
-import { noteGroup, noteHunger, SeatLost, type Hunger, type KnownCommits, type Seat } from './seats.js';
+import {
+  DatabasePutBack,
+  noteGroup,
+  noteGroupBehind,
+  noteHunger,
+  SeatLost,
+  type Hunger,
+  type KnownCommits,
+  type Seat,
+} from './seats.js';
 
 /** Everything that a worker writes in one transaction. */
 export interface Group {
   readonly records: readonly NewRecord[];
   /** A row has failed in this group, so the run may have to stop. */
   readonly hasFailed: boolean;
-  /** Rows to delete from the database. */
   readonly ended: readonly RowPlace[];
   /** Rows whose purchase has ended but that stay in the database. */
   readonly freed: readonly string[];
-  /** Jobs to claim for rows. */
   readonly jobs: readonly RowJob[];
   readonly claim: Claim | undefined;
 }
@@ -39,8 +46,12 @@ export interface Group {
 /** A group whose content is decided when its turn comes: it then includes records that arrived while other workers wrote. */
 export interface NextGroup {
   readonly known: KnownCommits;
-  /** Returns the group; every call returns the same one, because it is written again if the connection breaks. */
-  readonly draw: () => Group;
+  /**
+   * Returns the group; every call returns the same one, because it is written again if the connection breaks. Without `mayBuy`
+   * it leaves out the claim, and the intents of requests that are not sent yet; and everything about rows of which the database lacks
+   * records, because it has only the first `has` groups of this worker.
+   */
+  readonly draw: (mayBuy: boolean, has: number) => Group;
   /**
    * Called before the commit with the jobs of the group that belong to other rows, and the ids of those rows. Returns
    * further records that are written with the group.
@@ -55,15 +66,19 @@ export interface Committed {
   readonly claimed: readonly TableRow[];
   /** How many rows left the database unsent: the caps of their values are reached, or their prices have risen. */
   readonly left: number;
-  /** How many rows of the run no worker has. */
   readonly waiting: number;
   /** Whether no other worker works on the run. */
   readonly isAlone: boolean;
+  /** The database is not the one that the start has begun in: nothing more may be bought. */
+  readonly isMoved: boolean;
 }
 
 /**
  * Writes a group and gives the worker new rows in the same transaction. It can be called again with the same group after
  * a broken connection.
+ *
+ * Another database than the start's may have forgotten purchases, so nothing is bought in it, and it stops the run. The ends of
+ * requests that the worker has sent are written into it if it has their intents.
  *
  * @throws {SeatLost} if the worker was declared dead; nothing is written then
  * @throws {DatabasePutBack}
@@ -73,11 +88,23 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
   const { run } = seat;
   return inTransaction(database.pool, async (on) => {
     // All other workers wait while the ledger is locked, so independent statements are sent together.
-    const [ledger, before] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.known)]);
-    const group = next.draw();
+    const [ledger, noted] = await Promise.all([lockLedger(on, run), noteGroup(on, seat, next.known)]);
+    const { isMoved } = ledger;
+    const { before, has } = noted;
+    if (has < next.known.groups) {
+      if (!isMoved) throw new DatabasePutBack();
+      await noteGroupBehind(on, seat, next.known);
+    }
+    if (isMoved) await stopRun(on, run, faultOf(new DatabasePutBack('moved')));
     const rows: RowsChange = { on, queue: database.queue, run, ledger };
-    if (before !== undefined) return recovered(rows, seat, group, before);
+    const group = next.draw(before !== undefined || !isMoved, has);
     const { records, ended, freed, jobs, claim } = group;
+    const counts = () => ({ waiting: ledger.waiting, isAlone: ledger.seats === 1, isMoved });
+    if (before !== undefined) {
+      // It was committed before the connection broke, and its jobs were answered then.
+      const claimed = claim === undefined ? [] : await rowsOfWorker(on, run, seat.worker);
+      return { after: before, claimed, left: 0, ...counts() };
+    }
     const after = ledger.seq;
     await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
     const [, dealt, accepted] = await Promise.all([
@@ -97,7 +124,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     const isOver = ended.length > 0 && ledger.waiting + ledger.inFlight === 0;
     if (isOver || group.hasFailed) on.withCommit(wakeCollector(on, run));
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
-    return { after, claimed, left, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
+    return { after, claimed, left, ...counts() };
   });
 }
 
@@ -124,17 +151,6 @@ function hungerOf(ledger: RunLedger, claim: Claim, claimed: readonly TableRow[])
   const sends = claimed.filter(({ task }) => task.what === 'send').length;
   const isHungry = ledger.waiting > 0 && claim.most.send > sends;
   return { isHungry, isStarved: isHungry && shareOf(ledger, claim) > sends };
-}
-
-/** Reads back the result of a group that was committed before. Its jobs were answered then. */
-async function recovered(
-  { on, run, ledger }: RowsChange,
-  { worker }: Seat,
-  { claim }: Group,
-  after: number,
-): Promise<Committed> {
-  const claimed = claim === undefined ? [] : await rowsOfWorker(on, run, worker);
-  return { after, claimed, left: 0, waiting: ledger.waiting, isAlone: ledger.seats === 1 };
 }
 
 /** A row and the price to reserve for it; `null` if no price is known. */

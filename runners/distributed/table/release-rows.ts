@@ -4,17 +4,10 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { rowLeft, RowsBooked } from '../../batch/row/row-after.js';
 import { runsyncTimeoutOf } from '../../batch/row/task.js';
 import { readStored } from '../callbacks/callbacks-table.js';
-import {
-  inTransaction,
-  wakeCollector,
-  wakeWorkers,
-  type Queries,
-  type Transaction,
-} from '../database/transaction.js';
+import { inTransaction, wakeCollector, wakeWorkers, type Queries } from '../database/transaction.js';
 import { claimJobs } from './claim-jobs.js';
 import { insertRecords, recordsOfItems, type NewRecord } from './records.js';
-import type { RunDatabase } from './run-ledger.js';
-import { lockLedger, saveLedger, type RunLedger } from './run-ledger.js';
+import { lockLedger, saveLedger, type RunDatabase } from './run-ledger.js';
 import { addRows, endRows, rowsOfWorker, type RowsChange, type TableRow } from './rows.js';
 import type { RunTerms } from './run-terms.js';
 import { giveSeatUp, type Seat } from './seats.js';
@@ -129,12 +122,15 @@ async function namedByCallbacks(
   return named;
 }
 
-/** The rules for rows without an answer: a stopping run sends none again. */
-async function readRules({ on, run, ledger }: { on: Transaction; run: number; ledger: RunLedger }) {
+/**
+ * The rules for rows without an answer: a stopping run sends none again, and neither does one in another database than that of its
+ * start, which may lack the answer.
+ */
+async function readRules({ on, run, ledger }: RowsChange) {
   const { now, terms } = await readTerms(on, run);
   return {
     at: Math.floor(now),
-    isSentAgain: (doubles: number) => !ledger.isStopped && retriesUnknown(terms, doubles),
+    isSentAgain: (doubles: number) => !ledger.isStopped && !ledger.isMoved && retriesUnknown(terms, doubles),
   };
 }
 

@@ -5,15 +5,13 @@ import type { CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Queries, Transaction } from '../database/transaction.js';
 import { places, queueSchema, type Place, type QueuedRow, type RowQueue } from '../queue/row-queue.js';
-import type { RunDatabase } from './run-ledger.js';
-import { moneyIn, type RunLedger } from './run-ledger.js';
+import { moneyIn, type RunDatabase, type RunLedger } from './run-ledger.js';
 
 /** A row of the table: one that has not ended. */
 export interface TableRow {
   /** Its name in the queue. */
   readonly item: string;
   readonly task: RowTask;
-  /** The price reserved for it. */
   readonly reserved: MicroDollars;
   /** The number of the last record before it was added: its own records have higher numbers. */
   readonly since: number;
@@ -98,7 +96,6 @@ export async function endRows({ on, run, ledger }: RowsChange, ended: readonly R
   }
 }
 
-/** Changes the reservations of rows. */
 export async function reserveForRows(
   { on, run, ledger }: RowsChange,
   items: readonly string[],
@@ -180,7 +177,10 @@ export async function takeRows(
   const polls = claimed.filter(({ task }) => task.what === 'poll').length;
   await queue.put(on, run, 'send', stay.map(queued));
   on.withCommit(give(on, run, claim.worker, claimed));
-  if (dropped.length > 0) on.withCommit(dropRows(on, run, dropped));
+  if (dropped.length > 0)
+    on.withCommit(
+      on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, dropped]),
+    );
   ledger.waiting -= dropped.length + claimed.length;
   ledger.toPoll -= polls;
   ledger.inFlight += claimed.length;
@@ -206,10 +206,6 @@ export interface Claimed {
   readonly isUnfit: boolean;
   /** Number of rows that this start skips. */
   readonly left: number;
-}
-
-async function dropRows(on: Transaction, run: number, items: readonly string[]): Promise<void> {
-  await on.query('delete from millrace.rows where run = $1 and item = any($2::uuid[])', [run, items]);
 }
 
 /** How many more rows the worker may have. While other workers want more, none gets more than an equal share. */

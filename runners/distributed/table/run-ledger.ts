@@ -38,10 +38,11 @@ export interface RunLedger {
   readonly hungry: readonly string[];
   /** … and those of these that have less than their share. */
   readonly starved: readonly string[];
-  /** The number of the current start. */
   readonly start: number;
   /** Whether no more rows are taken. */
   readonly isStopped: boolean;
+  /** Whether the database was restored, or a standby took its place, since that start. */
+  readonly isMoved: boolean;
   /** The caps of values, and the money taken for each. */
   readonly values: ValueLedger;
 }
@@ -78,13 +79,16 @@ export function refuseTaken(ledger: Pick<RunLedger, 'start'>, start: number): vo
   if (ledger.start !== start) throw new RunTaken();
 }
 
+/** SQL for whether the database of a run was restored, or a standby took its place, since its latest start. */
+export const isMoved = 'coalesce(timeline <> millrace.timeline(), false) as "isMoved"';
+
 /**
  * Locks a run's ledger until the transaction ends. The transaction saves the ledger before its commit. A transaction
  * that takes further locks takes this one first.
  */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
   const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
-      in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped",
+      in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped", ${isMoved},
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
       array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry,
       array(select worker::text from millrace.seats where seats.run = $1 and is_starved) as starved

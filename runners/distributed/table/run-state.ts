@@ -2,22 +2,16 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { LedgerSnapshot } from '../../batch/ledger/ledger.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { pausedMs } from './runs.js';
-import type { RunDatabase } from './run-ledger.js';
-import { RunGone } from './run-ledger.js';
+import { RunGone, type RunDatabase, type RunLedger } from './run-ledger.js';
 import { deadAfterMs } from './worker-record.js';
 
 /** The state of a run. Money in micro-dollars. */
-export interface RunState extends Pick<LedgerSnapshot, 'reserved' | 'spent' | 'unknown' | 'cap'> {
-  /** The number of its latest start. */
-  readonly start: number;
-  /** The number of its last record. */
-  readonly seq: number;
-  /** How many batches of rows this start has fed. */
-  readonly fed: number;
+export interface RunState
+  extends
+    Readonly<Pick<RunLedger, 'start' | 'seq' | 'fed' | 'inFlight'>>,
+    Pick<LedgerSnapshot, 'reserved' | 'spent' | 'unknown' | 'cap'> {
   /** Rows that no worker has. */
   readonly open: number;
-  /** Rows that workers have. */
-  readonly inFlight: number;
   readonly stop?: StopCause;
   /** Endpoints that the service does not know, with its message. */
   readonly blocked: Readonly<Record<string, string>>;

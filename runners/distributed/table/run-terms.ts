@@ -37,8 +37,11 @@ export interface RunTerms {
   readonly capsByUsd?: Readonly<Record<string, number>>;
   /** The run stops at a reported price that is this many percent above the price book's. */
   readonly maxPriceDriftPercent?: number;
-  /** How many rows have no known price, and what they may cost together. The first price above that stops the run. */
-  readonly unagreed?: { readonly rows: number; readonly mostUsd: number };
+  /**
+   * How many rows have no known price, and what they may cost together. The first price above that stops the run, and so does a
+   * worker that has spent more than `agreed` on rows whose price is in no list.
+   */
+  readonly unagreed?: { readonly rows: number; readonly mostUsd: number; readonly agreed: MicroDollars };
   readonly prices: PriceTerms;
   /** The queue endpoints of this start's rows, and whether rows go to routes. */
   readonly endpoints: readonly string[];

@@ -4,7 +4,7 @@ import type { ReportedPrice } from '../../batch/row/totals.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { worstEnd } from '../../batch/stop/worst-end.js';
 import { inTransaction, type Transaction, wakeWorkers } from '../database/transaction.js';
-import { type RunDatabase, lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
+import { type RunDatabase, isMoved, lockLedger, refuseTaken, RunTaken } from './run-ledger.js';
 import { resetValueLedger } from './value-ledger.js';
 import { mostInFlight, type RunTerms } from './run-terms.js';
 
@@ -31,11 +31,21 @@ export async function findRun({ pool }: Pick<RunDatabase, 'pool'>, key: string):
   return rows[0]?.run;
 }
 
+/** Whether the database was restored, or a standby took its place, since the run's latest start. */
+export async function wasMoved({ pool }: Pick<RunDatabase, 'pool'>, run: number): Promise<boolean> {
+  const { rows } = await pool.query<{ isMoved: boolean }>(
+    `select ${isMoved} from millrace.runs where run = $1`,
+    [run],
+  );
+  return rows[0]?.isMoved ?? false;
+}
+
 /** Creates a run unless there is one with this key. If another program has deleted its ledger, its gate or its queues, they are made anew. */
 export async function makeRun({ pool, queue }: RunDatabase, key: string): Promise<number> {
-  // One statement creates both, because a start that finds a run by its key expects its ledger.
+  // One statement creates both, because a start that finds a run by its key expects its ledger. The database is noted, because a
+  // standby may have the run and lack its first start, whose rows may have been bought.
   const { rows } = await pool.query<{ run: number }>(
-    `with made as (insert into millrace.runs (key, terms) values ($1, '{}')
+    `with made as (insert into millrace.runs (key, terms, timeline) values ($1, '{}', millrace.timeline())
          on conflict (key) do update set key = excluded.key returning run),
        ledger as (insert into millrace.ledgers (run, seq)
          select run, coalesce((select max(seq) from millrace.records r where r.run = made.run), 0) from made on conflict do nothing),
@@ -73,7 +83,8 @@ export function beginStart(
     await on.query('update millrace.gates set rate = $2 where run = $1', [run, terms.rate ?? null]);
     await on.query('delete from millrace.troubles where run = $1', [run]);
     await on.query(
-      `update millrace.runs set terms = $2, stop = null, blocked = '{}', prices = '[]', started_at = now() where run = $1`,
+      `update millrace.runs set terms = $2, stop = null, blocked = '{}', prices = '[]', started_at = now(),
+         timeline = millrace.timeline() where run = $1`,
       [run, JSON.stringify(terms)],
     );
     await wakeWorkers(on, run, 'orders');

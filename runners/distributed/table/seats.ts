@@ -1,5 +1,4 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
-import { JournalError } from '../../batch/journal/journal-error.js';
 import type { Queries, Transaction } from '../database/transaction.js';
 
 /** A worker's place at a run. The worker may write as long as it has the seat. */
@@ -17,17 +16,30 @@ export class SeatLost extends MillraceError {
   }
 }
 
-/** Thrown if the database lacks records that it had: rows may be bought again that it has forgotten. */
-export class DatabasePutBack extends JournalError {
+const hold =
+  'look at the account and start again with --repair: it holds the rows that may have been bought.';
+const putBack = {
+  behind:
+    'The database was put back to an earlier state while the run went on: records that it had are gone, and rows may be bought again that it has forgotten. ' +
+    `The run was stopped. Put its latest state back, or ${hold}`,
+  moved:
+    'The database was restored from a backup, or a standby took its place, while the run went on: it may have forgotten rows that were bought in its last moments, and they may be bought again. ' +
+    `The run was stopped. If nothing is missing for certain (an orderly switchover, synchronous replication), say so there: update millrace.runs set timeline = null. If not, ${hold}`,
+};
+
+/** Thrown if the database lacks records that it had, or may lack some: rows may be bought again that it has forgotten. */
+export class DatabasePutBack extends MillraceError {
   static override readonly name: string = 'DatabasePutBack';
 
-  constructor() {
-    super(
-      'journal-io',
-      'The database was put back to an earlier state while the run went on: records that it had are gone, and rows may be bought again that it has forgotten. ' +
-        'The run was stopped. Put its latest state back, or look at the account and start again with --repair: it holds the rows that may have been bought.',
-    );
+  /** @param how `moved`: it may lack records, because it is not the one that the start has begun in */
+  constructor(how: keyof typeof putBack = 'behind') {
+    super('journal-io', putBack[how]);
   }
+}
+
+/** Refuses to feed rows where the database may have forgotten purchases. @throws {DatabasePutBack} */
+export function refuseMoved({ isMoved }: { readonly isMoved: boolean }): void {
+  if (isMoved) throw new DatabasePutBack('moved');
 }
 
 /** What a worker knows to be committed from its seat. */
@@ -87,32 +99,48 @@ export async function giveSeatUp(on: Transaction, { run, worker }: Seat): Promis
   return rowCount === 1;
 }
 
+/** What the database has of a worker's groups. */
+export interface NotedGroup {
+  /** How many of the known groups: fewer if it was put back. */
+  readonly has: number;
+  /** The number before the first record of the group that follows them, if that was already committed. */
+  readonly before?: number;
+}
+
 /**
- * Notes that this transaction, which has locked the ledger, writes the group that follows the known ones. If that group was
- * already committed, because a connection broke before its answer, returns the number before its first record.
+ * Notes that this transaction, which has locked the ledger, writes the group that follows the known ones, unless that group was
+ * already committed, because a connection broke before its answer, or the database lacks some of the known ones.
  *
  * @throws {SeatLost}
- * @throws {DatabasePutBack} if the database lacks what the worker knows to be committed
+ * @throws {DatabasePutBack} if the database lacks what the worker knows to be committed, and its seat
  */
-export async function noteGroup(
-  on: Transaction,
-  seat: Seat,
-  known: KnownCommits,
-): Promise<number | undefined> {
+export async function noteGroup(on: Transaction, seat: Seat, known: KnownCommits): Promise<NotedGroup> {
   const { run, worker } = seat;
   const { rowCount } = await on.query(
     `update millrace.seats set groups = groups + 1, first = seq from millrace.ledgers
      where seats.run = $1 and worker = $2 and groups = $3 and ledgers.run = $1`,
     [run, worker, known.groups],
   );
-  if (rowCount === 1) return undefined;
+  if (rowCount === 1) return { has: known.groups };
   const { rows } = await on.query<{ seq: number; groups: number | null; first: number | null }>(
     `select seq::float8, groups::float8, first::float8 from millrace.ledgers
      left join millrace.seats on seats.run = ledgers.run and worker = $2 where ledgers.run = $1`,
     [run, worker],
   );
   const { seq, groups, first } = rows[0] ?? { seq: known.seq, groups: null, first: null };
-  if (seq < known.seq || (groups ?? Infinity) < known.groups) throw new DatabasePutBack();
-  if (first === null) throw new SeatLost(seat);
-  return first;
+  if (groups === null || first === null) throw seq < known.seq ? new DatabasePutBack() : new SeatLost(seat);
+  return groups > known.groups ? { has: known.groups, before: first } : { has: groups };
+}
+
+/** Notes it in a database that lacks some of the known groups. */
+export async function noteGroupBehind(
+  on: Transaction,
+  { run, worker }: Seat,
+  { groups }: KnownCommits,
+): Promise<void> {
+  await on.query(
+    `update millrace.seats set groups = $3::bigint + 1, first = seq from millrace.ledgers
+     where seats.run = $1 and worker = $2 and ledgers.run = $1`,
+    [run, worker, groups],
+  );
 }

@@ -36,7 +36,6 @@ export class ValueLedger {
     return this.capsUsd !== undefined;
   }
 
-  /** Notes the values of rows. */
   note(rows: readonly { readonly item: string; readonly task: RowTask }[]): void {
     if (this.isUsed) for (const { item, task } of rows) this.rows.set(item, this.caps.valuesOf(task.row));
   }

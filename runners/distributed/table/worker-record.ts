@@ -4,7 +4,6 @@ import { hasOverdueRow, releaseSeat } from './release-rows.js';
 import type { RunDatabase } from './run-ledger.js';
 import { seatsOrRows, type Seat } from './seats.js';
 
-/** How often a worker sends a heartbeat. */
 export const heartbeatMs = 5_000;
 /** A worker that has missed two heartbeats is reported as silent. */
 export const silentAfterMs = 2 * heartbeatMs + 2_000;
@@ -100,18 +99,28 @@ export async function noteTrouble(
 const isSilent = `not exists (select from millrace.workers w where w.worker = s.worker
   and seen_at > clock_timestamp() - $1::float8 * interval '1 ms')`;
 
+/** What the worker that sweeps knows of its own seats. */
+export interface OwnSeats {
+  readonly worker: string;
+  /** Whether it works on the run with this number. */
+  readonly has: (run: number) => boolean;
+}
+
 /**
- * Releases the rows of dead workers, and those of workers whose seats somebody has deleted by hand. Every worker and collector
- * calls this regularly.
+ * Releases the rows of dead workers, those of workers whose seats somebody has deleted by hand, and those of seats that this worker
+ * has given up: a database that was put back has them again. Every worker and collector calls this regularly.
  */
-export async function sweep(database: RunDatabase): Promise<void> {
+export async function sweep(database: RunDatabase, own?: OwnSeats): Promise<void> {
   const { pool } = database;
   const { rows } = await pool.query<Seat>(
-    `select run, worker from (${seatsOrRows}) s where ${isSilent} order by run`,
-    [silentAfterMs],
+    `select run, worker from (${seatsOrRows}) s where ${isSilent} or worker = $2 order by run`,
+    [silentAfterMs, own?.worker ?? null],
   );
-  for (const seat of rows)
-    if (await isDead(pool, seat)) await releaseSeat(database, seat, (on) => isDead(on, seat));
+  for (const seat of rows) {
+    const isLeft = () => own?.worker === seat.worker && !own.has(seat.run);
+    const isDue = async (on: Queries) => isLeft() || isDead(on, seat);
+    if (await isDue(pool)) await releaseSeat(database, seat, isDue);
+  }
 }
 
 /**
@@ -177,10 +186,14 @@ export class SteadyDatabase {
  * is set forward all heartbeats look old: no worker is declared dead until the database has been back, with a steady
  * clock, for a while.
  */
-export function createSweeper(database: RunDatabase, now: () => number): () => Promise<void> {
+export function createSweeper(
+  database: RunDatabase,
+  now: () => number,
+  own?: () => OwnSeats,
+): () => Promise<void> {
   const steady = new SteadyDatabase(database, now);
   return async () => {
     await steady.look();
-    if (steady.areSilentOnesDead) await sweep(database);
+    if (steady.areSilentOnesDead) await sweep(database, own?.());
   };
 }

@@ -2,6 +2,7 @@ import type { RowJob } from '../table/claim-jobs.js';
 import type { Committed, Group } from '../table/commit-group.js';
 import type { NewRecord } from '../table/records.js';
 import type { Claim, RowPlace } from '../table/rows.js';
+import { DatabasePutBack } from '../table/seats.js';
 import type { AsyncSubject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
@@ -22,6 +23,8 @@ export interface AskedJob {
 /** A group, with its rows and records. */
 export interface Drawn {
   readonly batch: readonly WaitingRecord[];
+  /** Intents that are not written, because nothing more may be bought. */
+  readonly unsent: readonly WaitingRecord[];
   /** Records that followed from the answers to its jobs. */
   readonly accepted: WaitingRecord[];
   readonly jobs: readonly AskedJob[];
@@ -97,7 +100,7 @@ export class GroupInWaiting {
       jobs: jobs.map(({ job }) => job),
       claim: this.claimFor(held - leaving.length, leaving.length),
     };
-    return { batch, accepted: [], jobs, left, leaving, freed, group };
+    return { batch, unsent: [], accepted: [], jobs, left, leaving, freed, group };
   }
 
   /** Adds the records that follow from the answers to the group's jobs. They book no money, and no row leaves with them. */
@@ -115,10 +118,11 @@ export class GroupInWaiting {
     return accepted.map((one) => newRecord(one, false));
   }
 
-  /** The group could not be written: everything but its records waits again. */
-  putBack({ left, jobs }: Drawn): void {
+  /** The group could not be written: everything but its records waits again. Returns the records. */
+  putBack({ batch, accepted, unsent, left, jobs }: Drawn): WaitingRecord[] {
     for (const row of left) this.left.add(row);
     this.jobs.unshift(...jobs);
+    return [...batch, ...accepted, ...unsent];
   }
 
   /** Updates `mayClaim` from the result of a group. */
@@ -162,6 +166,66 @@ export class GroupInWaiting {
   }
 }
 
+/**
+ * Emits the numbers of a group's records, and fails intents in a database in which nothing more may be bought. Returns the rows
+ * whose intents are written there nevertheless: their requests are not sent.
+ */
+export function confirm({ batch, accepted, unsent }: Drawn, { after, isMoved }: Committed): HeldRow[] {
+  const written = isMoved ? intentsToSend(batch) : [];
+  for (const { done } of [...unsent, ...written]) done.error(new DatabasePutBack('moved'));
+  for (const [index, { done }] of [...batch, ...accepted].entries()) {
+    done.next(after + index + 1);
+    done.complete();
+  }
+  return written.map(({ row }) => row);
+}
+
+/** The intents of requests that are sent once these records are written. */
+function intentsToSend(batch: readonly WaitingRecord[]): readonly WaitingRecord[] {
+  const lastOf = new Map(batch.map((one) => [one.row, one]));
+  return batch.filter((one) => one.record.k === 'intent' && lastOf.get(one.row) === one);
+}
+
+/** The group as it is written where nothing more may be bought. */
+export function withoutPurchases(drawn: Drawn): Drawn {
+  const { batch, group } = drawn;
+  const unsent = new Set(intentsToSend(batch));
+  const isKept = (_: unknown, at: number): boolean => {
+    const one = batch[at];
+    return one !== undefined && !unsent.has(one);
+  };
+  return {
+    ...drawn,
+    batch: batch.filter(isKept),
+    unsent: [...drawn.unsent, ...unsent],
+    group: { ...group, records: group.records.filter(isKept), claim: undefined },
+  };
+}
+
+/** The group as it is written in a database that has lost records of some of these rows. */
+export function withoutLost(drawn: Drawn, rows: ReadonlyMap<string, HeldRow>): Drawn {
+  const { batch, group } = drawn;
+  const isThere = ({ isLost }: HeldRow): boolean => !isLost;
+  const isKept = (_: unknown, at: number): boolean => batch[at]?.row.isLost === false;
+  const [leaving, freed] = [drawn.leaving.filter(isThere), drawn.freed.filter(isThere)];
+  const jobs = drawn.jobs.filter(({ job }) => rows.get(job.key)?.isLost !== true);
+  return {
+    ...drawn,
+    batch: batch.filter(isKept),
+    unsent: [...drawn.unsent, ...batch.filter(({ row }) => row.isLost)],
+    jobs,
+    leaving,
+    freed,
+    group: {
+      ...group,
+      records: group.records.filter(isKept),
+      ended: leaving,
+      freed: freed.map(({ item }) => item),
+      jobs: jobs.map(({ job }) => job),
+    },
+  };
+}
+
 function newRecord({ row: { item }, text, booked }: WaitingRecord, isLast: boolean): NewRecord {
   return { item, text, booked, isLast };
 }
@@ -171,6 +235,10 @@ export interface HeldRow extends RowPlace {
   readonly id: string;
   /** The number of its last POST. */
   attempt: number;
+  /** The number of the last group with records of it; at first, of the group that took it. */
+  group: number;
+  /** The database was put back, and lacks that group. */
+  isLost: boolean;
   /** The price reserved for it; `undefined` once its purchase has ended: a further purchase has to reserve again. */
   reserved: MicroDollars | undefined;
   /** Money of records that the table refused; the records that replace them must book it. */

@@ -94,9 +94,10 @@ class Worker {
     await this.link.look(() => this.heartbeat()).catch((error: unknown) => this.cannotLook(error));
     notify({ type: 'started', worker: this.id });
     const heartbeats = this.every(heartbeatMs, () => this.heartbeat());
+    const own = () => ({ worker: this.id, has: (run: number) => this.serving.has(run) });
     const sweeps = this.every(
       sweepMs,
-      createSweeper(database, () => scheduler.now()),
+      createSweeper(database, () => scheduler.now(), own),
     );
     try {
       await this.serve().catch((error: unknown) => this.cannotLook(error));

@@ -7,14 +7,14 @@ import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { savePictures } from '../../batch/pictures/save-pictures.js';
 import { stopCauses } from '../../batch/stop/stop-causes.js';
-import { faultOf, troubleOf } from '../../batch/stop/exit-of.js';
+import { faultOf, stopForFault, troubleOf } from '../../batch/stop/exit-of.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { BrokenDatabase, isAway } from '../database/database-error.js';
 import type { CalledWorker } from '../callbacks/called-worker.js';
 import { storeJob } from '../callbacks/callbacks-table.js';
 import { ServedCallbacks } from '../callbacks/served-callbacks.js';
 import type { DatabaseLink } from '../database/database-link.js';
-import { commitGroup, reserveMore } from '../table/commit-group.js';
+import { commitGroup, type Committed, type NextGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
 import type { Claim, TableRow } from '../table/rows.js';
 import { noteBlocked, stopStart, type RunOrders } from '../table/runs.js';
@@ -75,7 +75,7 @@ export class ServedRun {
     const shared = sharedGate(settings.database, { run: seat.run, isRated: terms.rate !== undefined }, link);
     this.gate = new WorkerGate(shared, { scheduler, random });
     this.journal = new TableJournal({
-      commit: (group) => link.insist(() => commitGroup(settings.database, seat, group)),
+      commit: (group) => this.commit(group),
       reserve: (row) => link.insist(() => reserveMore(settings.database, seat, row)),
       scheduler,
       savesPictures: settings.artifacts !== undefined,
@@ -186,6 +186,12 @@ export class ServedRun {
   finish(): void {
     this.isFinished = true;
     void this.journal.written().then(() => this.tasks.close());
+  }
+
+  private async commit(group: NextGroup): Promise<Committed> {
+    const committed = await this.link.insist(() => commitGroup(this.settings.database, this.seat, group));
+    if (committed.isMoved) stopForFault(this.stops, new DatabasePutBack('moved'));
+    return committed;
   }
 
   private claim(rows: number): Claim | undefined {

@@ -1,5 +1,5 @@
 import { AsyncSubject, Observable, Subject, type SchedulerLike } from 'rxjs';
-import { errorText } from '../../../src/contract/millrace-error.js';
+import { errorText, MillraceError } from '../../../src/contract/millrace-error.js';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { AnsweredId } from '../../../src/policy/job-ids.js';
 import type { JobOfPost } from '../../batch/context/callback-port.js';
@@ -9,21 +9,24 @@ import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import { RowsBooked } from '../../batch/row/row-after.js';
-import { BrokenDatabase, isAway } from '../database/database-error.js';
+import { isAway } from '../database/database-error.js';
 import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { RowJob } from '../table/claim-jobs.js';
 import type { NewRecord } from '../table/records.js';
 import { RunGone } from '../table/run-ledger.js';
 import type { Claim, Granted, TableRow } from '../table/rows.js';
-import { SeatLost, type KnownCommits } from '../table/seats.js';
+import { DatabasePutBack, SeatLost, type KnownCommits } from '../table/seats.js';
 import { GroupTiming, type RowsInGroup } from './group-timing.js';
 import {
   GroupInWaiting,
+  confirm,
   type Drawn,
   plus,
   textOf,
   type HeldRow,
   type WaitingRecord,
+  withoutLost,
+  withoutPurchases,
 } from './group-in-waiting.js';
 
 export interface TableJournalOptions {
@@ -58,6 +61,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private running: Promise<void> | undefined;
   private readonly arrived = new Subject<void>();
   private failure: JournalError | undefined;
+  /** The database was put back, and lacks groups of this worker. */
+  private hasLost = false;
   private readonly held = new Map<string, HeldRow>();
   private readonly books = new RowsBooked();
 
@@ -185,21 +190,32 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const { options, waiting } = this;
     const begunAt = options.scheduler.now();
     let drawn: Drawn | undefined;
-    const draw = () => (drawn ??= this.draw(batch)).group;
+    const draw = (mayBuy: boolean, has: number) => (drawn = this.draw({ mayBuy, has }, batch, drawn)).group;
     try {
       const answer = (owners: ReadonlyMap<RowJob, string>) => this.answered(drawn, owners);
       const committed = await options.commit({ known: this.known, draw, answer });
       this.timing.committed(options.scheduler.now() - begunAt, committed.isAlone);
       if (drawn !== undefined) this.committed(drawn, committed);
     } catch (error) {
-      if (drawn !== undefined) waiting.putBack(drawn);
-      await this.afterFailure(drawn === undefined ? [] : [...drawn.batch, ...drawn.accepted], error);
+      await this.afterFailure(drawn === undefined ? [] : waiting.putBack(drawn), error);
     }
   }
 
-  private draw(batch: readonly WaitingRecord[] | undefined): Drawn {
-    this.timing.drawn(this.rowsInGroup());
-    return this.waiting.draw(this.rows, batch);
+  private draw(
+    { mayBuy, has }: { readonly mayBuy: boolean; readonly has: number },
+    batch?: Drawn['batch'],
+    before?: Drawn,
+  ): Drawn {
+    if (before === undefined) this.timing.drawn(this.rowsInGroup());
+    const drawn = before ?? this.waiting.draw(this.rows, batch);
+    const written = mayBuy ? drawn : withoutPurchases(drawn);
+    this.hasLost ||= has < this.known.groups;
+    if (!this.hasLost) return written;
+    for (const row of this.held.values()) row.isLost ||= row.group > has;
+    const kept = withoutLost(written, this.held);
+    const lost = written.jobs.filter((one) => !kept.jobs.includes(one));
+    this.rejectJobs(new DatabasePutBack('moved'), lost);
+    return kept;
   }
 
   /**
@@ -223,14 +239,15 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return drawn === undefined ? [] : this.waiting.drawAccepted(drawn);
   }
 
-  private committed({ batch, accepted, leaving, freed, group }: Drawn, committed: Committed): void {
+  private committed(drawn: Drawn, committed: Committed): void {
+    const { batch, accepted, unsent, leaving, freed, group } = drawn;
     for (const row of freed) row.reserved = undefined;
     const groups = this.known.groups + 1;
     this.known = { groups, seq: committed.after + batch.length + accepted.length };
-    for (const [index, { done }] of [...batch, ...accepted].entries()) {
-      done.next(committed.after + index + 1);
-      done.complete();
-    }
+    for (const { row } of [...batch, ...accepted]) row.group = groups;
+    for (const { record } of unsent) this.noteLateIn(record);
+    for (const { id } of confirm(drawn, committed))
+      this.add({ k: 'refused', at: this.options.scheduler.now(), id, why: 'it was not sent' });
     for (const { id } of leaving) this.held.delete(id);
     this.waiting.claimed(group.claim !== undefined, committed);
     this.take(committed);
@@ -240,7 +257,16 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const fresh = claimed.filter(({ task }) => !this.held.has(task.row.id));
     for (const { item, task, reserved } of fresh) {
       const { id } = task.row;
-      this.held.set(id, { id, item, place: task.what, reserved, attempt: task.attempts });
+      const { groups: group } = this.known;
+      this.held.set(id, {
+        id,
+        item,
+        place: task.what,
+        reserved,
+        attempt: task.attempts,
+        group,
+        isLost: false,
+      });
       if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);
@@ -249,10 +275,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   /** Writes each half of the rows by itself, so that a record that the table refuses does not block the others. */
   private async afterFailure(batch: readonly WaitingRecord[], error: unknown): Promise<void> {
     const rows = new Set(batch.map(({ row }) => row));
-    const isOver =
-      [SeatLost, RunGone, BrokenDatabase, JournalError].some((kind) => error instanceof kind) ||
-      isAway(error);
-    if (isOver || rows.size === 0) return void this.fail(batch, error);
+    if (error instanceof MillraceError || isAway(error) || rows.size === 0)
+      return void this.fail(batch, error);
     if (rows.size > 1) {
       const half = new Set([...rows].slice(0, rows.size / 2));
       await this.commit(batch.filter(({ row }) => half.has(row)));
@@ -281,8 +305,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     return failure;
   }
 
-  private rejectJobs(error: JournalError): void {
-    for (const { job, reject } of this.waiting.takeJobs()) {
+  private rejectJobs(error: MillraceError, jobs = this.waiting.takeJobs()): void {
+    for (const { job, reject } of jobs) {
       this.noteLate(job.key, job.jobId);
       reject(error);
     }

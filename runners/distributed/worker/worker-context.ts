@@ -47,10 +47,13 @@ interface Parts {
 export function workerContext(parts: Parts): PurchaseContext {
   const { terms, settings, scheduler, journal, stops, events, callbacks } = parts;
   const { random, disk, saveFrom, artifacts, apiKey, notify } = settings;
+  let shown = '';
   const log: RunLog = {
     write: (level, { err }, message) => {
-      const why = (err as { message?: string } | undefined)?.message;
-      if (level === 'fatal') notify({ type: 'fault', message: why ?? message });
+      const why = (err as { message?: string } | undefined)?.message ?? message;
+      // One fault may be that of many rows.
+      if (level === 'fatal' && why !== shown) notify({ type: 'fault', message: why });
+      if (level === 'fatal') shown = why;
     },
     close: () => Promise.resolve(),
   };
@@ -70,7 +73,7 @@ export function workerContext(parts: Parts): PurchaseContext {
     journal,
     mustHold: () => false,
     projections: { write: () => Promise.resolve() },
-    money: moneyOf(terms, journal),
+    money: moneyOf(parts),
     service: serviceOf(parts, log),
     callbacks,
     pictures: {
@@ -124,7 +127,8 @@ function serviceOf(parts: Parts, log: RunLog) {
 }
 
 /** The database decides what fits under the caps: the reservation of a row is stored with the row. */
-function moneyOf({ prices, cap, unagreed, maxPriceDriftPercent }: RunTerms, journal: TableJournal): RunMoney {
+function moneyOf({ terms, journal, scheduler }: Parts): RunMoney {
+  const { prices, cap, unagreed, maxPriceDriftPercent } = terms;
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
   const ledger = createLedger({
@@ -133,7 +137,7 @@ function moneyOf({ prices, cap, unagreed, maxPriceDriftPercent }: RunTerms, jour
   });
   const full = new Map<string, CappedValue>();
   return {
-    unagreed,
+    unagreed: unagreed && { ...unagreed, since: scheduler.now(), spent: 0 },
     maxDriftPercent: maxPriceDriftPercent,
     ledger,
     full: new FullValues(),

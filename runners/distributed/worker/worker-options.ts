@@ -1,20 +1,17 @@
-import type { Observable, SchedulerLike } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { runClock } from '../../../src/policy/client-clock.js';
-import type { Download } from '../../../src/transport/got/download.js';
 import { createGotDownload } from '../../../src/transport/got/got-download.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
-import type { Transport } from '../../../src/transport/transport.js';
-import type { OpenCallbackPort } from '../../batch/context/callback-port.js';
-import type { Disk } from '../../batch/disk/disk.js';
+import type { RunBatchOptions } from '../../batch/context/run-options.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import type { RunDatabase } from '../table/run-ledger.js';
 
 /** Options of one worker. Hosts and key are its own: it serves only runs against these hosts, and sends the key to no other. */
-export interface WorkerOptions {
+export interface WorkerOptions extends Pick<
+  RunBatchOptions,
+  'apiKey' | 'baseUrl' | 'lbBaseUrl' | 'transport' | 'saveFrom' | 'disk' | 'scheduler' | 'random'
+> {
   readonly database: RunDatabase;
-  readonly apiKey?: string;
-  readonly baseUrl?: string;
-  readonly lbBaseUrl?: string;
   /** The run's folder, if this worker can reach it: the worker saves pictures there. @defaultValue the collector saves them */
   readonly artifacts?: string;
   /**
@@ -22,29 +19,12 @@ export interface WorkerOptions {
    * that the service gets.
    * @defaultValue this worker does not listen; it gets callbacks that came to other processes
    */
-  readonly webhooks?: {
-    /** @defaultValue 127.0.0.1 */
-    readonly host?: string;
-    /** @defaultValue 8787 */
-    readonly port?: number;
-    /** Opens the server that callbacks come to. @defaultValue one of `node:http` at `host` and `port` */
-    readonly open?: OpenCallbackPort;
-  };
+  readonly webhooks?: Pick<NonNullable<RunBatchOptions['webhooks']>, 'host' | 'port' | 'open'>;
   /** Maximum number of rows in flight, for each run. @defaultValue as many as the run has */
   readonly slots?: number;
   /** The first value ends the worker after the requests on the wire are done, the second one at once. */
   readonly stop?: Observable<unknown>;
   readonly notify?: (event: WorkerEvent) => void;
-  /** @defaultValue one over got */
-  readonly transport?: Transport;
-  /** @defaultValue one over got, without the key */
-  readonly saveFrom?: Download;
-  /** @defaultValue nodeDisk */
-  readonly disk?: Disk;
-  /** @defaultValue the clock of a run: it never jumps */
-  readonly scheduler?: SchedulerLike;
-  /** From 0 to 1, for jitter. @defaultValue Math.random */
-  readonly random?: () => number;
 }
 
 export type WorkerEvent =
@@ -67,16 +47,13 @@ const mostSlots = 1_000_000;
 export type WorkerSettings = ReturnType<typeof resolveWorkerOptions>;
 
 export function resolveWorkerOptions(options: WorkerOptions) {
-  const { database, apiKey, baseUrl = '', lbBaseUrl = '', artifacts, notify, webhooks } = options;
+  const { baseUrl = '', lbBaseUrl = '' } = options;
   return {
-    database,
-    apiKey,
+    ...options,
     baseUrl,
     lbBaseUrl,
-    artifacts,
-    webhooks,
     slots: options.slots ?? mostSlots,
-    notify: notify ?? (() => undefined),
+    notify: options.notify ?? (() => undefined),
     transport: options.transport ?? createGotTransport(),
     saveFrom: options.saveFrom ?? createGotDownload({ services: [baseUrl, lbBaseUrl] }),
     disk: options.disk ?? nodeDisk,

@@ -1,7 +1,6 @@
 import type { Sharp, SharpInput, SharpOptions } from 'sharp';
 import { sharpAdvice } from './missing-sharp.js';
 
-/** The function that sharp exports. */
 export interface SharpModule {
   (options: SharpOptions): Sharp;
   (input: SharpInput, options?: SharpOptions): Sharp;

@@ -13,12 +13,10 @@ export async function toRaster(chain: Sharp): Promise<Raster> {
   return { data, width: info.width, height: info.height };
 }
 
-/** A sharp chain that begins with a raster. */
 export function fromRaster(sharp: SharpModule, { data, width, height }: Raster): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
-/** A raster as a layer for sharp. */
 export function layer({ data, width, height }: Raster, left: number, top: number): OverlayOptions {
   return { input: data, raw: { width, height, channels: 3 }, left, top };
 }

@@ -72,7 +72,6 @@ export function toHex(colour: string): string {
   return name.length === 4 ? name.replace(/[0-9a-f]/g, '$&$&') : name;
 }
 
-/** The words that name an edit. */
 export interface Entry {
   name: EditName;
   pattern: RegExp;
@@ -130,7 +129,6 @@ function entry(name: EditName, words: string, rest: Omit<Entry, 'name' | 'patter
   return { name, pattern: new RegExp(`${unlessDenied}\\b${words}`, 'giu'), ...rest };
 }
 
-/** An edit that a prompt names. */
 export interface PromptEdit {
   name: EditName;
   /** Degrees, per cent, pixels at 1k or levels, depending on the edit. */

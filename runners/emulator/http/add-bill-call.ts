@@ -27,7 +27,6 @@ export function* billTexts({ bill, jobs }: { bill: Bill; jobs: JobStore }): Iter
   for (const job of jobs.all()) yield JSON.stringify(billLine(job));
 }
 
-/** The cost of a job in its present state. */
 export function billLine(job: Job): BillLine {
   const { id, endpoint, operation, input, status, executions, costMicroDollars, submittedAt } = job;
   return { id, endpoint, operation, input, status, executions, costMicroDollars, submittedAt };

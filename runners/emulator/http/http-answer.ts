@@ -10,7 +10,6 @@ export interface Answer {
   body: string | Buffer | FileBody;
 }
 
-/** A body in a file. */
 interface FileBody {
   path: string;
   /** The number of bytes to send. */

@@ -5,7 +5,6 @@ import type { QueueFunction } from '../settings/user-functions.js';
 import { jsonText } from '../http/http-answer.js';
 import { type Job, type JobEnd, jobFault, JobStop } from './service-job.js';
 
-/** The parts of the emulator that an execution needs. */
 export interface ExecutionNeeds {
   clock: Clock;
   latency: Latency;

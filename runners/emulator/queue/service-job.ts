@@ -41,7 +41,6 @@ export interface Job {
   chunks: string[];
   /** Called at every change that a request may wait for. */
   watchers: Set<() => void>;
-  /** Stops the function. */
   stop?: ((reason: Error) => void) | undefined;
 }
 
@@ -50,12 +49,10 @@ export function hasEnded(job: Job): boolean {
   return job.status !== 'IN_QUEUE' && job.status !== 'IN_PROGRESS';
 }
 
-/** The fault of this name that was drawn for the job. */
 export function jobFault(job: Job, name: string): Fault | undefined {
   return job.faults.find((fault) => fault.name === name);
 }
 
-/** How an execution ended. */
 export type JobEnd =
   | { status: 'COMPLETED'; output: unknown }
   | { status: 'FAILED'; error: string; httpStatus?: number }

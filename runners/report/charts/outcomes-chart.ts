@@ -75,7 +75,6 @@ function drawBar(bin: { x: number; width: number; tally: Tally }, y: (value: num
   return `<g><title>${words.join(', ')}</title>${parts.join('')}</g>`;
 }
 
-/** When each row ended, and how. */
 function eachEnd({ places, causes }: RowSurvey, take: (at: number, tone: Tone) => void): void {
   const tonesOf = [toneOf(undefined), ...causes.map(({ code }) => toneOf(code))];
   places.eachEnd((at, cause) => {

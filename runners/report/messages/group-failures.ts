@@ -37,7 +37,6 @@ export interface FailureGroup {
   readonly count: number;
   /** Their manifest, if it is not the run's first. */
   readonly manifest?: string;
-  /** The ids of the first rows. */
   readonly ids: readonly string[];
   /** When the first and the last of them failed, ms since the epoch. */
   readonly firstAt?: number;

@@ -28,7 +28,6 @@ export type OfManifest = Pick<RunCommand, 'manifest' | 'options'>;
 
 /** The manifest and the options of a start. */
 export interface StartFacts extends RunIdentity {
-  /** Path of its manifest. */
   readonly manifest: string;
   /** Options of its command line that a later start needs as well, as the run noted them. */
   readonly repeat: { readonly manifest: readonly string[]; readonly others: readonly string[] };

@@ -131,7 +131,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
 
 /** By exit code. What happened is already in the sentence about the end. */
 const beforeGoingOn: Readonly<Record<number, string>> = {
-  3: 'Put right what stopped it: a cap, or a price that was not agreed to; in this command too where it is an option. Then continue:',
+  3: 'Put right what stopped it: a cap, or a price that was not agreed to (a start that cannot ask may need --yes or --max-cost for it); in this command too where it is an option. Then continue:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
   69: 'When it can be reached, at the right address, continue:',
   74: 'Put right what stopped it, then continue:',

@@ -9,7 +9,6 @@ export interface Page {
   store: RowStore;
   readonly reviews: Reviews;
   readonly address: PageAddress;
-  /** Opens the large view on a row. */
   openLarge(index: number): void;
   /** Gives a verdict to the rows that can have one; `null` removes it. */
   decide(rows: readonly PageRow[], verdict: Verdict | null): void;

@@ -67,7 +67,6 @@ export class CsvRecord {
     return Number.isNaN(plain) ? Date.parse(this.text(place)) : plain;
   }
 
-  /** A hash of the cell. */
   hash(place: number): number {
     const [start, end] = this.extentOf(place);
     let hash = 0;

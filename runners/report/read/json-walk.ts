@@ -31,7 +31,6 @@ isPlain[quote] = isPlain[backslash] = 0;
  */
 export class JsonWalk {
   protected bytes: Buffer = Buffer.alloc(0);
-  /** Where the text ends. */
   protected end = 0;
   /** Whether the last string had a backslash. */
   protected isEscaped = false;

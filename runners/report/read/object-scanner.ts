@@ -2,7 +2,6 @@ import type { IsoTimes } from './iso-time.js';
 import { isSame, JsonWalk } from './json-walk.js';
 import { isDigit, plainNumber, Texts } from './values-in-bytes.js';
 
-/** A wanted key. */
 interface Wanted {
   readonly name: Buffer;
   /** The index of its path; -1 if only keys below it are wanted. */

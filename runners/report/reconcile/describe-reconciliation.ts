@@ -1,5 +1,6 @@
 import { formatMoney, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf } from '../messages/format-amounts.js';
+import { firstOf } from '../../batch/manifest/quote-value.js';
 import type { Charge } from './read-charges.js';
 import type { Purchase } from '../read/read-costs.js';
 import type { Reconciliation } from './reconcile-run.js';
@@ -75,7 +76,7 @@ function suspicion(one: Reconciliation['held'][number], held: Reconciliation['he
   const how = isEarlier || first.jobId === '' ? `${which}--paid ${usdOf(first)}` : `--job ${first.jobId}`;
   if (second === undefined) return `most likely ${longNameOf(first)} (settle it with ${how})`;
   const names = charges.slice(0, 3).map(nameOfCharge);
-  return `one of ${hasMore ? 'more than ' : ''}${countOf(charges.length, 'charge')}: ${names.join(', ')}${charges.length > names.length ? ', …' : ''}`;
+  return `one of ${hasMore ? 'more than ' : ''}${countOf(charges.length, 'charge')}: ${firstOf(names, charges.length)}`;
 }
 
 /** Why a charge that is missing proves nothing; `undefined`: it shows that the purchase was not made. */
@@ -112,5 +113,5 @@ function nameOf({ id, row, attempt }: Purchase): string {
 function placeOf({ lines }: Charge): string {
   return lines.length === 1
     ? `line ${lines[0] ?? 0} of the statement`
-    : `lines ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''} of the statement`;
+    : `lines ${firstOf(lines.slice(0, 10), lines.length)} of the statement`;
 }

@@ -19,7 +19,6 @@ export interface Reconciliation {
   readonly byHand: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
   /** Charged with another amount than booked. */
   readonly differing: readonly { readonly purchase: Purchase; readonly charge: Charge }[];
-  /** Booked but not charged, without unknown purchases. */
   readonly onlyInRun: readonly Purchase[];
   /** Charged during the run but not booked, without charges that may belong to a held row. */
   readonly onlyInStatement: readonly Charge[];

@@ -5,7 +5,6 @@ import type { Charge } from './read-charges.js';
 export interface Suspects {
   /** At most the first 50, by their times. */
   readonly charges: readonly Charge[];
-  /** There are more charges than these. */
   readonly hasMore: boolean;
   /** Whether it may be this charge, also if that is not among `charges`. */
   readonly mayBe: (charge: Charge) => boolean;

@@ -2,25 +2,22 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { EarlierPicture, PageRow } from '../page-data.js';
 import type { RunPictures } from './run-pictures.js';
 import { objectIn, parseObject, textOr, type JsonObject } from '../read/json-object.js';
-import { openPlaces, type PlaceReader, type Room } from '../read/read-places.js';
+import { openPlaces, type Place, type PlaceReader, type Room } from '../read/read-places.js';
 import type { RowPlace } from '../survey/row-places.js';
 import { earlierFile, type Survey } from '../survey/survey-run.js';
 import { rowOfLine } from './row-of-line.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 
 const batchRows = 250;
+const batchBytes = 8 * 1024 * 1024;
 
 /** Reads rows of a surveyed run for the gallery. */
 export class PageRowReader {
-  readonly #survey: Survey;
-  readonly #shelf: RunPictures;
-  readonly #reader: PlaceReader;
-
-  private constructor(survey: Survey, shelf: RunPictures, reader: PlaceReader) {
-    this.#survey = survey;
-    this.#shelf = shelf;
-    this.#reader = reader;
-  }
+  private constructor(
+    private readonly survey: Survey,
+    private readonly shelf: RunPictures,
+    private readonly reader: PlaceReader,
+  ) {}
 
   static async open(disk: Disk, survey: Survey, shelf: RunPictures): Promise<PageRowReader> {
     const files = ['results.jsonl', 'failures.jsonl', earlierFile];
@@ -29,15 +26,15 @@ export class PageRowReader {
 
   /** The rows from `from` to before `to`, in the order of the manifest. */
   async read(from: number, to: number): Promise<PageRow[]> {
-    const places = this.#survey.rows.places.slice(from, to);
-    const lines = await this.#reader.read(places);
+    const places = this.survey.rows.places.slice(from, to);
+    const lines = await this.reader.read(places);
     return this.#pageRows(places.map((place, index) => ({ place, line: lines[index] ?? {} })));
   }
 
   /** The lines of these rows as they are in the files; `room` is the memory for them. */
   async readLines(from: number, to: number, room: Room): Promise<PlacedLine[]> {
-    const places = this.#survey.rows.places.slice(from, to);
-    const lines = await this.#reader.readBytes(places, room);
+    const places = this.survey.rows.places.slice(from, to);
+    const lines = await this.reader.readBytes(places, room);
     return places.map((place, index) => ({ place, bytes: lines[index] as Buffer }));
   }
 
@@ -50,18 +47,18 @@ export class PageRowReader {
   }
 
   close(): Promise<void> {
-    return this.#reader.close();
+    return this.reader.close();
   }
 
   /** Reads all their earlier pictures together. */
   async #pageRows(lines: readonly ParsedLine[]): Promise<PageRow[]> {
     if (lines.length === 0) return [];
-    const { earlier, isRehearsal: isLocal } = this.#survey;
+    const { earlier, isRehearsal: isLocal } = this.survey;
     const places = lines.map(({ line }) => earlier.get(textOr(line['id'])) ?? []);
-    const found = await this.#reader.read(places.flat());
+    const found = await this.reader.read(places.flat());
     let next = 0;
     const before = places.map(({ length }) => found.slice(next, (next += length)));
-    const sources = { shelf: this.#shelf, isLocal };
+    const sources = { shelf: this.shelf, isLocal };
     return Promise.all(lines.map((line, index) => pageRow(line, before[index] ?? [], sources)));
   }
 }
@@ -85,12 +82,23 @@ export async function* pageRows(
   shelf: RunPictures,
 ): AsyncGenerator<PageRow[], void, void> {
   const reader = await PageRowReader.open(disk, survey, shelf);
-  const count = survey.rows.places.length;
+  const { places } = survey.rows;
   try {
-    for (let from = 0; from < count; from += batchRows) yield await reader.read(from, from + batchRows);
+    for (let [from, to] = [0, 0]; from < places.length; from = to) {
+      to = from + rowsOfBatch(places.slice(from, from + batchRows));
+      yield await reader.read(from, to);
+    }
   } finally {
     await reader.close();
   }
+}
+
+/** At least one row, and of long lines no more than fit into memory beside all else. */
+function rowsOfBatch(places: readonly Place[]): number {
+  let bytes = 0;
+  const isFull = ({ length }: Place, index: number) => (bytes += length) > batchBytes && index > 0;
+  const full = places.findIndex(isFull);
+  return full < 0 ? places.length : full;
 }
 
 interface Sources {

@@ -158,7 +158,9 @@ function pageError(error: JsonObject): PageError {
 function textOutput(output: unknown): string | undefined {
   if (output === undefined || output === null) return undefined;
   const written = typeof output === 'string' ? output : JSON.stringify(output, null, 2);
-  return written.length > longestOutput ? `${written.slice(0, longestOutput)}…` : written;
+  if (written.length <= longestOutput) return written;
+  // A copy: a part of a text keeps all of it in memory.
+  return JSON.parse(JSON.stringify(`${written.slice(0, longestOutput)}…`)) as string;
 }
 
 /** The code of a failure; `unknown` if it is none of this version. */

@@ -90,7 +90,6 @@ export async function readFirstStart(disk: Disk, folder: string): Promise<RunSta
 /** The manifest in force at a time, in ms since the epoch; `undefined` for the run's first one. */
 export type ManifestAt = (at: number) => string | undefined;
 
-/** How many rows were sent with one of the run's manifests. */
 export interface RowsOfManifest {
   /** Its path; `undefined` for the run's first one. */
   readonly manifest: string | undefined;

@@ -21,7 +21,6 @@ export interface RowSurvey {
   readonly completed: number;
   /** Rows whose result is shown until a new one of them is there: they are not counted as completed. */
   readonly toGo: number;
-  /** Completed rows that have a picture. */
   readonly pictures: number;
   /** In ms, of completed rows, in ascending order. */
   readonly delays: ArrayLike<number>;

@@ -180,7 +180,6 @@ function numbersIn(value: unknown): [string, number][] {
   );
 }
 
-/** The file of earlier results. */
 export const earlierFile = 'earlier.jsonl';
 
 /** The positions of earlier results by row, oldest first. */

@@ -12,7 +12,7 @@ export interface Budget {
    *
    * @param purchase what is bought, by identity: a job
    * @param address host, endpoint and id of the job at the service, if known: a purchase that was counted under this address is
-   *   the same one, and is not counted again
+   *   the same one, and is not counted again, unless it ended before the last 10,000 purchases
    */
   reserve(purchase: object, price: MicroDollars, address?: string): boolean;
   /** Sets the purchase's address at the service. A requeued job is a new purchase under an old address. */
@@ -31,6 +31,8 @@ export interface Budget {
 
 interface Entry {
   readonly price: MicroDollars;
+  /** At the service, if known. */
+  address: string;
   holders: number;
   state: 'reserved' | 'unknown' | 'spent';
 }
@@ -40,7 +42,7 @@ export function createBudget(capUsd: number): Budget {
   checkNumber('capUsd', capUsd, 'number from 0 on');
   const cap = toMicroDollars(capUsd);
   const entries = new WeakMap<object, Entry>();
-  const addresses = new Map<string, Entry>();
+  const addresses = new Addresses();
   const totals = { reserved: 0, unknown: 0, spent: 0 };
   const move = (entry: Entry, to: Entry['state'], amount: MicroDollars) => {
     totals[entry.state] -= entry.price;
@@ -49,7 +51,7 @@ export function createBudget(capUsd: number): Budget {
   };
   return {
     reserve(purchase, price, address = '') {
-      const known = entries.get(purchase) ?? addresses.get(address);
+      const known = entries.get(purchase) ?? addresses.find(address);
       if (known !== undefined) {
         known.holders += 1;
         entries.set(purchase, known);
@@ -57,20 +59,21 @@ export function createBudget(capUsd: number): Budget {
       }
       if (totals.reserved + totals.unknown + totals.spent + price > cap) return false;
       totals.reserved += price;
-      const entry: Entry = { price, holders: 1, state: 'reserved' };
+      const entry: Entry = { price, address, holders: 1, state: 'reserved' };
       entries.set(purchase, entry);
-      if (address !== '') addresses.set(address, entry);
+      addresses.set(entry, address);
       return true;
     },
     identify(purchase, address) {
       const entry = entries.get(purchase);
-      if (entry !== undefined) addresses.set(address, entry);
+      if (entry !== undefined) addresses.set(entry, address);
     },
     release(purchase) {
       const entry = entries.get(purchase);
       if (entry?.state !== 'reserved' || --entry.holders > 0) return;
       totals.reserved -= entry.price;
       entries.delete(purchase);
+      addresses.forget(entry);
     },
     keep(purchase) {
       const entry = entries.get(purchase);
@@ -82,7 +85,9 @@ export function createBudget(capUsd: number): Budget {
     },
     settle(purchase, cost) {
       const entry = entries.get(purchase);
-      if (entry !== undefined && entry.state !== 'spent') move(entry, 'spent', cost);
+      if (entry === undefined || entry.state === 'spent') return;
+      move(entry, 'spent', cost);
+      addresses.ended(entry);
     },
     state: () => ({
       capUsd: toUsd(cap),
@@ -91,4 +96,33 @@ export function createBudget(capUsd: number): Budget {
       unknownUsd: toUsd(totals.unknown),
     }),
   };
+}
+
+/** How many ended purchases are recognised, so that a budget that is used for months takes no more memory. */
+const endedKept = 10_000;
+
+/** The purchases by their addresses at the service. */
+class Addresses {
+  private readonly entries = new Map<string, Entry>();
+  private readonly endedEntries = new Set<Entry>();
+
+  find(address: string): Entry | undefined {
+    return this.entries.get(address);
+  }
+
+  set(entry: Entry, address: string): void {
+    entry.address = address;
+    if (address !== '') this.entries.set(address, entry);
+  }
+
+  ended(entry: Entry): void {
+    const [oldest] = this.endedEntries.add(entry);
+    if (oldest === undefined || this.endedEntries.size <= endedKept) return;
+    this.endedEntries.delete(oldest);
+    this.forget(oldest);
+  }
+
+  forget(entry: Entry): void {
+    if (this.entries.get(entry.address) === entry) this.entries.delete(entry.address);
+  }
 }

@@ -17,7 +17,8 @@ import { asJob, factsOf, type Job, type JobOperator, type Watched } from '../job
  * the price. A failure that is not paid releases the reservation; one that may be paid keeps it. A job that is left while it
  * runs keeps it too, until the service reports its end, even if that is only the answer to its /cancel.
  *
- * The budget recognises jobs by their ids: `attach` of a job that is counted already reserves nothing. In `chainJob` and
+ * The budget recognises jobs by their ids: `attach` of a job that is counted already reserves nothing (of those that have
+ * ended, the last 10,000 are recognised). In `chainJob` and
  * `retryPurchase` each purchase reserves the price when its turn comes, and is booked separately. A job stays a job: it can be
  * cancelled, iterated, and given to `switchJobs`. All subscriptions to one job share one reservation; each subscription to a
  * stream that is not a job has its own.

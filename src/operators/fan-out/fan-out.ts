@@ -21,7 +21,6 @@ export interface FanOutOptions<T, O> {
   onError?: OnError | undefined;
 }
 
-/** The options to check. */
 interface Checked {
   readonly project: unknown;
   readonly concurrency: Slots;

@@ -12,15 +12,15 @@ export interface MergeOptions {
   /** Rows in flight. */
   concurrency: number;
   /** If more rows than this wait for a slot, the stream errors. @defaultValue 1_000 */
-  maxBuffered?: number;
+  maxBuffered?: number | undefined;
   /**
    * What happens to rows in flight after an error. `drain`: the source is left and no waiting row is begun; rows in flight are
    * followed to their end and emitted, then the stream errors with the first error. `stop`: the stream errors at once.
    * @defaultValue 'drain'
    */
-  onError?: OnError;
+  onError?: OnError | undefined;
   /** How many of the last outcomes a later subscriber receives first, from 0. @defaultValue 100 */
-  replay?: number;
+  replay?: number | undefined;
 }
 
 /**

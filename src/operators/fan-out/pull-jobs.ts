@@ -18,12 +18,12 @@ export interface PullOptions {
    * What happens to rows in flight after an error. `drain`: no more rows are taken; those in flight are followed to their end
    * and emitted, then the stream errors with the first error. `stop`: the stream errors at once. @defaultValue 'drain'
    */
-  onError?: OnError;
+  onError?: OnError | undefined;
   /**
    * How many of the last outcomes a later subscriber receives first, from 0: after a `retry`, for instance, these may not have
    * been processed. They are kept in memory. An iteration receives none. @defaultValue 100
    */
-  replay?: number;
+  replay?: number | undefined;
 }
 
 /**

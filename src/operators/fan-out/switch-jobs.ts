@@ -13,7 +13,8 @@ import { isNoEvent, notOfEvents } from '../to-outcome.js';
  * after `pipe`, the stream errors with an `InvalidOptionError` before the job is subscribed.
  *
  * Subscribers at the same time share one run. A subscriber after all have left subscribes to the source again; if that begins
- * anew, its rows are bought again. If the source has ended, the subscriber joins the last job and buys nothing.
+ * anew, its rows are bought again. If the source has ended, the subscriber joins the last job, which is cancelled if it was left
+ * before its end, and buys nothing.
  *
  * @example
  * ```ts

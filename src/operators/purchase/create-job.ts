@@ -9,8 +9,7 @@ import {
   type Subscriber,
   type Subscription,
 } from 'rxjs';
-import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { isTerminal } from '../../contract/service-replies.js';
+import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { AsyncScope } from '../../policy/guard-hooks.js';
 import { flow, receive, type Step, type Steps } from '../flow.js';
 import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
@@ -206,6 +205,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   }
 
   refused(): void {
+    this.run.forgetLast();
     this.notify({ type: 'refused' });
   }
 

@@ -19,8 +19,8 @@ import {
   using,
   type Observable,
 } from 'rxjs';
-import type { JobEvent, Outcome } from '../../contract/outcome.js';
-import { isTerminal, type JobReply } from '../../contract/service-replies.js';
+import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
+import type { JobReply } from '../../contract/service-replies.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../policy/job-webhook.js';
 import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { readReply } from '../../transport/read-reply.js';

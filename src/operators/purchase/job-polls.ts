@@ -7,8 +7,7 @@ import type { JobTrace } from '../requests/request-report.js';
 import type { JobSpec } from './job-spec.js';
 import type { JobState } from './job-state.js';
 import { catchError, EMPTY, filter, map, type Observable } from 'rxjs';
-import type { Outcome } from '../../contract/outcome.js';
-import { isTerminal } from '../../contract/service-replies.js';
+import { isTerminal, type Outcome } from '../../contract/outcome.js';
 import { ask } from '../requests/ask-until-answered.js';
 import type { ClientContext } from '../requests/exchange.js';
 

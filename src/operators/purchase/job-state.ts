@@ -15,7 +15,6 @@ export type Answer = Extract<Reading, { body: 'job' | 'value' }>;
  * stopped. The parts of a purchase share it.
  */
 export abstract class JobState<O> {
-  /** The id at the service. */
   id: string | undefined;
   /** The service's answer to the POST, until it is processed. */
   answer: { readonly value: Answer; readonly request: WireRequest } | undefined;
@@ -38,9 +37,7 @@ export abstract class JobState<O> {
   isPolledAtOnce: boolean;
   /** Status requests sent so far. */
   statusCalls = 0;
-  /** The last status that was emitted. */
   lastStatus: StatusEvent | undefined;
-  /** The current polls. */
   polls: { end(): void } | undefined;
   private interruptions: Subject<void> | undefined;
   /** The owners of the ids that the answer and callbacks have named. */

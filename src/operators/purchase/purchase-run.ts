@@ -41,7 +41,11 @@ export class PurchaseRun<T> implements Observer<T> {
   }
 
   join(subscriber: Subscriber<T>): void {
-    if (this.last !== undefined) subscriber.next(this.last.event);
+    // A subscriber may cancel the job on its last event: the end is then emitted before the subscriber has joined.
+    for (let seen: PurchaseRun<T>['last']; seen !== this.last;) {
+      seen = this.last;
+      if (seen !== undefined) subscriber.next(seen.event);
+    }
     const { end } = this;
     if (end?.failure !== undefined) return subscriber.error(end.failure.error);
     if (end !== undefined) return subscriber.complete();
@@ -75,9 +79,17 @@ export class PurchaseRun<T> implements Observer<T> {
   }
 
   next(event: T): void {
+    const before = this.last;
     this.runner.emitted(event);
+    // A listener may have cancelled the job: then its end has been emitted, and stays its last event.
+    if (this.last !== before) return;
     this.last = { event };
     for (const subscriber of this.subscribers) subscriber.next(event);
+  }
+
+  /** A later subscriber does not receive the last event: that its POST leaves, which was refused since. */
+  forgetLast(): void {
+    this.last = undefined;
   }
 
   error(error: unknown): void {

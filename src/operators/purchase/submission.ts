@@ -18,9 +18,8 @@ import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
 import { lastOf, type Steps } from '../flow.js';
 import { againAfter } from '../requests/ask-until-answered.js';
-import { exchange, passGate, visitOf, type Judged } from '../requests/exchange.js';
+import { exchange, passGate, visitOf, type Judged, type RequestSlot } from '../requests/exchange.js';
 import { failureOf, whatWasAsked } from '../requests/outcome-of.js';
-import type { RequestSlot } from '../requests/exchange.js';
 import { awaitCheckpoint, refusedBy } from './job-spec.js';
 import type { JobState } from './job-state.js';
 
@@ -66,10 +65,10 @@ export class Submission<O> {
     const slot = this.#slot;
     const { request } = job.spec;
     this.#deadlineAt = deadlineAt;
-    this.#request ??= isObservable(request) ? yield* lastOf(request) : request;
+    this.#request ??= isObservable(request) ? yield* lastOf(this.#inTime(request)) : request;
     if (this.#request === undefined) return;
     do {
-      if (!this.#passesNow()) yield this.#turn(this.#request);
+      if (!this.#passesNow()) yield this.#turn();
       try {
         if (job.isOpen) yield* this.#attempt(this.#request);
       } finally {
@@ -88,24 +87,30 @@ export class Submission<O> {
   }
 
   /** The wait for the next attempt, which can be left at any time. */
-  #turn(request: WireRequest): Observable<JobEvent<O>> {
+  #turn(): Observable<JobEvent<O>> {
     const { job } = this;
-    const at = this.#deadlineAt;
     const { context, spec } = job;
     if (job.isCancelled) {
       job.end(this.cancelled());
       return EMPTY;
     }
-    const late = () => failedBefore(whatWasAsked(request), 'not sent: its deadline passed', 'refused');
+    return this.#inTime(
+      concat(
+        this.#pause(),
+        defer(() => passGate(context, 'submit', spec.key, this.#slot)),
+      ),
+    );
+  }
+
+  /** A wait before the POST, until the job is cancelled or its deadline passes. */
+  #inTime<T>(wait: Observable<T>): Observable<T> {
+    const { job } = this;
     const otherwise = () => {
-      job.end(this.#lastRefusal ?? late());
+      job.end(this.#lastRefusal ?? this.#unsentFor('not sent: its deadline passed', 'refused'));
       return EMPTY;
     };
-    const { scheduler } = context;
-    return concat(
-      this.#pause(),
-      defer(() => passGate(context, 'submit', spec.key, this.#slot)),
-    ).pipe(takeUntil(job.interrupted), deadline<JobEvent<O>>({ at, otherwise, scheduler }));
+    const { scheduler } = job.context;
+    return wait.pipe(takeUntil(job.interrupted), deadline<T>({ at: this.#deadlineAt, otherwise, scheduler }));
   }
 
   /** The rest of the wait after a refusal, also for a later subscriber. */
@@ -130,21 +135,32 @@ export class Submission<O> {
     yield awaitCheckpoint(checkpoint, { type: 'intent', sync, attempt: job.attempts });
     // A callback may have arrived while the intent became durable.
     const isFound = callbacks?.hasNamed === true;
-    if (!job.isCancelled && job.isFollowed && !isFound) return yield* this.#post(sent ?? request);
+    if (!isFound && this.#isWanted()) {
+      yield { type: 'submitting', sync } satisfies JobEvent<O>;
+      // A subscriber may cancel the job on this event. One that leaves here has bought it, unless leaving cancels.
+      const goesOnAlone = job.spec.options.onUnsubscribe === 'detach';
+      if (this.#isWanted(goesOnAlone)) return yield* this.#post(sent ?? request);
+    }
     // Released before the critical section ends, because a run without subscribers is stopped there.
     this.#slot?.release();
     const why = isFound ? 'a callback has named the job of an earlier one' : 'nobody waited for it any more';
     if (isFound) this.#wait({ why: 'transient' });
     yield* this.#unsent({ type: 'refused', why: `not sent: ${why}` });
+    if (!isFound) job.refused();
     yield job.rest();
+  }
+
+  /** @param goesOnAlone whether the job goes on without subscribers */
+  #isWanted(goesOnAlone = false): boolean {
+    const { isCancelled, isFollowed } = this.job;
+    return !isCancelled && (goesOnAlone || isFollowed);
   }
 
   /** Sends the POST. Purchases are sent nowhere else. */
   *#post(request: WireRequest): Steps<JobEvent<O>> {
     const { job } = this;
-    const { key, purpose, retried, trace, sync } = job.spec;
+    const { key, purpose, retried, trace } = job.spec;
     job.isUnsent = false;
-    yield { type: 'submitting', sync } satisfies JobEvent<O>;
     job.sentAt = job.context.scheduler.now();
     const asking = { key, purpose, request, trace, ...(retried !== undefined && { jobId: retried }) };
     const judged = yield* lastOf(exchange(asking, job.context));
@@ -235,10 +251,13 @@ export class Submission<O> {
 
   /** The end of a job that was cancelled before it was sent. */
   cancelled(): Failed {
+    return this.#unsentFor('cancelled before it was sent', 'job-cancelled');
+  }
+
+  #unsentFor(why: string, code: FailureCode): Failed {
     const { endpoint, request } = this.job.spec;
     const known = isObservable(request) ? this.#request : request;
-    const what = known === undefined ? endpoint : whatWasAsked(known);
-    return failedBefore(what, 'cancelled before it was sent', 'job-cancelled');
+    return failedBefore(known === undefined ? endpoint : whatWasAsked(known), why, code);
   }
 
   #adviceOn({ fault }: Judged): string {

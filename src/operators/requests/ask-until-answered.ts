@@ -82,7 +82,7 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
     yield passGate(context, requestKinds[purpose], key, slot);
     if (purpose !== 'cancel') context.open.check(slot);
     onCall?.();
-    const exchanged = exchange(question, context);
+    const exchanged = exchange(question, context, slot);
     yield (slot === undefined ? exchanged : exchanged.pipe(releasing(slot))).pipe(
       map((judged): Answered => {
         const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
@@ -128,7 +128,6 @@ export interface PollQuestion {
 
 /** Is notified of the requests of a poll. */
 export interface PollWatch {
-  /** Called for each request that is sent. */
   onCall(): void;
   /** Called with the message of each request that brought no reply about the job. */
   onFault(message: string): void;

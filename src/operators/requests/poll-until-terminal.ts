@@ -1,6 +1,6 @@
 import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
-import type { Failed, Outcome } from '../../contract/outcome.js';
-import { isKnownState, isTerminal, type JobReply } from '../../contract/service-replies.js';
+import { isKnownState, isTerminal, type Failed, type Outcome } from '../../contract/outcome.js';
+import type { JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Due } from '../../policy/due-queue.js';
 import { callHook } from '../../policy/guard-hooks.js';
@@ -26,7 +26,6 @@ export interface PollTask
 export type PollStep =
   WaitingEvent | StatusEvent | { readonly type: 'ended'; readonly outcome: Outcome<unknown> };
 
-/** The deadline of a job. */
 interface Deadline {
   /** In ms since the epoch, by the scheduler. If it is past, the job is still polled once. */
   readonly at: number;
@@ -41,6 +40,7 @@ interface Deadline {
  * limit; an unknown state is not terminal. A job is given up when the service no longer knows it (404), repeatedly refuses
  * the key, fails TLS verification or redirects elsewhere; then it may have been paid. The same is true at the deadline; if no
  * poll was answered by then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
+ * So it may if the process or the computer stood still beyond the deadline: then the job is polled for half a minute more.
  */
 export function pollUntilTerminal(
   task: PollTask,
@@ -66,7 +66,6 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   private wasAnswered = false;
   /** The deadline has passed, and the current poll decides. */
   private isLast = false;
-  /** The current poll. */
   private polling: Subscription | undefined;
 
   constructor(
@@ -108,6 +107,12 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   /** Called at the deadline. A poll that still waits at the gate keeps its place there. */
   due(): void {
     try {
+      const now = this.context.scheduler.now();
+      if (this.wasAnswered && now - this.dueAt > lateMs) {
+        this.wasAnswered = this.wasSent = false;
+        this.context.deadlines.set(this, now + graceMs);
+        return this.next();
+      }
       if (this.wasAnswered) return this.giveUp();
       this.isLast = true;
       this.next();
@@ -225,6 +230,10 @@ class Poll extends OneTeardown implements Observer<Polled> {
 }
 
 const statusShown = 60;
+/** A deadline that is called so much later was slept through. */
+const lateMs = 1_000;
+/** For the network to come back and for the polls of all jobs that are in flight. */
+const graceMs = 30_000;
 
 /** The failure of a job that has not ended by its deadline. */
 function overdue(

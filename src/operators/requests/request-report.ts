@@ -1,3 +1,4 @@
+import type { Secret } from '../../contract/redact.js';
 import type { RequestPurpose } from '../../policy/may-send-again.js';
 import type { FaultPhase } from '../../transport/transport-error.js';
 
@@ -44,6 +45,6 @@ export interface JobTrace {
   /** The HTTP status of the last reply. */
   httpStatus?: number | undefined;
   requestId?: string | undefined;
-  /** Texts that are masked in its replies, besides those of the client: those of the call, and its callback addresses. */
-  secrets?: readonly string[];
+  /** What is masked in its replies, besides the secrets of the client: those of the call, and its callback addresses. */
+  secrets?: readonly Secret[];
 }

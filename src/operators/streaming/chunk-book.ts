@@ -1,12 +1,11 @@
-import type { Failed } from '../../contract/outcome.js';
-import { isTerminal, type JobReply, type StreamReply } from '../../contract/service-replies.js';
+import { isTerminal, type Failed } from '../../contract/outcome.js';
+import type { JobReply, StreamReply } from '../../contract/service-replies.js';
 import { retryDelayMs } from '../../policy/retry-delay.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { ChunkGapError } from '../job-error.js';
-import { againAfter } from '../requests/ask-until-answered.js';
+import { againAfter, type PollQuestion } from '../requests/ask-until-answered.js';
 import type { Judged } from '../requests/exchange.js';
 import { failureOf, outcomeOf } from '../requests/outcome-of.js';
-import type { PollQuestion } from '../requests/ask-until-answered.js';
 
 /** Waits in ms between requests to a service that answers at once. They grow while no chunk arrives. */
 const pause = { initialMs: 250, factor: 1.5, maxMs: 2_000 } as const;

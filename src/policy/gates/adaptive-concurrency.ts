@@ -8,13 +8,13 @@ import { RefusalTrial } from './refusal-trial.js';
 /** Whole numbers of rows in flight. */
 export interface AdaptiveConcurrencyOptions {
   /** The lower bound. @defaultValue 4 */
-  min?: number;
+  min?: number | undefined;
   /** The upper bound. @defaultValue 100 */
-  max?: number;
+  max?: number | undefined;
   /** The first limit, within the bounds. @defaultValue 8 */
-  start?: number;
+  start?: number | undefined;
   /** Its clock. @defaultValue that of the first client, by `useClock` */
-  scheduler?: SchedulerLike;
+  scheduler?: SchedulerLike | undefined;
 }
 
 /** A concurrency that follows the answers of the service. */

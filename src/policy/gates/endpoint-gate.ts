@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscriber, type Subscription } from 'rxjs';
 import { clampTimer, lateClock, type Clock } from '../client-clock.js';
 import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
 import { EndpointMap } from './endpoint-map.js';
@@ -10,9 +9,9 @@ import type { RateLimiter } from './rate-limiter.js';
 /** The clock and the random numbers of a gate. */
 export interface GateOptions {
   /** The clock. @defaultValue that of the first client that uses the gate */
-  scheduler?: SchedulerLike;
+  scheduler?: SchedulerLike | undefined;
   /** From 0 to 1. @defaultValue that of the first client that uses the gate */
-  random?: () => number;
+  random?: (() => number) | undefined;
 }
 
 /** The rates of a gate; without any, only circuit breakers hold requests back. */

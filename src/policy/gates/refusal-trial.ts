@@ -55,7 +55,6 @@ export class RefusalTrial {
   #at: 'usual' | 'low' | 'trial' = 'usual';
   /** Counted since the latest step. */
   #phase = new Counts();
-  /** Counted before the trial. */
   #before = new Counts();
   /** Counted since there were more refusals than expected. */
   readonly #run = new Counts();

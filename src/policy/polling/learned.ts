@@ -1,6 +1,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
-import { isTerminal, type JobReply } from '../../contract/service-replies.js';
+import type { JobReply } from '../../contract/service-replies.js';
+import { isTerminal } from '../../contract/outcome.js';
 import { lateClock } from '../client-clock.js';
 import { EndpointModel } from './endpoint-model.js';
 import {
@@ -18,9 +19,9 @@ export interface LearnedOptions {
    * The price of one status call in ms of lag: a larger number means fewer calls and more lag.
    * @defaultValue 190
    */
-  msPerCall?: number;
+  msPerCall?: number | undefined;
   /** Run times that an earlier start learned, by `endpoint variant`. */
-  kept?: Readonly<Record<string, KeptRunTimes>>;
+  kept?: Readonly<Record<string, KeptRunTimes>> | undefined;
 }
 
 export interface LearnedSchedule extends PollSchedule {

@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { SchedulerAction, SchedulerLike, Subscriber } from 'rxjs';
+import { Observable, type SchedulerAction, type SchedulerLike, type Subscriber } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
@@ -57,11 +56,11 @@ export function pollFixed(ms: number, given?: SchedulerLike): PollSchedule {
 /** Durations in ms. */
 export interface ExponentialOptions {
   /** From the submission to the first poll. @defaultValue 250 */
-  initialMs?: number;
+  initialMs?: number | undefined;
   /** Each wait is this many times the one before, at least 1. @defaultValue 1.5 */
-  factor?: number;
+  factor?: number | undefined;
   /** The longest wait. @defaultValue 5_000 */
-  maxMs?: number;
+  maxMs?: number | undefined;
 }
 
 /**
@@ -118,7 +117,6 @@ class Wait implements Due {
     private readonly times: Subscriber<void>,
     /** Tells it from other jobs of its key. */
     readonly jobId: string | undefined,
-    /** The next wait. */
     public waitMs: number,
   ) {}
 

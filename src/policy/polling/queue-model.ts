@@ -35,6 +35,8 @@ export function createQueueModel(): QueueModel {
   let joined = 0;
   let width = Number.POSITIVE_INFINITY;
   let wavering = 0;
+  /** The newest job whose start is known, and whether it started at once: then those behind it have probably not waited either. */
+  let [newest, isFree] = [-1, false];
   /** All jobs before this one are known to have started. */
   let frontier = 0;
   const ends = createEnds();
@@ -54,6 +56,7 @@ export function createQueueModel(): QueueModel {
     join: () => joined++,
     ended(rank, { at, startedAt, waited }) {
       if (startedAt !== undefined) {
+        if (rank > newest) [newest, isFree] = [rank, !waited];
         const together = Math.max(1, rank + 1 - ends.before(startedAt + 1));
         if (waited) learnWidth(together);
         else if (together > width) width = together;
@@ -70,13 +73,14 @@ export function createQueueModel(): QueueModel {
       started(rank, startedAt);
     },
     sawWaiting(rank, at, believedStarted) {
+      isFree = false;
       const ahead = Math.max(1, rank - ends.before(at));
       if (width === Number.POSITIVE_INFINITY) width = ahead;
       else if (believedStarted && ahead < width - 1) wavering = Math.max(wavering, 2 * sharedFrom);
       else if (ahead < width) width = ahead;
     },
     startOf(rank, submittedAt) {
-      if (wavering > sharedFrom && rank >= frontier) {
+      if (wavering > sharedFrom && rank >= frontier && !isFree) {
         if (rank > frontier) return undefined;
         return {
           at: Math.max(submittedAt, starts.forecast(rank) ?? submittedAt),

@@ -6,9 +6,15 @@ const step = Math.log(1.01);
 const firstMs = 10;
 const bins = 1_500;
 
+/** With its type, because the inferred one does not exist before TypeScript 5.7. */
+const edges: ArrayLike<number> = Float64Array.from(
+  { length: bins + 1 },
+  (_, index) => firstMs * Math.exp(index * step),
+);
+
 export const ageGrid = {
   bins,
-  edges: Float64Array.from({ length: bins + 1 }, (_, index) => firstMs * Math.exp(index * step)),
+  edges,
   step,
   firstMs,
   /** The bin of an age; ages below the grid are in the first bin, ages beyond it in the last. */

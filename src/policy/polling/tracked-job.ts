@@ -77,7 +77,6 @@ export class TrackedJob implements Due, Unsubscribable {
     this.owner.left(this);
   }
 
-  /** Sends the poll. */
   poll(): void {
     this.polling = true;
     this.isAsked = true;

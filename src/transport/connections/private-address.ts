@@ -1,5 +1,4 @@
-import { BlockList, isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { bareHost } from './proxy-rules.js';
 
 /** The kind of an IP address. `reserved`: link-local, multicast, documentation and all others that no public host has. */

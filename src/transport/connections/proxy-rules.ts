@@ -34,7 +34,6 @@ export function bareHost(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** The destination of a URL. */
 export function destinationOf({ protocol, hostname, port }: URL): Destination {
   const secure = protocol === 'https:';
   return {

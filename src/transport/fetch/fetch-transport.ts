@@ -13,9 +13,9 @@ import {
 /** Options of `createFetchTransport`. */
 export interface FetchTransportOptions {
   /** The `fetch` function. @defaultValue the global one */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
   /** The clock of its time limits. @defaultValue asyncScheduler */
-  scheduler?: SchedulerLike;
+  scheduler?: SchedulerLike | undefined;
 }
 
 /**

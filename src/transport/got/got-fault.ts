@@ -1,5 +1,4 @@
-import type { Delays } from 'got';
-import { RequestError, TimeoutError } from 'got';
+import { RequestError, TimeoutError, type Delays } from 'got';
 import { clampTimer } from '../../policy/client-clock.js';
 import type { PhaseTimeouts } from '../transport.js';
 import { type ClientFault, type FaultPhase, readClientError } from '../transport-error.js';

@@ -1,10 +1,9 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { env as processEnv } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client } from 'undici';
 import { clampTimer } from '../../policy/client-clock.js';
 import { openTunnel, tunnelError } from '../connections/open-tunnel.js';
-import { bareHost, destinationOf, proxyRules } from '../connections/proxy-rules.js';
+import { bareHost, destinationOf, type ProxyRules } from '../connections/proxy-rules.js';
 import type { FaultPhase } from '../transport-error.js';
 import type { PhaseTimeouts } from '../transport.js';
 import { addressMs, maxIdleMsOf, takeFree } from '../connections/connection-reuse.js';
@@ -29,11 +28,10 @@ type ConnectLimits = Pick<PhaseTimeouts, 'lookupMs' | 'connectMs' | 'secureConne
 
 /** Connects with a limit for each phase; undici itself has one limit for all. Certificates are always verified. */
 export function createConnect(
-  { ca, lookup, env = processEnv }: ConnectOptions,
+  { ca, lookup, rules }: Pick<ConnectOptions, 'ca' | 'lookup'> & { readonly rules: ProxyRules },
   limits: ConnectLimits,
 ): { connect: Connect; neverConnected: (error: unknown) => boolean } {
   const early = new WeakSet();
-  const rules = proxyRules(env);
   const connect = buildConnector({
     timeout: 0,
     autoSelectFamilyAttemptTimeout: addressMs,

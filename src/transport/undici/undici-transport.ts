@@ -1,4 +1,8 @@
+import { env as processEnv } from 'node:process';
 import { Observable } from 'rxjs';
+import { Client } from 'undici';
+import { InvalidOptionError } from '../../contract/millrace-error.js';
+import { proxyRules } from '../connections/proxy-rules.js';
 import type { Transport, WireRequest } from '../transport.js';
 import { Connections, type ConnectOptions, createConnect } from './undici-connections.js';
 import { Exchange, type Connector } from './undici-exchange.js';
@@ -12,8 +16,11 @@ export interface UndiciTransportOptions extends ConnectOptions {
 /**
  * The same transport over undici, with about a quarter of the CPU of got. Needs the package `undici`. The time limit for
  * sending a large body is added to that for the response, because undici does not distinguish them.
+ *
+ * @throws InvalidOptionError for a proxy in the environment that is none, and on Bun, whose own `undici` has no connections
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): Transport {
+  if (typeof Client.prototype.destroy !== 'function') throw new InvalidOptionError('transport', noUndici);
   const connectorFor = createConnectors(options);
   return (request) =>
     new Observable((subscriber) => {
@@ -23,16 +30,21 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Tra
     });
 }
 
+const noUndici =
+  'the `undici` of this runtime is not that of Node.js, and cannot send requests: use the default transport, or that of millrace/fetch';
+
 /** Requests with the same limits for connecting share connections. */
 function createConnectors(options: UndiciTransportOptions): (request: WireRequest) => Connector {
   const connectors = new Map<string, Connector>();
-  const now = options.now ?? (() => performance.now());
+  const { ca, lookup, env = processEnv, now = () => performance.now() } = options;
+  // Before the first request: an error in it would leave a purchase in doubt.
+  const rules = proxyRules(env);
   return ({ timeouts }) => {
     const { lookupMs, connectMs, secureConnectMs } = timeouts;
     const name = `${lookupMs} ${connectMs} ${secureConnectMs}`;
     const known = connectors.get(name);
     if (known) return known;
-    const { connect, neverConnected } = createConnect(options, timeouts);
+    const { connect, neverConnected } = createConnect({ ca, lookup, rules }, timeouts);
     const hosts = new Map<string, Connections>();
     const to = (origin: string): Connections => {
       const connections = hosts.get(origin) ?? new Connections(origin, { connect, now });

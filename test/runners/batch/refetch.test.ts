@@ -105,6 +105,52 @@ describe('refetch', () => {
     expect(run.disk.peek('/job/out/journal.jsonl')).toEqual(before);
   });
 
+  it('fetches the picture that could not be fetched, and keeps the one from the reply until then', async () => {
+    const run = paperRun();
+    const image_url = 'https://paper.test/pictures/a.png';
+    const [preview, mask] = ['a smaller one', 'mask'].map((name) =>
+      Buffer.concat([onePixel, Buffer.from(name)]).toString('base64'),
+    );
+    run.service.behave = () => ({ output: { preview, deeper: { mask }, image_url, cost: 0.0875 } });
+    run.service.picture = () => 404;
+    run.manifest([edit('a')]);
+    await run.start();
+    const before = run.disk.peek('/job/out/journal.jsonl');
+    const end = await fetchMissing(run);
+    expect(end.exitCode).toBe(1);
+    expect(end.events).toContainEqual(
+      expect.objectContaining({ type: 'warning', message: expect.stringContaining('HTTP 404') as string }),
+    );
+    expect(run.disk.peek('/job/out/journal.jsonl')).toEqual(before);
+    expect(run.lines('results.jsonl')).toMatchObject([{ image: { problem: 'HTTP 404' } }]);
+    run.service.picture = () => 200;
+    expect((await fetchMissing(run)).reason).toBe('1 picture saved, none is missing.');
+    const [line] = run.lines('results.jsonl') as { image: { path: string; url: string } }[];
+    expect(line?.image.url).toBe(image_url);
+    expect(line?.image).not.toHaveProperty('problem');
+    expect(run.disk.peek(`/job/out/${line?.image.path}`)).toEqual(onePixel);
+    expect(run.costs()).toHaveLength(1);
+    expect((await fetchMissing(run)).reason).toBe('0 pictures saved, none is missing.');
+    expect((await run.start()).reason).toContain('Nothing to do');
+  });
+
+  it('saves the picture of the reply where the one at the URL is gone, and says that it is another', async () => {
+    const run = paperRun();
+    const image_url = 'https://paper.test/pictures/a.png';
+    run.service.behave = () => ({ output: { preview: onePixel.toString('base64'), image_url } });
+    run.service.picture = () => 503;
+    run.manifest([edit('a')]);
+    expect((await run.start()).exitCode).toBe(1);
+    run.service.picture = () => 410;
+    const end = await fetchMissing(run);
+    expect(end).toMatchObject({ exitCode: 1, summary: { rows: { completed: 1, failed: 0 } } });
+    expect(end.reason).toContain('1 picture saved, 1 could not be downloaded');
+    expect(end.events).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('may be a smaller preview') as string }),
+    );
+    expect(run.lines('results.jsonl')).toMatchObject([{ image: { problem: 'HTTP 410' } }]);
+  });
+
   it('fetches a picture from the URL beside its text, once the file is gone from the folder', async () => {
     const run = paperRun();
     const image_url = 'https://paper.test/pictures/a.png';

@@ -1,6 +1,11 @@
 import { tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runBatch, runStages, type RunStages } from '../../../runners/batch/run-batch.js';
+import {
+  runBatch,
+  type RunBatchOptions,
+  runStages,
+  type RunStages,
+} from '../../../runners/batch/run-batch.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
 import { edit } from '../../support/manifest-rows.js';
 import { startOtherServer, type OtherServer } from '../../support/other-server.js';
@@ -99,6 +104,30 @@ describe('120 edits and 160 jobs of which some fail', () => {
     expect(server.mostInFlight).toBeLessThanOrEqual(16);
     expect(exitCode).toBe(6);
     for (const [name, bytes] of folder.everything()) expect(bytes.includes(server.key), name).toBe(false);
+  });
+});
+
+describe('an option that is not what its type says, as a program without types gives it', () => {
+  it.each([
+    [{ manifest: 'edits.csv' }, 'manifest: is neither { path } nor { rows }'],
+    [{ manifest: undefined }, 'manifest: is neither { path } nor { rows }'],
+    [{ manifest: { path: new URL('file:///edits.csv') } }, 'manifest: is neither { path } nor { rows }'],
+    [{ manifest: { rows: 5 } }, 'manifest: is neither { path } nor { rows }'],
+    [{ manifest: { rows: '{"id":"a"}' } }, 'manifest: is neither { path } nor { rows }'],
+    [{ baseUrl: new URL('http://127.0.0.1:1') }, 'baseUrl: '],
+    [{ stop: new AbortController().signal }, 'stop: is not an Observable of stop orders'],
+    [{ transport: {} }, 'transport: is not a function'],
+    [{ scheduler: {} }, 'scheduler: is not a scheduler of rxjs'],
+    [{ prices: {} }, 'prices: is not a price book'],
+    [{ identity: 'x' }, 'identity: is not { baseUrl, lbBaseUrl, local }'],
+    [{ maxCost: 5 }, 'maxCost: is not an option of runBatch: is maxCostUsd meant?'],
+    [{ concurency: 5 }, 'concurency: is not an option of runBatch: is concurrency meant?'],
+    [{ verbose: true }, 'verbose: is not an option of runBatch'],
+  ])('%o ends the run with 2 before anything is sent', async (wrong, reason) => {
+    folder.manifest([edit('a')]);
+    const ended = await folder.run(server, wrong as unknown as Partial<RunBatchOptions>);
+    expect([ended.exitCode, ended.reason]).toEqual([2, expect.stringContaining(reason)]);
+    expect(server.requests).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +33,30 @@ async function exitCodesOfReadme(): Promise<number[]> {
   const [table = ''] = /\| exit +\| meaning[^]*?\n\n/.exec(await readFile('README.md', 'utf8')) ?? [];
   return ascending(table.split('\n').flatMap((line) => numbersIn(/^\|([ \d,]+)\|/.exec(line)?.[1] ?? '')));
 }
+
+/** What the built command line prints, and its exit code, in a folder that is gone when it starts. */
+async function inFolderThatIsGone(...args: string[]) {
+  const script = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"';
+  const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, mainFile, ...args]);
+  const [out, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  return { code, out, stderr };
+}
+
+it.skipIf(process.platform === 'win32')(
+  'says that the current folder is gone, and prints help there',
+  async () => {
+    expect(await inFolderThatIsGone('plan', resolve('samples/edits.csv'), '--local')).toEqual({
+      code: 2,
+      out: '',
+      stderr: 'error: the current folder is gone or closed to you (ENOENT): cd to another one\n',
+    });
+    expect(await inFolderThatIsGone('--help')).toMatchObject({ code: 0, stderr: '' });
+  },
+);
 
 describe('runCli', () => {
   it('names the exit codes that the README names, as the live page does', async () => {

@@ -22,6 +22,10 @@ describe('micro-dollars', () => {
     expect(toUsd(toMicroDollars(0.1) + toMicroDollars(0.2))).toBe(0.3);
   });
 
+  it('are never 0 for what is not free', () => {
+    expect([0, 4e-7, 1e-12, 6e-7, 1.4e-6].map(toMicroDollars)).toEqual([0, 1, 1, 1, 1]);
+  });
+
   it('come back the same', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 12 }), (micro) => toMicroDollars(toUsd(micro)) === micro),

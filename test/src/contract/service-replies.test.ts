@@ -4,14 +4,13 @@ import {
   failedReplySchema,
   healthSchema,
   isJobReply,
-  isTerminal,
   jobReplySchema,
-  jobStates,
   purgeReplySchema,
   routeErrorSchema,
   streamReplySchema,
   submissionReplySchema,
 } from '../../../src/contract/service-replies.js';
+import { isTerminal, jobStates } from '../../../src/contract/outcome.js';
 
 describe('isTerminal', () => {
   it('is true of the four ends and of no other state', () => {

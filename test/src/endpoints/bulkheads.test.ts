@@ -117,7 +117,8 @@ describe('the endpoints of a client', () => {
       polls: 0,
       answer: (request, response) => {
         if (!request.url!.includes('/bad/')) return false;
-        response.writeHead(429, { 'retry-after': '30' }).end('{"error":"slow down"}');
+        // Longer than a test may take.
+        response.writeHead(429, { 'retry-after': '600' }).end('{"error":"slow down"}');
         return true;
       },
     });
@@ -126,9 +127,8 @@ describe('the endpoints of a client', () => {
     const good = client.queue('good', { poll: pollFixed(5) });
     const left = Array.from({ length: 20 }, (_, n) => bad.run({ n }).subscribe());
     await server.arrived('/bad/');
-    const began = performance.now();
     for (let n = 0; n < 20; n++) await lastValueFrom(good.run({ n }));
-    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(left.every(({ closed }) => !closed)).toBe(true);
     for (const each of left) each.unsubscribe();
   });
 });

@@ -1,5 +1,6 @@
 import { firstValueFrom, lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { pollFixed, type PollJob } from '../../../src/policy/polling/poll-schedule.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { replied } from '../../support/virtual-time.js';
@@ -38,6 +39,23 @@ describe('an image-edit endpoint', () => {
           paid: 'no',
         });
     expect(sent).toStrictEqual([]);
+  });
+
+  it.each([undefined, {}, { variant: undefined }])('learns poll times by resolution: %j', async (options) => {
+    const { client } = clientOver((path) =>
+      path.endsWith('/run') ? replied(200, { id: 'j', status: 'IN_QUEUE' }) : finished(),
+    );
+    const variants: unknown[] = [];
+    const poll = {
+      ...pollFixed(1),
+      pollTimes: (job: PollJob) => {
+        variants.push(job.variant);
+        return pollFixed(1).pollTimes(job);
+      },
+    };
+    const input = { images: ['https://x.test/a.png'], prompt: 'x', resolution: '2k' as const };
+    await client.imageEdit('edit', { poll }).run(input, options).outcome();
+    expect(variants).toStrictEqual(['2k']);
   });
 
   it('reads its output tolerantly', async () => {

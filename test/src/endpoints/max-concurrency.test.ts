@@ -188,3 +188,132 @@ describe('maxConcurrency', () => {
     }
   });
 });
+
+describe('the replies to polls', () => {
+  const end = (id: string, bytes = 0) => ({ id, status: 'COMPLETED', output: 'x'.repeat(bytes) });
+  const mib = 1024 * 1024;
+
+  /** Attached jobs, of which the oldest request is answered. */
+  function attached(count: number, more: Parameters<typeof scriptedClient>[0] = {}) {
+    const service = scriptedClient(more);
+    const endpoint = service.client.queue('a', { poll: pollFixed(1e9), retry: { maxRetries: 0 } });
+    const subscriptions = Array.from({ length: count }, (_, job) => endpoint.attach(`j${job}`).subscribe());
+    let answers = 0;
+    return {
+      ...service,
+      subscriptions,
+      onWire: () => service.paths.length - answers,
+      async next(bytes: number, status = 'COMPLETED') {
+        const id = service.paths[answers++]!.split('/').pop()!;
+        service.answer(`/status/${id}`, { ...end(id, bytes), status });
+        await Promise.resolve();
+      },
+    };
+  }
+
+  it('are few at first, and soon as many as there may be where results are small', async () => {
+    const { onWire, next } = attached(600);
+    const counts = [onWire()];
+    for (let answers = 0; answers < 20; answers++) {
+      await next(10);
+      counts.push(onWire());
+    }
+    expect(counts).toStrictEqual([
+      4, 5, 7, 9, 12, 16, 22, 29, 39, 53, 71, 94, 126, 168, 224, 256, 256, 256, 256, 256, 256,
+    ]);
+  });
+
+  it('are sixteen while jobs run, because all of them may end at once', async () => {
+    const { onWire, next } = attached(600);
+    for (let answers = 0; answers < 100; answers++) await next(0, 'IN_PROGRESS');
+    expect(onWire()).toBe(16);
+  });
+
+  it('are as many as there is room for results as large as the last one', async () => {
+    const { onWire, next } = attached(60);
+    for (let answers = 0; answers < 20; answers++) {
+      await next(10 * mib);
+      expect(onWire()).toBeLessThanOrEqual(4);
+      if (answers > 4) expect(onWire()).toBe(3);
+    }
+    // Jobs that still run are asked about by at most eight polls at a time, however large results were.
+    for (let answers = 0; answers < 12; answers++) {
+      await next(0, 'IN_PROGRESS');
+      expect(onWire()).toBeLessThanOrEqual(8);
+    }
+    expect(onWire()).toBe(8);
+    for (let answers = 0; answers < 10; answers++) await next(10);
+    expect(onWire()).toBeGreaterThan(15);
+  });
+
+  it('go alone where one is larger than all the room', async () => {
+    const { onWire, next, paths } = attached(9);
+    await next(33 * mib);
+    for (let answers = 0; answers < 6; answers++) await next(33 * mib);
+    expect([onWire(), paths.length]).toStrictEqual([1, 8]);
+  });
+
+  it('are of all endpoints together, and each has one poll on the wire, so that none waits for one that hangs', async () => {
+    const service = attached(60);
+    const other = service.client.queue('b', { poll: pollFixed(1e9) });
+    for (const id of ['first', 'second']) other.attach(id).subscribe();
+    expect(service.paths).toContain('/v2/b/status/first');
+    expect(service.paths).not.toContain('/v2/b/status/second');
+    for (let answers = 0; answers < 60 && !service.paths.includes('/v2/b/status/second'); answers++)
+      await service.next(10);
+    expect(service.paths).toContain('/v2/b/status/second');
+  });
+
+  it('do not become more by short failures: results may be large all the same', async () => {
+    const { onWire, next } = attached(60);
+    for (let answers = 0; answers < 20; answers++) await next(10, 'FAILED');
+    expect(onWire()).toBeLessThanOrEqual(16);
+  });
+
+  it('are remembered where an endpoint with a limit is created anew', async () => {
+    const { client, next, onWire } = attached(60, { maxConcurrency: 64 });
+    for (let answers = 0; answers < 20; answers++) await next(10);
+    const before = onWire();
+    const anew = client.queue('a', { poll: pollFixed(1e9), maxConcurrency: 64 });
+    for (let job = 0; job < 10; job++) anew.attach(`anew${job}`).subscribe();
+    expect(onWire()).toBe(before + 10);
+  });
+
+  it('give their room back when jobs are left, on the wire and in the queue', async () => {
+    const { onWire, subscriptions, paths, next } = attached(12);
+    for (const subscription of subscriptions.slice(2, 9)) subscription.unsubscribe();
+    await new Promise(setImmediate);
+    expect(paths.map((path) => path.split('/').pop())).toStrictEqual(['j0', 'j1', 'j2', 'j3', 'j9', 'j10']);
+    await next(10);
+    expect(paths).toHaveLength(7);
+    expect(onWire()).toBe(6);
+  });
+
+  it.each([
+    ['fail', 500, { error: 'no' }],
+    ['are refused', 429, { error: 'no' }],
+    ['are not understood', 200, { id: 'other', status: 'COMPLETED' }],
+    ['do not know the job', 404, { error: 'no' }],
+  ])('give their room back when they %s', (_, status, body) => {
+    const { paths, answer } = attached(8);
+    for (let job = 0; job < 4; job++) answer(`/status/j${job}`, body, status);
+    expect(paths.slice(0, 8)).toHaveLength(8);
+  });
+
+  it('give their room back when no reply comes', () => {
+    inVirtualTime(({ cold, scheduler, flush }) => {
+      const paths: string[] = [];
+      const transport = ({ url }: { url: string }) => {
+        paths.push(url);
+        return cold<never>('-----#', undefined, new Error('lost'));
+      };
+      const client = createClient({ baseUrl: 'https://api.example.test', scheduler, transport });
+      const endpoint = client.queue('a', { poll: pollFixed(1e9, scheduler) });
+      for (let job = 0; job < 6; job++) endpoint.attach(`j${job}`).subscribe();
+      expect(paths).toHaveLength(4);
+      scheduler.maxFrames = 20;
+      flush();
+      expect(paths).toHaveLength(6);
+    });
+  });
+});

@@ -27,6 +27,15 @@ describe('createBudget', () => {
     expect(budget.state().reservedUsd).toBe(0);
   });
 
+  it('does not take a purchase for counted whose reservation was released', () => {
+    const budget = createBudget(1);
+    const purchase = {};
+    budget.reserve(purchase, 900_000, 'job a');
+    budget.release(purchase);
+    budget.reserve({}, 900_000, 'job a');
+    expect(budget.state().reservedUsd).toBe(0.9);
+  });
+
   it('keeps what may be paid until it is settled', () => {
     const budget = createBudget(1);
     const purchase = {};
@@ -46,6 +55,21 @@ describe('createBudget', () => {
     budget.keep({});
     budget.settle({}, 5);
     expect(budget.state()).toStrictEqual({ capUsd: 1, reservedUsd: 0, spentUsd: 0, unknownUsd: 0 });
+  });
+
+  it('recognises by their addresses the last 10,000 that have ended, and all that have not', () => {
+    const budget = createBudget(1);
+    budget.reserve({}, 1, 'running');
+    for (let bought = 0; bought <= 10_000; bought += 1) {
+      const purchase = {};
+      budget.reserve(purchase, 1);
+      budget.identify?.(purchase, `job ${bought}`);
+      budget.settle(purchase, 1);
+    }
+    for (const known of ['running', 'job 1', 'job 10000']) budget.reserve({}, 100_000, known);
+    expect(budget.state().reservedUsd).toBe(0.000_001);
+    budget.reserve({}, 100_000, 'job 0');
+    expect(budget.state().reservedUsd).toBe(0.100_001);
   });
 
   it('refuses a cap that is none', () => {

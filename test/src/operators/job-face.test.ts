@@ -1,5 +1,16 @@
 import { inspect } from 'node:util';
-import { EMPTY, firstValueFrom, map, tap, throwError, toArray, type Observable } from 'rxjs';
+import {
+  EMPTY,
+  firstValueFrom,
+  map,
+  NEVER,
+  Subject,
+  take,
+  tap,
+  throwError,
+  toArray,
+  type Observable,
+} from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import {
@@ -117,6 +128,77 @@ describe('cancel() is awaited', () => {
     expect(await job.outcome()).toMatchObject({ code: 'job-cancelled' });
     expect(paths).toStrictEqual(['/v2/edit/run']);
   });
+
+  it('within the notification that its POST leaves: it is not sent', async () => {
+    const { client, sent } = clientOver();
+    const budget = createBudget(1);
+    const events: CheckpointEvent<unknown>[] = [];
+    const checkpoint = (event: CheckpointEvent<unknown>) => (events.push(event), EMPTY);
+    const job: Job<unknown> = client.queue('edit').run({}, { checkpoint }).pipe(withinBudget(budget, 1));
+    const outcome = job.pipe(tap(({ type }) => type === 'submitting' && void job.cancel())).pipe(toArray());
+    expect((await firstValueFrom(outcome)).map(({ type }) => type)).toStrictEqual(['submitting', 'settled']);
+    expect(await job.outcome()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(events.map(({ type }) => type)).toStrictEqual(['intent', 'refused', 'settled']);
+    expect(budget.state()).toMatchObject({ reservedUsd: 0, unknownUsd: 0, spentUsd: 0 });
+    expect(sent).toStrictEqual([]);
+  });
+
+  it('by leaving within that notification, where leaving cancels: a later subscriber buys it', async () => {
+    const { client, sent } = clientOver();
+    const budget = createBudget(1);
+    const job = client.queue('edit', { onUnsubscribe: 'cancel' }).run({}).pipe(withinBudget(budget, 1));
+    expect(await firstValueFrom(job)).toMatchObject({ type: 'submitting' });
+    expect(budget.state()).toMatchObject({ reservedUsd: 0, unknownUsd: 0 });
+    expect(sent).toStrictEqual([]);
+    expect(await job.outcome()).toMatchObject({ status: 'completed' });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('while the schema of its input does not answer, or until its deadline', async () => {
+    const { client, sent } = clientOver();
+    const never = z.string().refine(() => new Promise<boolean>(() => undefined));
+    const edit = client.queue('edit', { input: z.object({ text: never }) });
+    const job = edit.run({ text: 'a' });
+    const outcome = job.outcome();
+    expect(await job.cancel()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(await outcome).toMatchObject({ code: 'job-cancelled' });
+    const late = await edit.run({ text: 'a' }, { deadlineMs: 20 }).outcome();
+    expect(late).toMatchObject({ code: 'refused', message: 'edit: not sent: its deadline passed' });
+    expect(sent).toStrictEqual([]);
+  });
+
+  it('by a listener of activity$: the end stays the last event for all who subscribe later', async () => {
+    const waits = new Subject<{ why: 'gate'; forMs: number }>();
+    const gate = { admit: () => waits, observe: () => undefined };
+    const { client, sent } = clientOver(undefined, { gate });
+    const job = client.queue('edit').run({});
+    client.activity$.subscribe(({ type }) => type === 'waiting' && void job.cancel());
+    const events = firstValueFrom(job.pipe(toArray()));
+    waits.next({ why: 'gate', forMs: 5 });
+    expect((await events).map(({ type }) => type)).toStrictEqual(['settled']);
+    expect(await job.outcome()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(sent).toStrictEqual([]);
+  });
+
+  it.each(['its notification', 'a refusal'])(
+    'keeps no price of a job that waits after %s: it was not sent',
+    (when) => {
+      const { client } = clientOver(() => replied(429, {}), {
+        gate: { admit: () => waits, observe: () => undefined },
+      });
+      let waits: Observable<never> = EMPTY;
+      const budget = createBudget(1);
+      const onUnsubscribe = when === 'a refusal' ? 'detach' : 'cancel';
+      const job = client.queue('edit', { onUnsubscribe }).run({}).pipe(withinBudget(budget, 1));
+      job.pipe(take(1)).subscribe();
+      expect(budget.state()).toMatchObject({ reservedUsd: 0, unknownUsd: 0 });
+      waits = NEVER;
+      const seen: string[] = [];
+      job.subscribe(({ type }) => seen.push(type)).unsubscribe();
+      expect(budget.state()).toMatchObject({ reservedUsd: 0, unknownUsd: 0 });
+      expect(seen).not.toContain('submitting');
+    },
+  );
 
   it('and asks again where the answer before was no end', async () => {
     for (const onUnsubscribe of ['detach', 'cancel'] as const) {

@@ -18,3 +18,10 @@ describe('an idle connection', () => {
     expect(server.connections()).toBe(2);
   });
 });
+
+it('refuses what is no proxy before a request is sent, which would be in doubt', () => {
+  const env = { HTTP_PROXY: 'socks5://user:canary@127.0.0.1:1080' };
+  expect(() => createUndiciTransport({ env })).toThrow(
+    'HTTP_PROXY: is not an address of a proxy: write http://host:port',
+  );
+});

@@ -26,10 +26,22 @@ export class UnfitRecord extends MillraceError {
 export function encodeRecord(n: number, record: JournalRecord): Buffer {
   try {
     const text = inOrder(n, record);
+    if (text.length > longText) return encodeLong(text);
     return Buffer.from(`${text},"c":"${checksumText(crc32(text))}"}\n`);
   } catch (cause) {
     throw new UnfitRecord(record, cause);
   }
+}
+
+const longText = 256 * 1024;
+
+/** The same without a second text: one of 10 MB would be copied into it. */
+function encodeLong(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const line = Buffer.allocUnsafe(length + checksumBytes + 1);
+  line.write(text);
+  line.write(`,"c":"${checksumText(crc32(line.subarray(0, length)))}"}\n`, length);
+  return line;
 }
 
 export function checksumText(checksum: number): string {

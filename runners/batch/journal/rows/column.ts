@@ -50,7 +50,6 @@ function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
 
 /** Whole numbers split into two columns: if the upper bits of all are 0, these take no memory. */
 class SplitColumn {
-  /** The two columns. */
   readonly columns: readonly Column[];
   private readonly base: number;
 

@@ -1,6 +1,6 @@
 import { ScannedHead } from './scanned-head.js';
 import type { RowRecord } from '../../row/record-head.js';
-import { statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
+import { mayBePaid, statusBytes, statusOf, type RowStatus } from '../../row/row-status.js';
 import { amountOf, type Booking, type RowBooks } from '../../row/row-books.js';
 import { Tally } from '../../row/tally.js';
 import { field } from '../line/record-line.js';
@@ -11,7 +11,6 @@ import { rowFlags, type RowTable } from './row-table.js';
 /** Applies each record to its row: the state and money by the tally, and the positions of the row's last records. */
 export class RowLives {
   readonly tally = new Tally();
-  /** All jobs of rows. */
   readonly jobs = new JobHashes();
   /** The largest row number in the journal. */
   lastRow = 0;
@@ -31,7 +30,9 @@ export class RowLives {
     if (table.length > length) tally.addRow();
     const books = this.books.at(row);
     if (kind !== 'intent') this.takeJob(books, head);
-    if (kind === 'reopen' && record.why === 'redo') this.takeRedo(row);
+    if (kind === 'reopen') this.takeReopening(row, record);
+    // A person has found that this purchase was never made, or a callback has named its job: it is the row's latest again.
+    if ((kind === 'freed' && record.source === 'none') || kind === 'intent') this.forgetHeld(row, head);
     tally.take(books, record);
     this.takePlace(row, kind, head, offset);
   }
@@ -62,10 +63,21 @@ export class RowLives {
     if (jobId !== undefined) this.jobs.note(this.tally.purchaseOf(row).endpoint, jobId);
   }
 
-  private takeRedo(row: number): void {
-    const { replaced, content, asked } = this.table;
+  private takeReopening(row: number, { why, to }: ScannedHead): void {
+    const { replaced, heldBefore, content, asked } = this.table;
     const sent = [content.get(row), asked.get(row)].filter((bits) => bits !== 0);
-    replaced.set(row, [...(replaced.get(row) ?? []), ...sent]);
+    if (why === 'redo') replaced.set(row, [...(replaced.get(row) ?? []), ...sent]);
+    if (why !== 'retry' || to !== 'buy' || sent.length === 0 || !mayBePaid(this.statusAt(row))) return;
+    heldBefore.set(row, [...(heldBefore.get(row) ?? []), [this.table.attempts(row), ...sent]]);
+  }
+
+  private forgetHeld(row: number, head: HeadScanner): void {
+    const { heldBefore } = this.table;
+    const held = heldBefore.get(row);
+    if (held === undefined) return;
+    const left = held.filter(([attempt]) => attempt !== head.number(field.attempt));
+    if (left.length > 0) heldBefore.set(row, left);
+    else heldBefore.delete(row);
   }
 
   private takePlace(row: number, kind: RowRecord['k'], head: HeadScanner, offset: number): void {

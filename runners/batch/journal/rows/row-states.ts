@@ -2,13 +2,15 @@ import { isEnd, statusBytes, statusOf, type RowStatus } from '../../row/row-stat
 import { IdHash } from '../../manifest/duplicates/id-hash.js';
 import { hashWord, hashesOf, type RowHashes } from '../../manifest/request-hash.js';
 import { RowSet } from './column.js';
-import { RowTable } from './row-table.js';
+import { RowTable, type HeldBefore } from './row-table.js';
 
 /** What is known about one row. */
 export interface RowState {
   readonly status: RowStatus;
   /** Number of POSTs over all starts. */
   readonly attempts: number;
+  /** Whether it may have been bought before it was last reopened, to be sent again. */
+  readonly isHeldBefore: boolean;
   /** Whether the journal has its intent and its reply. */
   readonly isWhole: boolean;
   /**
@@ -20,15 +22,14 @@ export interface RowState {
   isReplaced(sent: RowHashes): boolean;
 }
 
-/** With what a row was sent. */
 export interface RowContent {
   readonly status: RowStatus;
   /** The first 32 bits of the content hash with which it was last sent; 0 if it was never sent. */
   readonly content: number;
   /** The same of its `askedHash`, if that is another one; 0 otherwise. */
   readonly asked: number;
-  /** Both of versions that were bought before it was redone. */
-  readonly replaced: readonly number[];
+  /** Both of versions that were bought before it was redone, or may have been before it was reopened to be sent again. */
+  readonly earlier: readonly number[];
 }
 
 const none: readonly number[] = [];
@@ -65,6 +66,7 @@ export class RowStates {
     return {
       status: statusOf(table.status.get(index)),
       attempts: table.attempts(index),
+      isHeldBefore: table.heldBefore.has(index),
       isWhole: table.intentAt.get(index) * table.replyAt.get(index) > 0,
       sameContent: (hash) => {
         const bits = contentBits(hash);
@@ -75,7 +77,6 @@ export class RowStates {
     };
   }
 
-  /** Each row by its index. */
   *contents(): Generator<readonly [index: number, RowContent]> {
     for (let index = 0; index < this.size; index++)
       yield [
@@ -84,25 +85,35 @@ export class RowStates {
           status: statusOf(this.table.status.get(index)),
           content: this.table.content.get(index),
           asked: this.table.asked.get(index),
-          replaced: this.replacedOf(index),
+          earlier: this.earlierOf(index),
         },
       ];
   }
 
-  /** The first 32 bits of the content hashes with which the row was bought before it was redone. */
-  replacedOf(index: number): readonly number[] {
-    return this.table.replaced.get(index) ?? none;
+  /** The first 32 bits of the content hashes with which the row was bought, or may have been, before it was reopened. */
+  earlierOf(index: number): readonly number[] {
+    const replaced = this.table.replaced.get(index) ?? none;
+    const held = this.table.heldBefore.get(index);
+    return held === undefined ? replaced : [...replaced, ...held.flatMap(([, ...contents]) => contents)];
   }
 
-  /** Whether any row was redone. */
-  get hasReplaced(): boolean {
-    return this.table.replaced.size > 0;
+  /** Whether it was bought before it was redone, or may have been before it was sent with another content. */
+  private hasOther(index: number): boolean {
+    const { replaced, heldBefore, content } = this.table;
+    const isOther = ([, ...contents]: HeldBefore) => !contents.includes(content.get(index));
+    return replaced.has(index) || heldBefore.get(index)?.some(isOther) === true;
+  }
+
+  /** Whether any row was bought, or may have been, with another content than its last one. */
+  get haveOther(): boolean {
+    const { replaced, heldBefore } = this.table;
+    return replaced.size > 0 || [...heldBefore.keys()].some((index) => this.hasOther(index));
   }
 
   /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
   isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, retried: ReadonlySet<RowStatus>): boolean {
     const index = this.table.find(id);
-    if (index < 0 || this.table.replaced.has(index)) return false;
+    if (index < 0 || this.hasOther(index)) return false;
     const status = statusOf(this.table.status.get(index));
     const content = this.table.content.get(index);
     return isEnd(status) && !retried.has(status) && (content === 0 || content === bits);
@@ -134,14 +145,14 @@ export class RowsInManifest {
   #count = 0;
 
   constructor(
-    private readonly rows: Pick<RowStates, 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'> | undefined,
+    private readonly rows: Pick<RowStates, 'indexOf' | 'size' | 'earlierOf' | 'haveOther'> | undefined,
   ) {}
 
   add(id: string, hash: string): void {
     const index = this.rows?.indexOf(id) ?? -1;
     if (index < 0 || this.#inManifest.has(index)) return;
     this.#inManifest.add(index);
-    if (this.rows?.replacedOf(index) !== none) this.#versions.set(index, contentBits(hash));
+    if (this.rows?.earlierOf(index) !== none) this.#versions.set(index, contentBits(hash));
     this.#count++;
   }
 
@@ -160,6 +171,6 @@ export class RowsInManifest {
 
   /** All that the run has bought is in the manifest. */
   get areAll(): boolean {
-    return this.#count >= (this.rows?.size ?? 0) && this.rows?.hasReplaced !== true;
+    return this.#count >= (this.rows?.size ?? 0) && this.rows?.haveOther !== true;
   }
 }

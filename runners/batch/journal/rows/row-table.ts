@@ -12,6 +12,9 @@ export const rowFlags = {
   beforeRepair: 2,
 } as const;
 
+/** The number of a purchase among the POSTs of its row, and its contents in the form of `RowTable.content`. */
+export type HeldBefore = readonly [attempt: number, ...contents: number[]];
+
 /**
  * The facts about each row, in typed arrays: about 40 bytes per row, without ids or objects. A row has an index, in the
  * order of first appearance, found by the hash of its id.
@@ -33,6 +36,8 @@ export class RowTable {
   readonly outcomeAt = new WideColumn();
   /** Contents with which a row was bought before it was redone, in the form of `content`; only for redone rows. */
   readonly replaced = new Map<number, number[]>();
+  /** Purchases that may have been made before a row was reopened to buy them again: only for such rows. */
+  readonly heldBefore = new Map<number, HeldBefore[]>();
   /** The number of POSTs, minus 1 if the row has an intent: nearly every row has one POST, and 0 takes no memory. */
   private readonly repeats = new Column(Uint16Array);
   private readonly flags = new Column(Uint8Array);

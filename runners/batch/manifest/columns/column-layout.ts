@@ -40,7 +40,6 @@ export interface PlacedName {
 
 export type PlacedPath = PathColumn & PlacedName;
 
-/** A column by its name in the manifest. */
 export interface ReadColumn extends PlacedName, DamageRules {
   /** Whether it may hold any text. Fields of few values refuse a damaged one by themselves. */
   readonly isFree: boolean;
@@ -125,7 +124,6 @@ export interface PurposeColumns {
 
 const mayBeForeign = [...fieldsWith('content', 'setting'), ...fieldsWith('fact')];
 
-/** Finds which columns of a layout rows of a purpose send. */
 export function purposeColumns(layout: ColumnLayout, purpose: RowPurpose): PurposeColumns {
   const root = purpose === 'route' ? 'body' : 'input';
   const sent = new Set([

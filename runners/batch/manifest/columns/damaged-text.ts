@@ -1,5 +1,6 @@
 import { cellValue } from '../parse-json.js';
 import type { Damage } from '../manifest-row.js';
+import { isEscaped } from './formula-text.js';
 import { quoteValue } from '../quote-value.js';
 
 /** What the check of a cell depends on. */
@@ -53,7 +54,7 @@ export function errorValueProblem(cell: unknown): string | undefined {
 export function mayBeDamaged(value: unknown, { isIdentity, isTyped }: DamageRules): boolean {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null;
   if (value === '') return false;
-  if (isTyped || ' #=?0EeF\t\n\u00a0'.includes(value.charAt(0))) return true;
+  if (isTyped || " #=?0'EeF\t\n\u00a0".includes(value.charAt(0))) return true;
   return isIdentity ? '.,Ee'.includes(value.charAt(1)) : Buffer.byteLength(value) > value.length;
 }
 
@@ -70,6 +71,7 @@ export function damageOf(value: unknown, { isIdentity, isTyped, isPrompt }: Dama
   if (typeof value === 'string') {
     if (garbledAt(value) >= 0) return 'encoding';
     if (formula.test(value)) return 'formula';
+    if (isEscaped(value)) return 'escaped';
     if (lostLetters.test(value)) return 'encoding';
     if (isPrompt && value === '0') return 'zero';
     if (isIdentity && rounded.test(value)) return 'rounded';

@@ -14,9 +14,14 @@ export function escapeFormula(text: string): string {
   return isFormula(text) ? `'${text}` : text;
 }
 
+/** Whether a text begins as `escapeFormula` leaves it. */
+export function isEscaped(text: string): boolean {
+  return escaped.test(text);
+}
+
 /** Removes the apostrophe again, so that the text is used unchanged. */
 export function unescapeFormula(text: string): string {
-  return escaped.test(text) ? text.slice(1) : text;
+  return isEscaped(text) ? text.slice(1) : text;
 }
 
 /** Removes all such characters and blanks from the beginning. */

@@ -117,7 +117,6 @@ export function isEditField(name: string): name is EditFieldName {
   return ofEdits.has(name);
 }
 
-/** The fields with one of these roles. */
 export function fieldsWith(...roles: readonly Field['role'][]): FieldName[] {
   return fieldNames.filter((name) => roles.includes(table[name].role));
 }

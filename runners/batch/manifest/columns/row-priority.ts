@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { addPrice, type MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ManifestItem } from '../manifest-row.js';
 import { quoteValue } from '../quote-value.js';
 import { CellProblem } from './manifest-fields.js';
@@ -9,7 +9,6 @@ import { CellProblem } from './manifest-fields.js';
  */
 const most = 100;
 
-/** The priority that a cell holds. */
 export function readPriority(cell: unknown, column: string): number | CellProblem {
   const isText = typeof cell === 'string' && /^\s*[-+]?\d{1,9}(?:\.0*)?\s*$/.test(cell);
   const number = isText ? Number(cell) : cell;
@@ -21,7 +20,6 @@ export function readPriority(cell: unknown, column: string): number | CellProble
   return new CellProblem(`${quoteValue(cell)} is not a whole number from -${most} to ${most}${advice}`);
 }
 
-/** The rows of one priority. */
 export interface PlannedPriority {
   readonly priority: number;
   /** Valid rows. */
@@ -41,8 +39,7 @@ export class PriorityTally {
     const level = this.#levels.get(priority) ?? { priority, rows: 0, estimated: 0, unpriced: 0 };
     this.#levels.set(priority, level);
     level.rows++;
-    if (price === null) level.unpriced++;
-    else level.estimated += price;
+    addPrice(level, price);
   }
 
   /**
@@ -64,7 +61,6 @@ export class PriorityTally {
   }
 }
 
-/** Reads a manifest for its priorities. */
 export async function prioritiesOf(
   items: AsyncIterable<ManifestItem>,
 ): Promise<readonly PlannedPriority[] | undefined> {

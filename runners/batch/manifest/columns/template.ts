@@ -56,7 +56,6 @@ function placeOf(inner: string | undefined): Place | undefined {
   return bar < 0 ? { name } : { name, otherwise: inner.slice(bar + 1).trim() };
 }
 
-/** The columns that a template names. */
 export function namesIn({ parts }: Template): string[] {
   return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
 }

@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { addPrice, type MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { isBought, type Row } from '../manifest-row.js';
 import { hashWord, requestHash } from '../request-hash.js';
 import { FingerprintList } from './hash-table.js';
@@ -24,15 +24,35 @@ export interface SameRows {
 export interface BoughtRows extends SameRows {
   /** Folders of the other runs that have bought it. Absent if this run has, under other ids. */
   readonly elsewhere?: readonly string[];
-  /** The other run was in the folder of this start, and its journal is gone: each row that is sent may have been bought. */
+  /** The journal of the first of these is gone or damaged: some of the rows may have been bought there. */
   readonly isLost?: boolean;
+  /** It is there, but damaged or an older copy. */
+  readonly isDamaged?: boolean;
+  /** It was in the first of these folders before the run that is there now. */
+  readonly isReplaced?: boolean;
+  /** If this run has bought requests of this start: further rows, whose requests other runs have bought. Absent if there are none. */
+  readonly others?: BoughtRows;
+  /** It was in the folder of this start. */
+  readonly isHere?: boolean;
+  /** The part that `Ahead.same` has, too. Absent if there is none. */
+  readonly twice?: SameRows;
 }
 
+/** What is known of another run whose journal cannot be read. */
+type Lost = Pick<BoughtRows, 'isLost' | 'isDamaged' | 'isReplaced'>;
+
 /** Where the other run is. */
-export function boughtIn([folder = '']: readonly string[], isLost = false): string {
-  return isLost
-    ? `may have been bought already, in ${folder}, whose journal is gone (was the folder moved, or is its disk not mounted?)`
-    : `was bought already, in ${folder}`;
+export function boughtIn(
+  [folder = '']: readonly string[],
+  { isLost = false, isDamaged = false, isReplaced = false }: Lost = {},
+): string {
+  if (!isLost) return `was bought already, in ${folder}`;
+  if (isReplaced)
+    return `may have been bought already, by an earlier run in ${folder}, whose journal is gone (was the folder moved?)`;
+  const why = isDamaged
+    ? 'damaged, or an older copy'
+    : 'gone or cannot be read (was the folder moved, or is its disk not mounted?)';
+  return `may have been bought already, in ${folder}, whose journal is ${why}`;
 }
 
 const shown = 20;
@@ -51,8 +71,7 @@ export class SameTally {
     boughtAs?: string,
   ): void {
     this.#rows++;
-    if (price === null) this.#cost.unpriced++;
-    else this.#cost.estimated += price;
+    addPrice(this.#cost, price);
     if (this.#first.length < shown)
       this.#first.push({ id, line, sameAsLine, ...(boughtAs !== undefined && { boughtAs }) });
   }
@@ -93,8 +112,11 @@ export class SameRequests {
     return count > 0;
   }
 
-  /** Second pass: call this with every row, in order. Returns the line of the first row with the same request, or 0. */
-  lineBefore(row: Row): number {
+  /**
+   * Second pass: call this with every row, in order. Returns the line of the first row with the same request: its own if that is
+   * the row itself, and 0 if no other row has it.
+   */
+  firstLine(row: Row): number {
     if (!isCompared(row)) return 0;
     const { high, low } = this.#printOf(row);
     const place = this.#list.indexOf(high, low);
@@ -103,8 +125,8 @@ export class SameRequests {
     const hash = requestHash({ kind, endpoint, request });
     const facts = [row.line, hashWord(hash, 0), hashWord(hash, 8)];
     const first = this.#firsts.subarray(words * place, words * (place + 1));
+    if (first[0] === 0) first.set(facts);
     const [line = 0, ...bits] = first;
-    if (line === 0) first.set(facts);
     return bits[0] === facts[1] && bits[1] === facts[2] ? line : 0;
   }
 
@@ -140,12 +162,14 @@ export function describeOutdated(rows: SameRows): string[] {
 
 /** The same for requests that were bought before: by this run for a row that left the manifest or has changed, or in other folders. */
 export function describeBought(rows: BoughtRows): string[] {
-  const where = rows.elsewhere && boughtIn([rows.elsewhere.join(' and ')], rows.isLost);
-  return described(
+  const where = rows.elsewhere && boughtIn([rows.elsewhere.join(' and ')], rows);
+  if (where !== undefined && rows.rows === 0) return [`rows that arrive may ask for what ${where}`];
+  const own = described(
     rows,
     ({ boughtAs = '' }) =>
       `asks for what ${where ?? `the run has bought already, for row ${quoteValue(boughtAs)}, which is not in the manifest or has changed`}`,
   );
+  return rows.others === undefined ? own : [...own, ...describeBought(rows.others)];
 }
 
 function described({ rows, first }: SameRows, what: (row: SameRows['first'][number]) => string): string[] {

@@ -9,7 +9,6 @@ import { axesOf, type Axis } from './axes.js';
 /** Repeats a line of the manifest for each combination of the axes' values. The last axis varies fastest. */
 export class RowMatrix {
   readonly axes: readonly Axis[];
-  /** Names of the axes of `--each`. */
   readonly names: readonly string[];
   /** Sorted by name, so that ids do not depend on the order of the options; `repeat` comes last. */
   readonly #inIds: readonly Axis[];

@@ -29,7 +29,6 @@ export class CsvCollector extends Parser {
     return this.#nextLine + this.info.empty_lines - this.#emptyLines;
   }
 
-  /** The number of its cells so far. */
   get openCells(): number {
     return this.state.record.length;
   }
@@ -59,7 +58,6 @@ export class CsvCollector extends Parser {
   }
 }
 
-/** Counts the line breaks in cells. */
 export function countBreaks(cells: readonly string[]): number {
   return cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
 }

@@ -5,9 +5,7 @@ import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import type { CsvLine } from './csv-collector.js';
 
-/** The form of a CSV. */
 export interface CsvShape {
-  /** The separator of its columns. */
   readonly delimiter: string;
   /** The length in bytes of a first line that only names the separator (`sep=;`, as Excel writes it), which is not a row. */
   readonly skippedBytes: number;

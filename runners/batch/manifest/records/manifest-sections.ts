@@ -16,7 +16,6 @@ export interface LeftOut {
   /** Their first line. */
   readonly line: number;
   readonly lines: number;
-  /** The number of their rows. */
   readonly rows: number;
 }
 

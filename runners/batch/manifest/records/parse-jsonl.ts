@@ -37,7 +37,6 @@ function* toRecords(lines: readonly TextLine[]): Generator<RawRecord> {
   for (const line of lines) yield recordOf(line);
 }
 
-/** A line of JSON as a record. */
 export function recordOf({ text, line }: TextLine): RawRecord {
   const parsed = parseJson(text);
   if ('problem' in parsed)

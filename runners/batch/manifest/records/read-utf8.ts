@@ -38,7 +38,6 @@ export async function* readUtf8(
   if (rest.length > 0) yield rest;
 }
 
-/** The bytes of a packed file. */
 class PackedBytes implements AsyncIterable<Uint8Array> {
   /** Whether the first bytes are those of gzip. */
   isPacked = false;

@@ -6,7 +6,6 @@ import { fillTemplate, namesIn, type NamedValues } from '../columns/template.js'
 import { cellValue } from '../parse-json.js';
 import type { Problems, RowCells } from './row-cells.js';
 
-/** A row whose `--set` texts are to be filled. */
 interface RowToFill {
   readonly values: readonly unknown[];
   readonly layout: ColumnLayout;

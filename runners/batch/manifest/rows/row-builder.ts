@@ -93,7 +93,7 @@ export class RowBuilder {
     this.#fixed = fixedCells(settings);
     this.#matrix = RowMatrix.of(settings);
     this.#layouts = new LayoutBook(settings.map, { fixed: this.#fixed, ignore: settings.ignore ?? [] });
-    const { endpoint, editEndpoint, endpoints = {}, kind, resolveImage } = settings;
+    const { endpoint, editEndpoint, endpoints = {}, kind, pictures, resolveImage } = settings;
     for (const { id, mode } of Object.values(endpoints)) if (mode !== undefined) this.#modes.set(id, mode);
     const endpointIds = new Map(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
     const remembered = resolveImage && rememberImages(resolveImage);
@@ -102,6 +102,7 @@ export class RowBuilder {
       editEndpoint,
       endpointIds,
       kind,
+      ...(pictures && { pictures }),
       resolveImage: remembered,
       checkEdit: editInputCheck(),
     };

@@ -119,7 +119,6 @@ function pathValue(value: unknown, text: boolean, format: 'csv' | 'jsonl'): unkn
   return text && typeof value !== 'string' ? JSON.stringify(value) : value;
 }
 
-/** Collects the problems of one row. */
 export class Problems {
   readonly found: RowProblem[] = [];
 

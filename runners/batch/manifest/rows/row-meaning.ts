@@ -1,6 +1,13 @@
-import { imageEditDefaults } from '../../../../src/contract/image-edit.js';
+import { imageEditDefaults, resolutions } from '../../../../src/contract/image-edit.js';
 import type { ManifestSettings } from '../manifest-settings.js';
-import type { RowKind, RowMode, RowProblem, RowProduct, RowRequest } from '../manifest-row.js';
+import {
+  otherResolution,
+  type RowKind,
+  type RowMode,
+  type RowProblem,
+  type RowProduct,
+  type RowRequest,
+} from '../manifest-row.js';
 import { repeatColumn } from '../matrix/asked-axes.js';
 import type { Product } from '../records/raw-record.js';
 import { readEdit, type EditRules, jobCall, routeCall } from './row-requests.js';
@@ -27,8 +34,7 @@ export interface RowMeaning {
   readonly jobId?: string | undefined;
 }
 
-/** Rules for all rows of a manifest. */
-export interface MeaningRules extends EndpointRules, EditRules, Pick<ManifestSettings, 'kind'> {}
+export interface MeaningRules extends EndpointRules, EditRules, Pick<ManifestSettings, 'kind' | 'pictures'> {}
 
 /** Builds the request of a row. `undefined` if a problem was reported. */
 export function rowMeaning(
@@ -54,7 +60,18 @@ export function rowMeaning(
   }
   const request = kind === 'route' ? routeCall(cells, problems) : jobCall(cells, problems);
   if (request === undefined) return undefined;
-  return { kind, purpose: kind, endpoint, jobId, request, written: request, resolution: undefined };
+  const resolution = request.kind === 'job' ? resolutionOfJob(endpoint, request.input, rules) : undefined;
+  return { kind, purpose: kind, endpoint, jobId, request, written: request, resolution };
+}
+
+/** The input of a job is sent as it is, so `4K` is not `4k` in it: what the service makes of that is not known. (spec 2.5) */
+function resolutionOfJob(
+  endpoint: string,
+  { resolution = imageEditDefaults.resolution }: Readonly<Record<string, unknown>>,
+  { pictures = {} }: MeaningRules,
+): string | undefined {
+  if (!Object.hasOwn(pictures, endpoint)) return undefined;
+  return [...(pictures[endpoint] ?? []), ...resolutions].find((one) => one === resolution) ?? otherResolution;
 }
 
 const content = fieldsWith('content');

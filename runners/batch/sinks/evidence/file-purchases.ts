@@ -167,7 +167,6 @@ function costPurchase(text: string): Found<FilePurchase> | undefined {
   };
 }
 
-/** The cells of one CSV record. */
 function csvCells(text: string): string[] {
   const cell = /(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/gy;
   const cells: string[] = [];

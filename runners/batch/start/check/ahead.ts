@@ -21,6 +21,8 @@ export interface Ahead {
   readonly retried: number;
   /** The part of `retried` that was unknown: sending these rows may charge twice. */
   readonly retriedUnknown: number;
+  /** The part of `toSend` that an earlier start has reopened, and that may have been bought before: it may be charged twice. */
+  readonly reopened: number;
   /** The part of `toSend` that completed before and has changed since. */
   readonly redone: number;
   /** Rows sent again because of `onUnknown: 'retry'` though they may have been accepted; not part of `toSend`. */
@@ -78,9 +80,11 @@ export interface Ahead {
   /**
    * The part of `toSend` that would buy a request again under another id: a row of this run that left the manifest or has
    * changed since has bought it. If there are none of these, requests that another run of this manifest or of the same rows has
-   * bought. Absent if there are none.
+   * bought; else `others` has these. Absent if there are none.
    */
   readonly bought?: BoughtRows;
+  /** Folders of runs that had rows of the manifest, whose journals are gone, and of which it is not known what they have bought. */
+  readonly unread?: readonly string[];
   /**
    * The part of `redone` that rejects a purchase which is not the row's latest: the row was redone after the redo manifest was
    * saved. Absent if there are none.

@@ -1,24 +1,36 @@
-import { basename, dirname, join } from 'node:path';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
-import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
+import type { IntentRecord } from '../../journal/record.js';
 import { RowSet } from '../../journal/rows/column.js';
-import { contentBits, type RowsInManifest } from '../../journal/rows/row-states.js';
-import { runsOfManifest, runsOfRows, type NotedRun } from '../../lock/runs-of-manifest.js';
+import { contentBits, type RowsInManifest, type RowState } from '../../journal/rows/row-states.js';
 import { SameTally, type BoughtRows, type SameRows } from '../../manifest/duplicates/same-requests.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
+import { SelectRows } from '../../manifest/rows/row-selection.js';
+import { decideRow, type ManifestRules } from '../../row/decide-row.js';
+import {
+  type HashesByBytes,
+  uploadedHash,
+  type UploadedRequests,
+} from '../../uploads/create-picture-host.js';
 import { mayBePaid } from '../../row/row-status.js';
+import type { JournalRows } from './survey.js';
 
 /** The rows that a start sends. */
-interface Sent {
+export interface Sent {
   /** Reads the manifest once more. */
   readonly toSend: () => AsyncIterable<Row>;
   readonly priceOf: (row: Row) => MicroDollars | null;
+  /** Whether `Ahead.same` has the row. */
+  readonly isSame: (row: Row) => boolean;
 }
 
-type Bought = Pick<Journal, 'recovered' | 'records'>;
+/** The hashes of requests that were bought, each with the ids of the rows that bought it. */
+export type Buyers = ReadonlyMap<string, readonly string[]>;
+
+/** The purchases of a run. */
+export type Bought = Pick<Journal, 'recovered' | 'records'>;
 
 /**
  * Finds rows to send whose request a row of this run has bought, or may have, under another id. That row is no longer in the
@@ -26,13 +38,20 @@ type Bought = Pick<Journal, 'recovered' | 'records'>;
  * be a version that the row had before it was redone.
  *
  * @param inManifest the rows that a full pass over the manifest has found
+ * @returns these rows, and the others that are sent
  */
 export async function boughtBefore(
   journal: Bought,
   inManifest: Pick<RowsInManifest, 'has'>,
   sent: Sent,
-): Promise<BoughtRows | undefined> {
-  return tallied(sent, await boughtOf(journal, sent, (index, content) => !inManifest.has(index, content)));
+): Promise<{ readonly own: BoughtRows | undefined; readonly rest: Sent }> {
+  const bought = await boughtOf(journal, sent, (index, content) => !inManifest.has(index, content));
+  const toSend = bought.size === 0 ? sent.toSend : () => rowsWithout(sent.toSend(), bought);
+  return { own: await tallied(sent, bought), rest: { ...sent, toSend } };
+}
+
+async function* rowsWithout(rows: AsyncIterable<Row>, bought: Buyers): AsyncGenerator<Row> {
+  for await (const row of rows) if (buyerOf(row, bought) === undefined) yield row;
 }
 
 /**
@@ -55,169 +74,181 @@ export async function boughtByOthers(
 }
 
 /**
- * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
- * everything again.
- *
- * @param beside the folder of the manifest: relative paths in another folder lead to other pictures
- */
-export async function boughtElsewhere(
-  {
-    disk,
-    runs,
-    beside,
-    peekJournal,
-  }: Elsewhere & { readonly runs: readonly NotedRun[]; readonly beside: string },
-  sent: Sent,
-): Promise<BoughtRows | undefined> {
-  const hashes = new Map<string, string>();
-  const elsewhere: string[] = [];
-  for (const { folder, manifest } of runs) {
-    // A run that cannot be read is skipped; its own start reports why.
-    const journal = await peekJournal(disk, folder).catch(() => undefined);
-    if (journal === undefined) continue;
-    const found = await boughtOf(journal, sent, () => true, { asSent: dirname(manifest) !== beside });
-    for (const [hash, id] of found) hashes.set(hash, id);
-    if (found.size > 0) elsewhere.push(folder);
-  }
-  const rows = await tallied(sent, hashes);
-  return rows && { ...rows, elsewhere };
-}
-
-/**
- * All rows to send, if a run of this manifest, or of rows of it, was noted in the folder of this start, which is to begin anew: the
- * folder was moved or removed since, or its disk is not mounted.
- *
- * @param sample the hashes of a `RowSample`
- */
-export async function boughtAndLost(
-  { disk, out, manifest: { path }, identity }: OtherRunsOf,
-  { toSend, priceOf }: Sent,
-  sample: readonly string[],
-): Promise<BoughtRows | undefined> {
-  const { baseUrl, lbBaseUrl, local } = identity;
-  if (local) return undefined;
-  const folder = await realPlace(disk, out);
-  const of = { manifest: path, sample, baseUrl, lbBaseUrl };
-  const same = (await runsOfManifest(disk, of)).filter(({ manifest }) => manifest === path);
-  if (![...same, ...(await runsOfRows(disk, of))].some((run) => run.folder === folder)) return undefined;
-  const tally = new SameTally();
-  for await (const row of toSend()) if (!isRead(row)) tally.add(row, 0, priceOf(row));
-  return { ...tally.result(), elsewhere: [folder], isLost: true };
-}
-
-/** The real path of a folder which may be missing, and folders above it, too. */
-async function realPlace(disk: Disk, path: string): Promise<string> {
-  const above = dirname(path);
-  if (above === path || (await disk.stat(path)) !== undefined) return disk.realPath(path);
-  return join(await realPlace(disk, above), basename(path));
-}
-
-/** Access to other runs. */
-interface Elsewhere {
-  readonly disk: Disk;
-  readonly peekJournal: PeekJournal;
-}
-
-/**
- * The other runs that may have bought the requests of this start: runs of the same manifest, and runs anywhere that share rows
- * of the sample. For a new run also runs of manifests in the same folder; for one that has begun also runs that used its
- * failures.jsonl as a manifest. Runs against other hosts are left out, because those are other services; rehearsals are never
- * noted.
- *
- * @param sample the hashes of a `RowSample`
- */
-export async function otherRuns(
-  { disk, out, manifest: { path }, identity }: OtherRunsOf,
-  isBegun: boolean,
-  sample: readonly string[],
-): Promise<NotedRun[]> {
-  const { baseUrl, lbBaseUrl, local } = identity;
-  if (local) return [];
-  const of = { manifest: path, sample, baseUrl, lbBaseUrl };
-  const [beside, byRows] = [await runsOfManifest(disk, of), await runsOfRows(disk, of)];
-  const own = isBegun ? await disk.realPath(out) : undefined;
-  const runs = isBegun
-    ? [
-        ...beside.filter(({ manifest }) => manifest === path),
-        ...byRows,
-        ...(await runsOfManifest(disk, { ...of, manifest: `${out}/failures.jsonl` })),
-      ]
-    : [...beside, ...byRows];
-  const folders = new Set([own]);
-  return runs.filter(({ folder }) => !folders.has(folder) && folders.add(folder));
-}
-
-type OtherRunsOf = Pick<ResolvedOptions, 'disk' | 'out' | 'identity'> & {
-  readonly manifest: Pick<ResolvedOptions['manifest'], 'path'>;
-};
-
-/** Reads the journal of another run. */
-export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
-
-/**
  * The hashes by which the rows to send are known whose requests the journal has bought, also if they were written in another way,
- * each with the id of the row that bought it. First, 32 bits of the hashes are compared; whole hashes are read from the journal
+ * each with the ids of the rows that bought it. First, 32 bits of the hashes are compared; whole hashes are read from the journal
  * only if some of these agree.
  *
  * @param asSent compare what is asked for, and not how the manifest writes it
+ * @param byBytes compare uploaded pictures by their bytes. @defaultValue by their paths
+ * @param uploaded the requests of the journal with such pictures. @defaultValue none
  */
-async function boughtOf(
+export async function boughtOf(
   journal: Bought,
   { toSend }: { readonly toSend: () => AsyncIterable<Row> | readonly Row[] },
   isOf: (index: number, content: number) => boolean,
-  { asSent } = { asSent: false },
-): Promise<ReadonlyMap<string, string>> {
+  { asSent = false, byBytes, uploaded }: ComparedBy = {},
+): Promise<Buyers> {
   const { rows } = journal.recovered;
   const bits = new Set<number>();
-  // Another row may have asked for the same, and have failed.
-  const buyers = new RowSet();
-  for (const [index, { status, content, asked, replaced }] of rows.contents()) {
-    const isBought = content !== 0 && mayBePaid(status) && isOf(index, content) && isOf(index, asked);
-    const found = [...(isBought ? [content, asked] : []), ...replaced.filter((one) => isOf(index, one))];
-    if (found.length > 0) buyers.add(index);
-    for (const one of found) bits.add(one);
-  }
+  const buyers = buyersIn(journal, isOf, bits);
   bits.delete(0);
-  const wanted = new Set<string>();
+  /** By each hash: how many purchases the rows to send are compared with. */
+  const wanted = new Map<string, number>();
+  const areUploaded = byBytes !== undefined && uploaded !== undefined;
   if (bits.size > 0)
     for await (const row of toSend()) {
-      const ways = isOnce(row) ? [...hashesOf(row)].filter((way) => bits.has(contentBits(way))) : [];
-      for (const way of asSent && ways.length > 0 ? [askedHash(row)] : ways) wanted.add(way);
+      const ways = isRead(row) ? [] : [...hashesOf(row)].filter((way) => bits.has(contentBits(way)));
+      const own = areUploaded && !isRead(row) ? await byBytes.hashOf(row, uploaded) : undefined;
+      const asWritten = asSent && ways.length > 0 ? [askedHash(row)] : ways;
+      for (const way of own === undefined ? asWritten : [...asWritten, own])
+        wanted.set(way, Math.max(wanted.get(way) ?? 0, repeatOf(row)));
     }
-  const bought = new Map<string, string>();
+  const bought = new Map<string, string[]>();
   if (wanted.size === 0) return bought;
   for await (const record of journal.records()) {
     if (record.k !== 'intent') continue;
-    const { hash, asked = hash, takes } = record;
     const index = rows.indexOf(record.id);
-    if (!buyers.has(index) || !isOf(index, contentBits(hash)) || !isOf(index, contentBits(asked))) continue;
-    for (const way of asSent && takes === undefined ? [askedHash(record)] : [hash, asked])
-      if (wanted.has(way) && !bought.has(way)) bought.set(way, record.id);
+    if (!buyers.has(index) || !hashesSent(record).every((hash) => isOf(index, contentBits(hash)))) continue;
+    for (const way of hashesSent(record, { asSent, isByBytes: areUploaded })) {
+      const ids = bought.get(way) ?? [];
+      if (ids.length >= (wanted.get(way) ?? 0) || ids.includes(record.id)) continue;
+      bought.set(way, [...ids, record.id]);
+    }
   }
   return bought;
 }
 
-async function tallied(
-  { toSend, priceOf }: Sent,
-  bought: ReadonlyMap<string, string>,
-): Promise<SameRows | undefined> {
-  if (bought.size === 0) return undefined;
-  const tally = new SameTally();
-  for await (const row of toSend())
-    if (isOnce(row)) {
-      const by = buyerOf(row, bought);
-      if (by !== undefined) tally.add(row, 0, priceOf(row), by);
-    }
-  return tally.result();
+/**
+ * The rows that were bought, or may have been, with a request that counts.
+ *
+ * @param bits gets the first 32 bits of the hashes of these requests
+ */
+export function buyersIn(
+  { recovered: { rows } }: Bought,
+  isOf: (index: number, content: number) => boolean,
+  bits = new Set<number>(),
+): RowSet {
+  // Another row may have asked for the same, and have failed.
+  const buyers = new RowSet();
+  for (const [index, { status, content, asked, earlier }] of rows.contents()) {
+    const isBought = content !== 0 && mayBePaid(status) && isOf(index, content) && isOf(index, asked);
+    const found = [...(isBought ? [content, asked] : []), ...earlier.filter((one) => isOf(index, one))];
+    if (found.length > 0) buyers.add(index);
+    for (const one of found) bits.add(one);
+  }
+  return buyers;
+}
+
+/** How purchases of another run are compared. */
+interface ComparedBy {
+  readonly asSent?: boolean;
+  readonly byBytes?: HashesByBytes;
+  readonly uploaded?: UploadedRequests | undefined;
+}
+
+/**
+ * The hashes of a request that was sent.
+ *
+ * @param asSent without how the manifest writes it
+ * @param isByBytes if it has uploaded pictures, only the hash by their bytes
+ */
+export function hashesSent(
+  intent: IntentRecord,
+  { asSent, isByBytes = asSent }: { asSent: boolean; isByBytes?: boolean } = { asSent: false },
+): readonly string[] {
+  const { hash, asked = hash, takes } = intent;
+  const byBytes = isByBytes && takes === undefined ? uploadedHash(intent) : undefined;
+  if (byBytes !== undefined) return [byBytes];
+  return asSent && takes === undefined ? [askedHash(intent)] : [hash, asked];
+}
+
+/**
+ * The rows to send that ask for what was bought. `undefined` if nothing was.
+ *
+ * @param mayBeBought whether a further row may have been bought. @defaultValue none
+ * @param byBytes what was compared by bytes. @defaultValue nothing
+ */
+export async function tallied(
+  { toSend, priceOf, isSame }: Sent,
+  bought: Buyers,
+  mayBeBought?: (row: Row) => Promise<boolean>,
+  byBytes?: HashesByBytes,
+): Promise<BoughtRows | undefined> {
+  if (bought.size === 0 && mayBeBought === undefined) return undefined;
+  const [tally, twice] = [new SameTally(), new SameTally()];
+  for await (const row of toSend()) {
+    const by = buyerOf(row, bought, byBytes);
+    if (by === undefined && (await mayBeBought?.(row)) !== true) continue;
+    tally.add(row, 0, priceOf(row), by);
+    if (isSame(row)) twice.add(row, 0, priceOf(row));
+  }
+  const rows = tally.result();
+  if (rows.rows === 0 && bought.size === 0) return undefined;
+  return { ...rows, ...(twice.result().rows > 0 && { twice: twice.result() }) };
 }
 
 /** The id of the row that has bought what this row asks for. */
-function buyerOf(row: Row, bought: ReadonlyMap<string, string>): string | undefined {
-  const way = [...hashesOf(row)].find((one) => bought.has(one));
-  return way === undefined ? undefined : bought.get(way);
+function buyerOf(row: Row, bought: Buyers, byBytes?: HashesByBytes): string | undefined {
+  if (isRead(row)) return undefined;
+  const at = repeatOf(row) - 1;
+  const ways = [...hashesOf(row), byBytes?.known(row) ?? row.hash];
+  const way = ways.find((one) => bought.get(one)?.[at] !== undefined);
+  return way === undefined ? undefined : bought.get(way)?.[at];
 }
 
-/** Whether the row costs something and is not repeated on purpose. */
-function isOnce(row: Row): boolean {
-  return !isRead(row) && (row.product?.repeat ?? 1) === 1;
+/** The row's number in `--repeat`: the second one asks for what was bought if it was bought twice. */
+function repeatOf(row: Row): number {
+  return row.product?.repeat ?? 1;
+}
+
+/** Finds the rows with equal requests that this start would send, and decides about each row as the first pass did. */
+export class SameAhead {
+  readonly #tally = new SameTally();
+  /** Of the rows in the tally. */
+  readonly #ids = new Set<string>();
+  /** By its line: the first row of each request, if this start sends it. */
+  readonly #firstSent = new Map<number, Pick<Row, 'id' | 'line'>>();
+  readonly #select: SelectRows;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly known: Pick<JournalRows, 'rows'>,
+    private readonly rules: ManifestRules,
+  ) {
+    this.#select = new SelectRows(options);
+  }
+
+  /** Call this with every valid row, in order, and with what `SameRequests.firstLine` returns for it. */
+  see(row: Row, firstLine: number): void {
+    const state = this.known.rows?.get(row.id);
+    const task = decideRow(row, state, this.rules);
+    const isSent = task !== undefined && this.#select.takes(row) && task.what === 'send';
+    if (firstLine === 0) return;
+    if (!isSent) return this.#seeBought(row, state, firstLine);
+    if (firstLine !== row.line) this.#add(row, firstLine, row);
+    else if (this.known.rows !== undefined) this.#firstSent.set(firstLine, { id: row.id, line: row.line });
+  }
+
+  /** The first of the rows that ask for this is sent, and this one has bought it. */
+  #seeBought(row: Row, state: RowState | undefined, firstLine: number): void {
+    const first = this.#firstSent.get(firstLine);
+    if (first === undefined || state === undefined) return;
+    if (!(mayBePaid(state.status) || state.isHeldBefore) || !state.sameContent(row.hash)) return;
+    this.#firstSent.delete(firstLine);
+    this.#add(first, row.line, row);
+  }
+
+  #add(again: Pick<Row, 'id' | 'line'>, sameAsLine: number, row: Row): void {
+    this.#ids.add(again.id);
+    this.#tally.add(again, sameAsLine, this.options.prices.priceOf(row));
+  }
+
+  /** Whether `found` has the row. */
+  has({ id }: Pick<Row, 'id'>): boolean {
+    return this.#ids.has(id);
+  }
+
+  found(): SameRows {
+    return this.#tally.result();
+  }
 }

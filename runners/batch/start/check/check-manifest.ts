@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { Journal } from '../../journal/journal.js';
 import type { RowsInManifest, RowStates } from '../../journal/rows/row-states.js';
 import { planManifest, type Plan } from '../../manifest/plan-manifest.js';
@@ -6,26 +6,23 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
-import {
-  boughtAndLost,
-  boughtBefore,
-  boughtByOthers,
-  boughtElsewhere,
-  otherRuns,
-  type PeekJournal,
-} from './bought-before.js';
+import { boughtBefore, boughtByOthers, SameAhead, type Sent } from './bought-before.js';
+import { boughtElsewhere, boughtHere, type PeekJournal } from './bought-elsewhere.js';
+import { runIn } from '../../lock/run-progress.js';
+import { sendersOf, type Senders } from '../../lock/refuse-sending.js';
+import { otherRuns } from '../../lock/runs-of-manifest.js';
 import { isPolledOnceMore } from '../../row/left-rows.js';
 import { KnownIds, readRows } from '../../tasks/read-rows.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
-import { SameTally, type BoughtRows } from '../../manifest/duplicates/same-requests.js';
+import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { NewlySent } from './newly-sent.js';
 import { CheckedRows } from './checked-rows.js';
 import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
-import { SameAhead, StartSurvey, type JournalRows } from './survey.js';
+import { StartSurvey, type JournalRows } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 
@@ -36,8 +33,8 @@ export interface Checked {
   readonly names: PictureNames;
   /** Rows of the manifest that earlier starts left unfinished. */
   readonly pending: ReadonlySet<string>;
-  /** Those of `pending` whose line is invalid now, so that they cannot be sent again. */
-  readonly pendingInvalid: ReadonlySet<string>;
+  /** Those of `pending` that cannot be sent again: their line is invalid now, or a later version replaces it. */
+  readonly pendingHeld: ReadonlySet<string>;
   /** Rows that failed as invalid and are still in the manifest. */
   readonly invalid: RowStates;
   /** Columns of the first row, in their order. */
@@ -48,12 +45,15 @@ export interface Checked {
   readonly sample: readonly string[];
   /** Hashes of some requests that this start sends. */
   readonly sending: readonly string[];
+  /** The price of the rows that are sent and whose price is in no list, by what the service has reported before. */
+  readonly unlisted: MicroDollars;
+  /** The runs that were about to send them before the purchases of others were read. */
+  readonly senders: Senders;
 }
 
 /** What a check needs in addition to the options. */
 interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
-  /** Reads the journals of other runs of the manifest. */
   readonly peekJournal: PeekJournal;
   /** Called before rows of the manifest are read. */
   readonly beforeRows?: (() => void) | undefined;
@@ -96,13 +96,15 @@ async function checkRest(
     same: new SameTally().result(),
     newlySent,
   };
+  const sent = await sentBy(options, survey);
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
   // another row asks for now, and so may a row that has changed.
   const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.inManifest.areAll && ahead.toSend > 0);
-  const isByOthers = ahead.toSend > 0 && (await otherRuns(options, true, sample)).length > 0;
+  const isByOthers =
+    ahead.toSend > 0 && (await otherRuns(options, await begunRun(options), sample)).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
-    return { plan, columns, ahead, ...foundBy(survey), sample, sending: survey.sending.hashes };
+    return { plan, columns, ahead, ...foundBy(survey), sample, ...sent };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -165,26 +167,36 @@ async function checkRows(
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...(await aheadOf(ordered, journal)), ...changedAxes(options, journal) };
+  const sent = await sentBy(options, ordered);
   const bought = await boughtAlready(options, journal, {
     ahead,
     inManifest: survey.inManifest,
     sample: sample.hashes,
     peekJournal,
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
+    isSame: (row) => same.has(row),
   });
   return {
     plan,
-    ahead: { ...ahead, ...(bought && { bought }), same: same.found(), newlySent: newlySent?.names() ?? [] },
+    ahead: { ...ahead, ...bought, same: same.found(), newlySent: newlySent?.names() ?? [] },
     ...foundBy(survey),
     columns: survey.columns ?? [],
     rows,
     sample: sample.hashes,
-    sending: ordered.sending.hashes,
+    ...sent,
   };
 }
 
-function foundBy({ names, pending, pendingInvalid, invalid }: StartSurvey) {
-  return { names, pending, pendingInvalid, invalid };
+async function sentBy(
+  { disk, manifest: { path }, identity: { baseUrl, lbBaseUrl } }: ResolvedOptions,
+  { sending: { hashes: sending }, unlisted }: StartSurvey,
+): Promise<Pick<Checked, 'sending' | 'unlisted' | 'senders'>> {
+  const senders = await sendersOf({ disk }, { manifest: path, sending, baseUrl, lbBaseUrl });
+  return { sending, unlisted, senders };
+}
+
+function foundBy({ names, pending, pendingHeld, invalid }: StartSurvey) {
+  return { names, pending, pendingHeld, invalid };
 }
 
 /** What the survey has counted, with the rows whose requests other rows of the run have bought. */
@@ -198,7 +210,7 @@ async function aheadOf(
   return { ...ahead, changed: { ...ahead.changed, boughtAs: Object.fromEntries(boughtAs) } };
 }
 
-/** The purchases that this start would repeat: those of this run or, if there are none, of other runs. */
+/** The purchases that this start would repeat: those of this run, and for the rows that are left those of other runs. */
 async function boughtAlready(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
@@ -207,20 +219,24 @@ async function boughtAlready(
     readonly inManifest: RowsInManifest;
     readonly sample: readonly string[];
     readonly peekJournal: PeekJournal;
-    readonly toSend: () => AsyncIterable<Row>;
-  },
-): Promise<BoughtRows | undefined> {
-  const { ahead, inManifest, sample, peekJournal, toSend } = start;
-  const { disk, prices, manifest } = options;
-  const sent = { toSend, priceOf: (row: Row) => prices.priceOf(row) };
-  if (ahead.toSend === 0) return undefined;
-  const own = journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : undefined;
-  const runs = own ? [] : await otherRuns(options, journal !== undefined, sample);
-  const elsewhere =
-    own ?? (await boughtElsewhere({ disk, runs, beside: dirname(manifest.path), peekJournal }, sent));
-  const lost = journal === undefined ? await boughtAndLost(options, sent, sample) : undefined;
-  // Perhaps only some of the rows were bought elsewhere.
-  return lost !== undefined && lost.rows > (elsewhere?.rows ?? 0) ? lost : elsewhere;
+  } & Pick<Sent, 'toSend' | 'isSame'>,
+): Promise<Pick<Ahead, 'bought' | 'unread'>> {
+  const { ahead, inManifest, sample, peekJournal, toSend, isSame } = start;
+  const { prices } = options;
+  const sent = { toSend, isSame, priceOf: (row: Row) => prices.priceOf(row) };
+  if (options.manifest.live !== undefined) return journal === undefined ? boughtHere(options) : {};
+  if (ahead.toSend === 0) return {};
+  const { own, rest = sent } =
+    journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : {};
+  const runs = await otherRuns(options, journal && (await begunRun(options)), sample);
+  const { bought, ...found } = await boughtElsewhere(options, { runs, peekJournal }, rest);
+  if (own === undefined) return { ...found, ...(bought && { bought }) };
+  return { ...found, bought: { ...own, ...(bought && { others: bought }) } };
+}
+
+/** The id of the run that goes on. Without a journal in the folder nothing of the folder is known. */
+async function begunRun({ disk, out }: ResolvedOptions): Promise<string> {
+  return (await runIn(disk, out)) ?? '';
 }
 
 function changedAxes(

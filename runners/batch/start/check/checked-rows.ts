@@ -35,7 +35,6 @@ const mostPurchases = 1_000;
 
 /** The rows of a manifest, with the sections of the file in which they are: 12 bytes per row. */
 export class CheckedRows {
-  /** Some ids have capitals. */
   hasCapitals = false;
   /** Two ids differ only in case. */
   areAlike = false;

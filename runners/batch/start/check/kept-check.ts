@@ -1,4 +1,5 @@
 import { serialize } from 'node:v8';
+import { addPrice } from '../../../../src/contract/micro-dollars.js';
 import { version } from '../../../../src/contract/version.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import { withFile } from '../../disk/read-file.js';
@@ -157,8 +158,7 @@ function pricedAnew(plan: Plan, rows: KeptRows, { prices }: ResolvedOptions): Pl
   const cost = { estimated: 0, unpriced: 0 };
   for (const { what, count } of rows.purchases) {
     const price = prices.priceOf(what);
-    if (price === null) cost.unpriced += count;
-    else cost.estimated += price * count;
+    addPrice(cost, price, count);
   }
   return { ...plan, cost };
 }

@@ -38,7 +38,6 @@ export class SpooledChunks {
     if (file !== undefined) await readAll(file, bytesOf(into), index * into.byteLength);
   }
 
-  /** Removes the file. */
   async close(): Promise<void> {
     const file = await this.#file?.catch(() => undefined);
     await this.#written.catch(() => undefined);

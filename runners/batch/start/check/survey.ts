@@ -18,7 +18,8 @@ import {
   type ManifestRules,
   sentAs,
 } from '../../row/decide-row.js';
-import { rowPrice } from '../../ledger/price-book.js';
+import { addPrice, type MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { isUnlisted, rowPrice, type PriceTable } from '../../ledger/price-book.js';
 import { isDoubled, isFree, isRetried, isUnanswered } from '../../row/left-rows.js';
 import { PictureNames } from '../../pictures/picture-names.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
@@ -26,12 +27,12 @@ import type { Stops } from '../../stop/stops.js';
 import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
-import { SameTally, type SameRows } from '../../manifest/duplicates/same-requests.js';
+import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { askedHash } from '../../manifest/request-hash.js';
 
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
-  readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size' | 'replacedOf' | 'hasReplaced'>;
+  readonly rows?: Pick<RowStates, 'get' | 'indexOf' | 'size' | 'earlierOf' | 'haveOther'>;
   readonly pending?: Recovered['pending'];
   readonly mustHold?: ManifestRules['mustHold'];
   readonly leftUnknown?: ManifestRules['leftUnknown'];
@@ -62,7 +63,7 @@ export class StartSurvey {
   /** Some of the requests that this start sends, because another run may be about to send them as well. */
   readonly sending = new RowSample([askedHash]);
   readonly pending = new Set<string>();
-  readonly pendingInvalid = new Set<string>();
+  readonly pendingHeld = new Set<string>();
   readonly invalid = new RowStates();
   readonly inManifest: RowsInManifest;
   columns: readonly string[] | undefined;
@@ -73,6 +74,9 @@ export class StartSurvey {
   readonly changed: Noted<Row> = { count: 0, first: [] };
   private readonly replaced: Noted<string> = { count: 0, first: [] };
   private readonly price = { estimated: 0, unpriced: 0 };
+  /** The price of the rows that are sent and whose price is in no list, by what the service has reported before. */
+  unlisted: MicroDollars = 0;
+  private readonly listed: PriceTable;
   private firstUnpriced: Ahead['firstUnpriced'];
   private readonly count = {
     rows: 0,
@@ -87,6 +91,7 @@ export class StartSurvey {
     later: 0,
     heldPaid: 0,
     retriedUnknown: 0,
+    reopened: 0,
     doubled: 0,
     invalid: 0,
     changedFailures: 0,
@@ -108,6 +113,7 @@ export class StartSurvey {
     },
   ) {
     this.select = new SelectRows(options);
+    this.listed = options.prices.table();
     this.inManifest = new RowsInManifest(known.rows);
     this.cap = capInForce(options, known.capUsd);
     const costBy = costByInForce(options, known.costBy);
@@ -193,7 +199,7 @@ export class StartSurvey {
     if (state?.status === 'invalid-row') this.invalid.set(key, { status: 'invalid-row' });
     if (state !== undefined && isPending(state.status)) {
       this.pending.add(key);
-      this.pendingInvalid.add(key);
+      this.pendingHeld.add(key);
       if (this.isUnknown(key)) this.count.unanswered++;
     } else this.count[failsAsInvalid(state) ? 'invalid' : 'ended']++;
   }
@@ -227,7 +233,8 @@ export class StartSurvey {
 
   private seePending(row: Row, status: RowStatus, state: RowState | undefined): void {
     this.pending.add(row.id);
-    const isSentAgain = isDoubled(row, status, this.options);
+    if (state?.isReplaced(row) === true) this.pendingHeld.add(row.id);
+    const isSentAgain = isDoubled(row, state, this.options);
     if (isSentAgain) this.count.doubled++;
     else if (this.isUnknown(row.id)) this.count.unanswered++;
     if (isSentAgain) this.addPrice(row);
@@ -251,6 +258,7 @@ export class StartSurvey {
     this.sending.add(row);
     if (task.reopen === 'retry') this.count.retried++;
     if (state?.status === 'unknown') this.count.retriedUnknown++;
+    if (state?.status === 'open' && state.isHeldBefore) this.count.reopened++;
     if (task.reopen === 'redo') this.seeRedone(row, state);
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);
@@ -265,33 +273,8 @@ export class StartSurvey {
     const price = rowPrice(row, this.options.prices);
     const fits = this.fitting.add(price, row);
     this.values?.add(row, price, fits);
-    if (price !== null) this.price.estimated += price;
-    else if (this.price.unpriced++ === 0) this.firstUnpriced = { id: row.id, line: row.line };
-  }
-}
-
-/** Finds the rows with equal requests that this start would send, and decides about each row as the first pass did. */
-export class SameAhead {
-  readonly #tally = new SameTally();
-  readonly #select: SelectRows;
-
-  constructor(
-    private readonly options: ResolvedOptions,
-    private readonly known: Pick<JournalRows, 'rows'>,
-    private readonly rules: ManifestRules,
-  ) {
-    this.#select = new SelectRows(options);
-  }
-
-  /** Call this with every valid row, in order. `sameAsLine`: that of the first row with the same request; 0 if there is none. */
-  see(row: Row, sameAsLine: number): void {
-    const task = decideRow(row, this.known.rows?.get(row.id), this.rules);
-    if (task === undefined || !this.#select.takes(row)) return;
-    if (task.what === 'send' && sameAsLine > 0)
-      this.#tally.add(row, sameAsLine, this.options.prices.priceOf(row));
-  }
-
-  found(): SameRows {
-    return this.#tally.result();
+    addPrice(this.price, price);
+    if (isUnlisted(this.listed, row)) this.unlisted += price ?? 0;
+    if (price === null) this.firstUnpriced ??= { id: row.id, line: row.line };
   }
 }

@@ -95,16 +95,20 @@ export class DayMoney implements SharedMoney {
 
 /**
  * Ends the reservations in the shared ledger that earlier starts of this run left, if the journal knows how their rows
- * ended. Reservations for purchases that may have been made stay.
+ * ended. Reservations for purchases that may have been made stay, also where a repaired journal may have lost them, and so do those
+ * of a run that was in the folder before: also if its clock was ahead, so that they seem to be made after `now`.
  */
 export async function reconcileDay(
   shared: DayLedger,
   journal: Pick<Journal, 'recovered' | 'find' | 'records'>,
+  now = Infinity,
 ): Promise<void> {
   const { recovered } = journal;
+  const { firstStartAt = Infinity, mustHold } = recovered;
   const outstanding = await shared.outstanding();
   const open = new Map<string, number>();
-  for (const { id } of outstanding) {
+  for (const { id, at } of outstanding) {
+    if (at < firstStartAt || at > now || mustHold(id, 0)) continue;
     const status = recovered.rows.get(id)?.status ?? 'open';
     if (status === 'sent' || status === 'accepted') continue;
     if (status === 'open') {
@@ -146,13 +150,13 @@ async function heldPurchases(
 
 /** Opens the ledger that runs share, if the run uses it, and reconciles what earlier starts left there. */
 export async function openDay(
-  { dayLedger }: Pick<ResolvedOptions, 'dayLedger'>,
+  { dayLedger, scheduler }: Pick<ResolvedOptions, 'dayLedger' | 'scheduler'>,
   stops: Stops,
   journal: Journal,
 ): Promise<DayMoney | undefined> {
   if (dayLedger === undefined) return undefined;
   const shared = await dayLedger();
-  await reconcileDay(shared, journal);
+  await reconcileDay(shared, journal, scheduler.now());
   return new DayMoney(shared, (error) => stops.stop({ ...exitOf(error), leaves: ['open'] }));
 }
 

@@ -1,4 +1,4 @@
-import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { addPrice, type MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import { otherValues } from '../../ledger/value-caps.js';
 import { columnValue, type RowOrigin } from '../../manifest/columns/column-value.js';
 import { nearMiss } from '../../manifest/columns/near-miss.js';
@@ -55,8 +55,7 @@ export class ValueSurvey {
       const sum = values.get(key) ?? { rows: 0, fits: 0, estimated: 0, unpriced: 0 };
       values.set(key, sum);
       sum.rows++;
-      if (price === null) sum.unpriced++;
-      else sum.estimated += price;
+      addPrice(sum, price);
       if (fits) sum.fits++;
     }
   }

@@ -15,7 +15,7 @@ export const moneyPage = {
     maxCostPerDay: {
       takes: 'USD',
       value: (values) => values.usd(),
-      meaning: 'cost cap for all runs that share a ledger, in any 24 hours',
+      meaning: 'cost cap in any 24 hours, for starts with this option that share a ledger',
       commands: notOfPlan,
       config: 'text',
     },

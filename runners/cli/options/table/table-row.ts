@@ -9,7 +9,6 @@ type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'r
 export interface Taken {
   /** Its meaning for this command. */
   readonly meaning?: string;
-  /** The command requires it. */
   readonly required?: true;
   /** The command accepts and ignores it, so that the options of a `run` command can be pasted. */
   readonly unused?: true;
@@ -25,7 +24,6 @@ export interface OptionRow {
   readonly takes?: string;
   /** Creates the schema of its value, only when options are parsed: the help loads no schema. */
   readonly value?: (values: OptionValues) => z.ZodType;
-  /** It may be repeated. */
   readonly repeats?: true;
   /** The default, in the form of the command line. */
   readonly fallback?: string | readonly string[];

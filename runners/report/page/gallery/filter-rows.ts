@@ -4,6 +4,7 @@ import type { Review, Verdict } from '../review/redo-manifest.js';
 import type { Reviews } from '../review/reviews.js';
 import type { RowStore } from '../rows/row-store.js';
 import { parseQuery, sortPlaces } from './query-rows.js';
+import type { FilterChoice } from './toolbar.js';
 
 /** What the gallery shows: `all`, `latest`, `undecided`, `kept`, `rejections`, `again`, `to-go`, an outcome, or `cause-N`. */
 export interface Filter {
@@ -57,13 +58,13 @@ export function placesOf(name: string, known: Known): number[] {
   );
 }
 
-/** Rows with a verdict. */
 export function decidedPlaces(reviews: Reviews, store: RowStore): Set<number> {
   const rows = [...reviews.all.values()].filter(({ verdict }) => verdict !== undefined);
   return new Set(rows.flatMap(({ row }) => store.placeOf(row) ?? []));
 }
 
-function placesWith(verdict: Verdict, { reviews, store }: Known): number[] {
+/** The indexes of the rows with a verdict, in manifest order. */
+export function placesWith(verdict: Verdict, { reviews, store }: Pick<Known, 'reviews' | 'store'>): number[] {
   return reviews
     .withVerdict(verdict)
     .flatMap(({ row }) => store.placeOf(row) ?? [])
@@ -92,11 +93,7 @@ function classTest(name: string, data: PageData): boolean[] {
 }
 
 /** The filters besides the current one that would show something, and not the same as another filter. */
-export function countFilters(
-  data: PageData,
-  reviews: Reviews,
-  chosen: string,
-): { name: string; label: string; count: number }[] {
+export function countFilters(data: PageData, reviews: Reviews, chosen: string): FilterChoice[] {
   const byStatus = new Map<RowClass['status'], number>();
   for (const { status, count, toGo } of data.classes)
     if (toGo !== true) byStatus.set(status, (byStatus.get(status) ?? 0) + count);
@@ -123,10 +120,7 @@ export function countFilters(
   ];
 }
 
-function countVerdicts(
-  completed: number,
-  reviews: Reviews,
-): { name: string; label: string; count: number }[] {
+function countVerdicts(completed: number, reviews: Reviews): FilterChoice[] {
   const [kept, rejected] = [reviews.withVerdict('kept'), reviews.withVerdict('rejected')];
   if (kept.length + rejected.length === 0) return [];
   const open = completed - kept.length - rejected.filter(({ failed }) => !failed).length;

@@ -35,7 +35,7 @@ export function printAllRows({ page, sheet, shown, whenEmpty }: PrintNeeds): voi
   });
   async function load(): Promise<void> {
     sheet.draw(await page.store.load(shown().found.slice(0, mostPrinted)), whenEmpty());
-    for (const picture of sheet.element.querySelectorAll('img')) loadThumbnail(picture);
+    for (const picture of sheet.element.querySelectorAll('img')) loadThumbnail(picture, { asImage: true });
     while (sheet.element.querySelector('img.loading') !== null)
       await new Promise((next) => requestAnimationFrame(next));
   }

@@ -73,7 +73,6 @@ export class Sheet {
     for (const frame of this.#frames) frame.show(this.#actions.reviewOf(frame.row));
   }
 
-  /** The rows with these ids are selected. */
   showSelected(ids: ReadonlySet<string>): void {
     for (const frame of this.#frames) frame.select(ids.has(frame.row.id));
   }

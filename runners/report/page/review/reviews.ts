@@ -159,7 +159,6 @@ function latest<T>(change: T | null | undefined, before: T | undefined): T | und
 
 type Entries = readonly (readonly [string, Review])[];
 
-/** The storage of reviews. */
 interface ReviewKeeper {
   readonly isLost: boolean;
   /** `undefined` when nothing is stored yet. */

@@ -4,6 +4,7 @@ import { countOf, formatCount } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
 import { h, saveFile } from '../dom.js';
+import { placesWith } from '../gallery/filter-rows.js';
 import type { Page } from '../page.js';
 import { promptOf } from '../rows/row-store.js';
 import { type Review, type Verdict, axesOf, fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
@@ -11,7 +12,6 @@ import { canRepeat } from './reviews.js';
 
 export interface TrayNeeds {
   readonly page: Page;
-  /** How many rows are selected. */
   selected(): number;
   /** Gives the selected rows a verdict. */
   decide(verdict: Verdict | null): void;
@@ -186,11 +186,7 @@ export class Tray {
 
   async #reviewed(verdict: Verdict): Promise<{ row: PageRow; review: Review }[]> {
     const { reviews, store } = this.#needs.page;
-    const places = reviews
-      .withVerdict(verdict)
-      .flatMap(({ row }) => store.placeOf(row) ?? [])
-      .sort((a, b) => a - b);
-    const rows = await store.load(places);
+    const rows = await store.load(placesWith(verdict, { reviews, store }));
     return rows.flatMap((row) => {
       const review = reviews.of(row);
       return review?.verdict === verdict ? [{ row, review }] : [];

@@ -28,13 +28,16 @@ export function thumbnail(
   return picture;
 }
 
-/** Loads the file of a thumbnail. */
-export function loadThumbnail(picture: HTMLImageElement): void {
+/** @param asImage keeps the `img`: a printer needs no pixels before its page is drawn, and a canvas would hold those of all pages at once */
+export function loadThumbnail(picture: HTMLImageElement, { asImage = false } = {}): void {
+  if (asImage) printed.add(picture);
   const { file } = picture.dataset;
   nearby.unobserve(picture);
   delete picture.dataset['file'];
   if (file !== undefined) setAddress(picture, file);
 }
+
+const printed = new WeakSet<HTMLImageElement>();
 
 /** Unlike the browser's lazy loading, it asks for a picture once, after the frames around it were painted. */
 const nearby = new IntersectionObserver(
@@ -45,8 +48,14 @@ const nearby = new IntersectionObserver(
   { rootMargin: '400px' },
 );
 
+/** In pixels. Without thumbnails pictures are shown themselves, and each of their pixels takes 4 bytes. */
+const mostWidth = 768;
+
 async function showPixels(picture: HTMLImageElement, alt: string): Promise<void> {
-  const pixels = await createImageBitmap(picture).catch(() => undefined);
+  if (printed.has(picture)) return picture.classList.remove('loading');
+  const resize =
+    picture.naturalWidth > mostWidth && ({ resizeWidth: mostWidth, resizeQuality: 'medium' } as const);
+  const pixels = await createImageBitmap(picture, { ...resize }).catch(() => undefined);
   const canvas = h('canvas', alt === '' ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': alt });
   const context = canvas.getContext('bitmaprenderer');
   if (pixels === undefined || context === null) return picture.classList.remove('loading');

@@ -8,7 +8,6 @@ export interface RowStore extends RowSupply {
   readonly count: number;
   /** The index of the row's class in the page's classes. */
   classOf(index: number): number;
-  /** The index of a row from its number in the manifest. */
   placeOf(row: number): number | undefined;
   /** The number in the manifest of the row at an index. */
   numberAt(place: number): number | undefined;

@@ -80,6 +80,26 @@ describe('readLines', () => {
     expect(sizes.at(-1)).toBe(64);
   });
 
+  it('takes little memory for a short file, and reads a long one in ever larger blocks', async () => {
+    const disk = new ForgetfulDisk();
+    const line = `${'x'.repeat(99)}\n`;
+    disk.plant('/short', line);
+    disk.plant('/long', line.repeat(40_000));
+    const sizesOf = async (path: string): Promise<number[]> => {
+      const sizes: number[] = [];
+      let end = 0;
+      for await (const { bytes, offset } of readLineBlocks(await disk.open(path, 'r'))) {
+        expect([offset, bytes.length % 100]).toEqual([end, 0]);
+        end += bytes.length;
+        sizes.push(bytes.buffer.byteLength);
+      }
+      return [end, ...sizes];
+    };
+    expect(await sizesOf('/short')).toEqual([100, 1 << 14]);
+    const mega = 1 << 20;
+    expect(await sizesOf('/long')).toEqual([4_000_000, 1 << 14, 1 << 17, mega, mega, mega, mega]);
+  });
+
   it('stops reading when its reader stops', async () => {
     const disk = new ForgetfulDisk();
     disk.plant('/file', 'a\nb\n'.repeat(100));

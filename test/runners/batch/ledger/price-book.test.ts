@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { assumePrice, createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
 import type { Priced } from '../../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
 
@@ -58,6 +58,15 @@ describe('createPriceBook', () => {
     expect([book.estimate(job, 5), book.estimate(route, 5), book.estimate(edit, 5)]).toEqual([
       50_000, 1_000, 200_000,
     ]);
+  });
+
+  it('leaves the price of a job of an old journal, which has no resolution, as it was reserved', () => {
+    const list = toPriceList({ endpoints: { upscale: { usdPerPicture: { '1k': 0.02, '4k': 0.16 } } } });
+    for (const book of [createPriceBook(list), assumePrice(createPriceBook(list), 5_000)]) {
+      expect([book.estimate(job, 5), book.observe(job, 20_000)]).toEqual([null, 'as-expected']);
+      expect(book.estimate({ ...job, resolution: '4k' }, 5)).toBe(160_000);
+      expect(book.priceOf(job)).toBe(160_000);
+    }
   });
 
   it('reserves the dearer of the book and the highest price reported', () => {

@@ -34,6 +34,12 @@ describe('askedHash', () => {
     expect(asked(edit({ prompt: 'a\r\nb' }))).toBe(asked(edit({ prompt: 'a\nb' })));
   });
 
+  it('is the same for a text that results.csv has escaped', () => {
+    for (const text of ['=x', '-5 degrees', '+1', '@home'])
+      expect(asked(edit({ prompt: `'${text}` }))).toBe(asked(edit({ prompt: text })));
+    expect(asked(edit({ prompt: "'quoted'" }))).not.toBe(asked(edit({ prompt: "quoted'" })));
+  });
+
   it('leaves a request as it is that it compares', () => {
     const request = job({ list: ['a\r\n'] });
     asked(request);

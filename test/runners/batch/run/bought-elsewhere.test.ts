@@ -1,11 +1,17 @@
-import { writeFileSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
 import { until } from '../../../support/until.js';
+import { createPictureHost, localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
+import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
+import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
+import { settleRow } from '../../../../runners/batch/settle-row.js';
+import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 
 const edit = (id: string, prompt = id) => ({
@@ -22,8 +28,11 @@ describe('a manifest that another run has bought from', () => {
     service = await startOtherServer();
     folder = runFolder();
     folder.manifest([edit('a'), edit('b'), edit('c')]);
+    // Runs of other tests may have been against a service at the same port.
+    vi.stubEnv('XDG_STATE_HOME', join(folder.path, 'state'));
   });
   afterEach(async () => {
+    vi.unstubAllEnvs();
     await service.close();
     folder.remove();
   });
@@ -33,6 +42,19 @@ describe('a manifest that another run has bought from', () => {
     const end = await folder.run(service, { out, download: false, concurrency: 1, ...options });
     const checked = end.events.find((event) => event.type === 'checked');
     return { ...end, out, bought: checked?.type === 'checked' ? checked.ahead.bought : undefined };
+  };
+
+  const noteOf = (out: string) => {
+    const name = `${createHash('sha256').update(out).digest('hex').slice(0, 32)}.json`;
+    return join(process.env['XDG_STATE_HOME'] ?? '', 'millrace/bought', name);
+  };
+
+  /** As a start leaves it that was killed, or one of an older version. */
+  const forget = (out: string, isOld = false) => {
+    const path = noteOf(out);
+    const { bought, ...note } = JSON.parse(readFileSync(path, 'utf8')) as { bought: object };
+    expect(bought).toBeDefined();
+    writeFileSync(path, isOld ? '' : JSON.stringify(note));
   };
 
   it('is said of the rows that it would buy again in another folder, and of no other row', async () => {
@@ -48,11 +70,139 @@ describe('a manifest that another run has bought from', () => {
     expect((await start('two')).bought).toBeUndefined();
   });
 
+  it('says which of them ask for the same as another, which the manifest says as well', async () => {
+    await start('one', { limit: 2 });
+    folder.manifest([edit('a'), edit('x', 'a'), edit('c'), edit('y', 'a')]);
+    const { bought } = await start('two', { only: ['a', 'x', 'y'] });
+    expect(bought).toMatchObject({ rows: 3, twice: { rows: 2, cost: { unpriced: 0 } } });
+    expect(bought!.twice!.cost.estimated * 3).toBe(bought!.cost.estimated * 2);
+    folder.manifest([edit('v', 'c'), edit('w', 'c')]);
+    expect((await start('one', { add: true })).bought).toBeUndefined();
+    folder.manifest([edit('p', 'c'), edit('q', 'c')]);
+    expect((await start('one', { add: true })).bought).toMatchObject({
+      rows: 2,
+      twice: { rows: 1 },
+    });
+  });
+
+  it('says so of rows that were in doubt, were reopened, and were not sent again', async () => {
+    folder.manifest([edit('z', 'a'), edit('a'), edit('b')]);
+    service.behave = () => 'lose-answer';
+    const { out } = await start('one', { only: ['a', 'b'] });
+    const capped = { retry: ['unknown'], maxCostUsd: 0.2, only: ['a', 'b'] };
+    expect(await start('one', capped)).toMatchObject({ exitCode: 3 });
+    const again = await start('one', { only: ['b', 'z'], maxCostUsd: 0.2 });
+    expect(again.events.find(({ type }) => type === 'checked')).toMatchObject({
+      ahead: { toSend: 2, reopened: 1, retriedUnknown: 0, same: { rows: 1, first: [{ id: 'z' }] } },
+    });
+    expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 3, elsewhere: [out] });
+    await rename(out, join(folder.path, 'lost'));
+    expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 3, isLost: true });
+    expect(service.jobs.size).toBe(2);
+  });
+
+  it('says so of what a row has asked for before it was changed, where it is not known whether that was bought', async () => {
+    folder.manifest([edit('a')]);
+    service.behave = () => 'lose-answer';
+    await start('one');
+    service.behave = () => 'complete';
+    folder.manifest([edit('a', 'other')]);
+    expect((await start('one', { retry: ['unknown'] })).exitCode).toBe(0);
+    folder.manifest([edit('a', 'other'), edit('s', 'a')]);
+    for (const name of ['one', 'two'])
+      expect((await start(name, { same: 'refuse', only: ['s'] })).bought).toMatchObject({
+        rows: 1,
+        first: [{ id: 's', boughtAs: 'a' }],
+      });
+    expect(service.jobs.size).toBe(2);
+  });
+
+  it('counts a row once that this run and another one have bought', async () => {
+    const { out } = await start('two', { only: ['a'] });
+    await start('one', { only: ['a'] });
+    folder.manifest([edit('a'), edit('y', 'a'), edit('z', 'a')]);
+    const again = await start('one', { same: 'refuse', only: ['y', 'z'] });
+    expect(again.bought).toMatchObject({ rows: 2, elsewhere: [out], twice: { rows: 2 } });
+  });
+
+  it('does not say so of a row whose lost request a person has found not to be accepted', async () => {
+    folder.manifest([edit('a')]);
+    service.behave = () => 'lose-answer';
+    const { out } = await start('one');
+    await start('one', { retry: ['unknown'], maxCostUsd: 0.1 });
+    await settleRow(out, 'a', { notSent: true });
+    expect((await start('two', { same: 'refuse' })).bought).toBeUndefined();
+  });
+
+  it('compares the second row of --repeat with what was bought twice', async () => {
+    folder.manifest([edit('a')]);
+    const path = join(folder.path, 'manifest.jsonl');
+    const times = (repeat: number) => ({ manifest: { path, repeat }, same: 'refuse' as const });
+    await start('two');
+    const { out } = await start('one', { ...times(2), same: 'warn' });
+    expect((await start('two', times(3))).bought).toMatchObject({
+      rows: 1,
+      elsewhere: [out],
+      first: [{ id: 'a.repeat-2', boughtAs: 'a.repeat-2' }],
+    });
+    expect((await start('three', times(3))).bought).toMatchObject({ rows: 2 });
+  });
+
   it('names each folder, the one that went on last first', async () => {
     const one = await start('one', { limit: 1 });
     const two = await start('two', { only: ['b'] });
     expect((await start('three')).bought).toMatchObject({ rows: 2, elsewhere: [two.out, one.out] });
   });
+
+  it('is said also where many other runs have gone on since', async () => {
+    const { out } = await start('first', { only: ['a'] });
+    for (let day = 1; day <= 10; day++) await start(`day-${day}`, { only: ['b'] });
+    expect((await start('again', { only: ['a'] })).bought).toMatchObject({ rows: 1, elsewhere: [out] });
+  });
+
+  it('is said also of earlier runs that would take too long to read, by what is noted of them; of others the start says that it does not know', async () => {
+    const first = await start('first', { only: ['a'] });
+    const second = await start('second', { only: ['c'] });
+    forget(second.out);
+    for (let day = 1; day <= 10; day++) await start(`day-${day}`, { only: ['b'] });
+    for (const { out } of [first, second]) truncateSync(join(out, 'journal.jsonl'), 33 << 20);
+    const again = await start('again', { only: ['a', 'c'], same: 'refuse' });
+    expect(again.bought).toMatchObject({ rows: 1, elsewhere: [first.out], first: [{ id: 'a' }] });
+    expect(again.bought).not.toHaveProperty('isLost');
+    expect(again.exitCode).toBe(2);
+    const ahead = again.events.flatMap((event) => (event.type === 'checked' ? [event.ahead.unread] : []));
+    expect(ahead).toEqual([[second.out]]);
+  });
+
+  it('is said of all rows, also where this run has bought some of them under other ids', async () => {
+    const { out } = await start('one', { limit: 2 });
+    await start('two', { only: ['c'] });
+    folder.manifest([edit('a'), edit('b'), edit('d', 'c')]);
+    expect((await start('two')).bought).toMatchObject({
+      rows: 1,
+      first: [{ id: 'd', boughtAs: 'c' }],
+      others: { rows: 2, elsewhere: [out], first: [{ id: 'a' }, { id: 'b' }] },
+    });
+  });
+
+  it.each([
+    ['is damaged', (text: string) => text.replaceAll('"k":"intent"', '"k":"intent')],
+    ['has lost its end', (text: string) => text.slice(0, text.indexOf('"k":"reply"'))],
+  ])(
+    'is said where the journal of that run %s: of all rows, if nothing else says what it bought',
+    async (_, damage) => {
+      const { out } = await start('one', { limit: 2 });
+      const path = join(out, 'journal.jsonl');
+      writeFileSync(path, damage(readFileSync(path, 'utf8')));
+      const damaged = { elsewhere: [out], isLost: true, isDamaged: true };
+      const refused = await start('two', { same: 'refuse' });
+      expect(refused).toMatchObject({ exitCode: 2, bought: { ...damaged, rows: 2 } });
+      forget(out);
+      expect((await start('two')).bought).toMatchObject({ ...damaged, rows: 3 });
+      folder.manifest([edit('x'), edit('y')]);
+      expect((await start('three')).bought).toBeUndefined();
+    },
+  );
 
   it('says nothing where the rows ask for something else', async () => {
     await start('monday');
@@ -133,6 +283,96 @@ describe('a manifest that another run has bought from', () => {
       const path = other.manifest(withPath);
       expect(await startThere({ ...based('tuesday.example', path), limit: 0 })).toBeUndefined();
       expect(await startThere(based('monday.example', path))).toMatchObject({ rows: 1, elsewhere: [out] });
+    });
+  });
+
+  it('is known by rows that arrived in a run which goes on, or has ended', async () => {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const arriving = async function* () {
+      for (const id of ['a', 'x', 'b']) yield edit(id);
+      await ended;
+    };
+    const live = start('live', { manifest: { rows: arriving() } });
+    await until(() => service.jobs.size === 3);
+    const found = { rows: 2, elsewhere: [join(folder.path, 'live')], first: [{ id: 'a' }, { id: 'b' }] };
+    const refused = { exitCode: 2, bought: found };
+    expect(await start('two', { same: 'refuse' })).toMatchObject(refused);
+    end();
+    await live;
+    expect(await start('two', { same: 'refuse' })).toMatchObject(refused);
+    expect(service.jobs.size).toBe(3);
+  });
+
+  describe('and that uploads its pictures', () => {
+    let other: RunFolder;
+    const read: string[] = [];
+    beforeEach(() => {
+      other = runFolder();
+      read.length = 0;
+      for (const { path } of [folder, other])
+        for (const name of ['a', 'b', 'c']) draw(path, `${name}.png`, name);
+      for (const { manifest } of [folder, other]) manifest(['a', 'b', 'c'].map((id) => picture(id)));
+    });
+    afterEach(() => other.remove());
+
+    const draw = (path: string, name: string, bytes: string) =>
+      writeFileSync(join(path, name), Buffer.from(`\x89PNG\r\n\x1a\n${bytes}`, 'latin1'));
+    const picture = (id: string, name = `${id}.png`) => ({ ...edit(id, 'same'), images: [name] });
+    const uploading = ({ path }: RunFolder): Partial<RunBatchOptions> => ({
+      manifest: { path: join(path, 'manifest.jsonl'), resolveImage: localPicture },
+      pictureHost: async (out) => {
+        const host = createPictureHost({
+          bucket: 'b',
+          prefix: '',
+          folder: path,
+          notes: await UploadNotes.open(nodeDisk, join(out, 'uploads.jsonl')),
+          store: {
+            has: async () => true,
+            add: async () => undefined,
+            addressOf: async (key) => `https://store.test/${key}`,
+          },
+        });
+        return {
+          ...host,
+          sha256Of: async (name, sizes) => {
+            const sha256 = await host.sha256Of?.(name, sizes);
+            if (sha256 !== undefined) read.push(name);
+            return sha256;
+          },
+        };
+      },
+    });
+    const startThere = (name = 'there') =>
+      start(name, { ...uploading(other), out: join(other.path, name), same: 'refuse' });
+
+    it('is known in a copy of its folder by the bytes of the pictures, also without its journal', async () => {
+      const { out } = await start('one', { ...uploading(folder), limit: 2 });
+      const found = { rows: 2, elsewhere: [out], first: [{ id: 'a' }, { id: 'b' }] };
+      expect(await startThere()).toMatchObject({ exitCode: 2, bought: found });
+      await rename(out, join(folder.path, 'lost'));
+      expect(await startThere()).toMatchObject({ exitCode: 2, bought: { ...found, isLost: true } });
+      expect(service.jobs.size).toBe(2);
+    });
+
+    it('is known by pictures under other names, and not by other pictures under the same name', async () => {
+      const { out } = await start('one', uploading(folder));
+      draw(folder.path, 'renamed.png', 'b');
+      draw(folder.path, 'a.png', 'x');
+      draw(folder.path, 'c.png', 'longer');
+      folder.manifest([picture('a'), picture('b2', 'renamed.png'), picture('c')]);
+      expect(await start('two', { ...uploading(folder), same: 'refuse' })).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 1, elsewhere: [out], first: [{ id: 'b2', boughtAs: 'b' }] },
+      });
+      expect(read.sort()).toEqual(['a.png', 'renamed.png']);
+    });
+
+    it('says nothing of other pictures under the same names in another folder', async () => {
+      await start('one', uploading(folder));
+      for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
+      expect(await startThere()).toMatchObject({ exitCode: 0, bought: undefined });
+      expect(read).toEqual([]);
     });
   });
 
@@ -277,10 +517,21 @@ describe('a manifest that another run has bought from', () => {
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
     });
 
+    it('is refused also where many other runs have sent that row before [fault 19]', async () => {
+      for (let day = 1; day <= 10; day++) await start(`day-${day}`, { only: ['a'] });
+      const path = join(folder.path, 'copy.jsonl');
+      await copyFile(folder.manifest([edit('a'), edit('b'), edit('c')]), path);
+      const { run, release } = await startSlowly('copy', { manifest: { path }, only: ['a'] });
+      expect((await start('day-11', { only: ['a'] })).exitCode).toBe(75);
+      release();
+      await run;
+      expect(service.executions.get('a')).toBe(11);
+    });
+
     it('goes with starts of its other rows, and with rows of other pictures under the same names', async () => {
       const first = await startSlowly('one', { only: ['a'] });
       const rest = await startSlowly('two', { only: ['b', 'c'] });
-      const path = folder.manifest([edit('a')]);
+      const path = folder.manifest([{ ...edit('a'), images: ['a.png'] }]);
       const there = start('three', { manifest: { path, resolveImage: () => 'https://other.test/a.png' } });
       for (const { release } of [first, rest]) release();
       const ends = await Promise.all([first.run, rest.run, there]);
@@ -305,6 +556,211 @@ describe('a manifest that another run has bought from', () => {
       slow[0]?.release();
       expect((await slow[0]?.run)?.exitCode).toBe(0);
       expect(service.executions.get('d')).toBe(1);
+    });
+  });
+
+  it('is refused where another run has bought its rows while it was asked, and has ended [fault 19]', async () => {
+    const confirm = async () => (await start('one')).exitCode === 0;
+    const { exitCode, reason } = await start('two', { confirm });
+    expect([exitCode, reason]).toEqual([
+      75,
+      expect.stringContaining(`The run in ${folder.path}/one went on while this start was checked`),
+    ]);
+    expect([...service.executions.values()]).toEqual([1, 1, 1]);
+    expect((await start('two', { same: 'refuse' })).exitCode).toBe(2);
+  });
+
+  it('goes where a run of its rows was settled meanwhile, and has sent nothing', async () => {
+    service.behave = () => 'lose-answer';
+    const { out } = await start('one', { only: ['a'] });
+    service.behave = () => 'complete';
+    const confirm = async () => (await settleRow(out, 'a', { notSent: true })) !== undefined;
+    expect(await start('two', { confirm })).toMatchObject({ exitCode: 0 });
+  });
+
+  describe('and whose folder is gone', () => {
+    const lose = (name: string) => rename(join(folder.path, name), join(folder.path, 'lost'));
+    const warnings = ({ events }: Awaited<ReturnType<typeof start>>) =>
+      events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+
+    it('is said of the rows that it has bought, and of no other row', async () => {
+      const { out } = await start('monday', { limit: 2 });
+      await lose('monday');
+      const tuesday = await start('tuesday', { same: 'refuse' });
+      expect(tuesday.bought).toMatchObject({
+        rows: 2,
+        elsewhere: [out],
+        isLost: true,
+        first: [{ id: 'a' }, { id: 'b' }],
+      });
+      expect(tuesday.bought).not.toHaveProperty('isHere');
+      expect(tuesday.exitCode).toBe(2);
+      expect(warnings(tuesday)).toEqual([]);
+      expect((await start('tuesday', { only: ['c'] })).bought).toBeUndefined();
+      // In its own folder, too; the third row has been bought since.
+      const monday = await start('monday', { same: 'refuse' });
+      expect(monday.bought).toMatchObject({ rows: 3, isHere: true });
+      folder.manifest([edit('a', 'tuesday'), edit('b', 'tuesday too')]);
+      expect(await start('monday')).toMatchObject({ exitCode: 0, bought: undefined });
+    });
+
+    it('is known by the rows that were sent: a copy in a folder of its own, and paths to other pictures', async () => {
+      const withPath = [{ ...edit('a'), images: ['a.png'] }];
+      const based = (host: string, path: string) => ({
+        manifest: { path, resolveImage: (picture: string) => `https://${host}/${picture}` },
+      });
+      const { out } = await start('one', based('monday.example', folder.manifest(withPath)));
+      await lose('one');
+      const other = runFolder();
+      const there = async (host: string) => {
+        const path = other.manifest(withPath);
+        const { events } = await other.run(service, { ...based(host, path), same: 'refuse' });
+        return events.flatMap((event) => (event.type === 'checked' ? [event.ahead.bought] : []))[0];
+      };
+      expect(await there('monday.example')).toMatchObject({ rows: 1, elsewhere: [out], isLost: true });
+      expect(await there('tuesday.example')).toBeUndefined();
+      other.remove();
+    });
+
+    it('says nothing where it has bought nothing: its key or its rows were refused', async () => {
+      service.behave = () => 'reject';
+      expect((await start('one')).exitCode).toBe(1);
+      await lose('one');
+      service.behave = () => 'complete';
+      await start('two', { apiKey: 'another-key' });
+      await rm(join(folder.path, 'two'), { recursive: true });
+      const bought = [];
+      for (const [id, name] of ['one', 'two', 'three'].entries())
+        bought.push((await start(name, { only: ['abc'.charAt(id)] })).bought);
+      expect(bought).toEqual([undefined, undefined, undefined]);
+    });
+
+    it('remembers what runs have bought that were in the folder before', async () => {
+      await start('one', { only: ['a'] });
+      await lose('one');
+      expect((await start('one', { only: ['b'] })).bought).toBeUndefined();
+      await rm(join(folder.path, 'one'), { recursive: true });
+      expect((await start('one', { same: 'refuse' })).bought).toMatchObject({ rows: 2 });
+    });
+
+    it('remembers them also once another run is in the folder: for that run, and for one in another folder', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      await lose('one');
+      expect((await start('one', { only: ['b'] })).bought).toBeUndefined();
+      const again = await start('one', { same: 'refuse' });
+      const lost = { isLost: true, isReplaced: true };
+      expect(again.bought).toMatchObject({
+        rows: 1,
+        elsewhere: [out],
+        isHere: true,
+        ...lost,
+        first: [{ id: 'a' }],
+      });
+      expect(again.exitCode).toBe(2);
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 2, ...lost });
+      expect((await start('one', { only: ['c'] })).bought).toBeUndefined();
+      // The rows that were bought again count as its own.
+      expect(await start('one')).toMatchObject({ exitCode: 0, bought: { rows: 1 } });
+      expect((await start('one')).bought).toBeUndefined();
+    });
+
+    it('says that it does not know all that a killed run has bought which was there before', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      forget(out);
+      await lose('one');
+      expect((await start('one', { only: ['b'] })).bought).toMatchObject({ rows: 1, isLost: true });
+      const unknown = [expect.stringContaining(`rows of this manifest were in the run in ${out}`)];
+      expect(warnings(await start('one', { only: ['c'] }))).toEqual(unknown);
+      expect(warnings(await start('two', { only: ['a'] }))).toEqual(unknown);
+    });
+
+    it('counts each row of --repeat, because it is not noted how often a request was bought', async () => {
+      const path = folder.manifest([edit('a')]);
+      const { out } = await start('one', { manifest: { path, repeat: 3 } });
+      await lose('one');
+      const two = await start('two', { manifest: { path, repeat: 3 }, same: 'refuse' });
+      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 3, elsewhere: [out] } });
+    });
+
+    it('remembers what earlier starts have bought where the last one was killed', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      let meanwhile = '';
+      service.behave = () => {
+        meanwhile = readFileSync(noteOf(out), 'utf8');
+        return 'complete';
+      };
+      await start('one', { only: ['b'] });
+      writeFileSync(noteOf(out), meanwhile);
+      await lose('one');
+      const two = await start('two', { same: 'refuse' });
+      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out], first: [{ id: 'a' }] } });
+      expect(warnings(two)).toEqual([expect.stringContaining(`in the run in ${out}, whose journal is gone`)]);
+    });
+
+    it('remembers what was noted in another place, because the usual one could not be written', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      vi.stubEnv('TMPDIR', folder.path);
+      const usual = process.env['XDG_STATE_HOME'];
+      vi.stubEnv('XDG_STATE_HOME', folder.manifest([edit('a'), edit('b'), edit('c')]));
+      await start('one', { only: ['b'] });
+      vi.stubEnv('XDG_STATE_HOME', usual);
+      await lose('one');
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 2, elsewhere: [out] });
+    });
+
+    it('remembers what was noted before, where the disk is full at the end of a start', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      const open: Disk['open'] = async (path, ...rest) => {
+        const file = await nodeDisk.open(path, ...rest);
+        if (!path.includes('/bought/')) return file;
+        const write: DiskFile['write'] = async (bytes, position) => {
+          await file.write(bytes.subarray(0, bytes.length >> 1), position);
+          throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+        };
+        return { ...file, write };
+      };
+      const full = await start('one', { only: ['b'], disk: { ...nodeDisk, open } });
+      expect(warnings(full)).toEqual([expect.stringContaining('cannot be noted in')]);
+      await lose('one');
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 1, elsewhere: [out] });
+    });
+
+    it.each([['that was killed', false] as const, ['of an older version', true] as const])(
+      'is said of a run %s, of which it is not known what it has bought',
+      async (_, isOld) => {
+        const { out } = await start('disk/monday');
+        forget(out, isOld);
+        // An old folder that was removed on purpose is only named.
+        await rename(out, join(folder.path, 'lost'));
+        writeFileSync(join(folder.path, 'disk/sunday'), '');
+        const tuesday = await start('tuesday', { only: ['a'] });
+        expect(tuesday).toMatchObject({ exitCode: 0, bought: undefined });
+        expect(warnings(tuesday)).toEqual([
+          expect.stringContaining(`rows of this manifest were in the run in ${out}, whose journal is gone`),
+        ]);
+        await rm(join(folder.path, 'disk/sunday'));
+        const wednesday = await start('wednesday', { same: 'refuse', only: ['b', 'c'] });
+        expect(wednesday.bought).toMatchObject({ rows: 2, elsewhere: [out], isLost: true });
+        expect(wednesday.exitCode).toBe(2);
+        await rm(join(folder.path, 'disk'), { recursive: true });
+        expect((await start('wednesday', { same: 'refuse' })).bought).toMatchObject({ rows: 3 });
+        folder.manifest([edit('a', 'thursday')]);
+        expect(await start('thursday')).toMatchObject({ exitCode: 0, bought: undefined });
+      },
+    );
+
+    it('is said of rows that are still to arrive', async () => {
+      const rows = (...ids: readonly string[]) => ({ manifest: { rows: ids.map((id) => edit(id)) } });
+      const { out } = await start('live', rows('a'));
+      expect((await start('live', rows('b'))).exitCode).toBe(0);
+      await lose('live');
+      const again = await start('live', { ...rows('c'), same: 'refuse' });
+      expect([again.exitCode, again.reason]).toEqual([
+        2,
+        expect.stringContaining(`rows that arrive may ask for what may have been bought already, in ${out}`),
+      ]);
+      expect(service.executions.has('c')).toBe(false);
+      expect((await start('other', { ...rows('c'), same: 'refuse' })).exitCode).toBe(0);
     });
   });
 });

@@ -1,5 +1,6 @@
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
@@ -116,7 +117,8 @@ describe('a copy of a folder', () => {
       if (row === 'r4') run.takeCopy();
       // What stands there is what a kill leaves.
       if (row === 'r7') cpSync(state, killed, { recursive: true });
-      return 'complete';
+      // Time to write a note: meanwhile the next one would be left out.
+      return row > 'r4' ? { hold: setTimeout(200) } : 'complete';
     };
     await run.start(run.folder.out, { hold, scheduler });
     rmSync(state, { recursive: true });

@@ -124,6 +124,26 @@ describe('exit 2', () => {
     expect(ahead).toEqual([0, 1, 0]);
   });
 
+  it('a row that asks for what a row behind it has bought, where that is refused', async () => {
+    const run = paperRun();
+    run.manifest([job('a'), job('b')]);
+    await run.start();
+    run.manifest([
+      job('new', { input: { row: 'b' } }),
+      job('a'),
+      job('b'),
+      job('c', { input: { row: 'b' } }),
+    ]);
+    const ahead: unknown[] = [];
+    const confirm: RunBatchOptions['confirm'] = (_plan, { same: found }) => ahead.push(found.rows) > 0;
+    const refused = await run.start({ same: 'refuse', only: ['new'] });
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.reason).toContain('line 1 (id "new") asks for the same as line 3');
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect((await run.start({ confirm })).exitCode).toBe(0);
+    expect(ahead).toEqual([2]);
+  });
+
   it('a manifest that is missing', async () => {
     const run = paperRun();
     const end = await run.start({ manifest: { path: '/job/none.csv' } });
@@ -155,13 +175,17 @@ describe('exit 3', () => {
     expect(ids(run, 'results.jsonl').sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('the first row that does not fit stops the run, though a cheaper one behind it would fit', async () => {
-    const run = paperRun();
-    run.manifest([edit('a'), edit('b', { resolution: '4k' }), edit('c')]);
-    const end = await run.start({ maxCostUsd: 0.2, concurrency: 1 });
-    expect(end.exitCode).toBe(3);
-    expect(run.service.posts).toEqual(['a']);
-  });
+  it.each([1, 8])(
+    'the first row that does not fit stops the run, though a cheaper one behind it would fit, %i at once',
+    async (concurrency) => {
+      const run = paperRun();
+      const disk = Object.assign(run.disk, { freeBytes: () => Promise.resolve(2 ** 40) });
+      run.manifest([edit('a'), edit('b', { resolution: '4k' }), edit('c')]);
+      const end = await run.start({ maxCostUsd: 0.2, concurrency, disk });
+      expect(end.exitCode).toBe(3);
+      expect(run.service.posts).toEqual(['a']);
+    },
+  );
 
   it('counts what earlier starts spent, and what is held as unknown', async () => {
     const run = paperRun();

@@ -1,9 +1,10 @@
-import { defer, firstValueFrom, timer } from 'rxjs';
+import { defer, firstValueFrom, map, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { UploadError, type PictureHost } from '../../../../runners/batch/uploads/picture-host.js';
 import { localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import type { RunBatchOptions } from '../../../../runners/batch/run-batch.js';
 import { paperRun } from '../../../support/paper-run.js';
+import { replied } from '../../../support/virtual-time.js';
 
 const timeoutMs = 3_600_000;
 
@@ -97,6 +98,50 @@ it.each([
   const files = run.disk.paths().map((path) => run.disk.peek(path)?.toString());
   expect(files.join()).toContain('a.png?X-Amz-Signature=[redacted]');
   expect(files.join()).not.toContain(signature.slice(0, 40));
+});
+
+describe('the signature of a picture whose row another start has sent', () => {
+  const signature = '5f'.repeat(32);
+  const hash = 'a7'.repeat(32);
+  const host: PictureHost = {
+    put: () => Promise.resolve(`s3://b/in/${hash}.png`),
+    addressOf: (name) => {
+      const [, key = ''] = name.split('s3://b/');
+      return Promise.resolve(`https://b.store.test/${key}?X-Amz-Date=1&X-Amz-Signature=${signature}`);
+    },
+    close: () => Promise.resolve(),
+  };
+  const given = `https://b.store.test/in/${hash}.png?X-Amz-Date=1&X-Amz-Signature=${signature}`;
+  // Named after what it was made of, beside it in the same bucket.
+  const result = `https://b.store.test/out/in/${hash}.png?X-Amz-Date=2&X-Amz-Signature=${'e1'.repeat(32)}`;
+  const output = { image_url: result, input: { images: [given] }, cost: 0.0875 };
+
+  it.each([
+    ['completes', { status: 'COMPLETED', output }],
+    ['fails', { status: 'FAILED', error: `cannot fetch ${given}` }],
+    ['reports an error of the function', { status: 'FAILED', error: JSON.stringify({ url: given }) }],
+  ])('is in no file where the job %s, and the URL of its result stays whole', async (_how, end) => {
+    const run = paperRun();
+    run.service.behave = () => 'hang';
+    run.manifest([{ id: 'a', endpoint: 'image-edit', images: [localPicture('a.png')], prompt: 'a' }]);
+    const pictureHost = () => Promise.resolve(host);
+    const stop = timer(5_000, run.scheduler).pipe(map(() => 'graceful' as const));
+    expect((await run.start({ pictureHost, stop })).exitCode).toBe(130);
+    const fetched: string[] = [];
+    await run.start({
+      pictureHost,
+      transport: (request) => defer(() => of(replied(200, { id: request.url.split('/').at(-1), ...end }))),
+      saveFrom: (request, onChunk) => {
+        fetched.push(request.url);
+        return run.service.download(request, onChunk);
+      },
+    });
+    expect(run.service.posts).toEqual(['a']);
+    const files = run.disk.paths().map((path) => run.disk.peek(path)?.toString());
+    expect(files.join()).toContain('X-Amz-Signature=[redacted]');
+    expect(files.join()).not.toContain(signature.slice(0, 40));
+    expect(fetched).toEqual(end.status === 'COMPLETED' ? [result] : []);
+  });
 });
 
 it('a store that is away ends the run, but not the polls of what is accepted and paid for', async () => {

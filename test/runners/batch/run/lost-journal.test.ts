@@ -128,6 +128,18 @@ describe('a journal that is behind the files', () => {
     expect((await run.start()).exitCode).toBe(0);
   });
 
+  it('collects the job of a row whose request is lost with its purchase, once a person has named it', async () => {
+    const { run, older } = await twoStarts();
+    putBack(run, older, 'journal.jsonl');
+    await run.start({ repair: true });
+    await settleRow(out, 'r6', { jobId: 'job-r6-1' }, { ...run, hold: run.options().hold! });
+    run.service.revive('job-r6-1');
+    const end = await run.start();
+    expect(end.reason).not.toContain('fault');
+    expect(run.lines('results.jsonl').map(({ id }) => id)).toContain('r6');
+    expect(run.service.posts).toHaveLength(10);
+  });
+
   it('is not repaired by settle, which says so', async () => {
     const { run, older } = await twoStarts();
     putBack(run, older, 'journal.jsonl');

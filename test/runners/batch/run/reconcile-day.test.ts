@@ -28,14 +28,14 @@ it('ends what the journal knows the end of, frees what was never sent, and keeps
     release: async (id: string) => void done.push([id]),
   } as unknown as DayLedger;
   const journal = {
-    recovered: { rows: { get: (id: string) => rows[id] } },
+    recovered: { firstStartAt: 0, mustHold: () => false, rows: { get: (id: string) => rows[id] } },
     find: async (id: string) => rows[id],
   } as unknown as Journal;
   await reconcileDay(shared, journal);
   expect(done).toEqual([['replied', 7], ['completed', 9], ['failed', 0], ['never']]);
 });
 
-it('keeps what may have been bought of a row that is to be sent again, and was not', async () => {
+function runOfDay() {
   const run = paperRun();
   const shared = () =>
     openDayLedger({
@@ -48,6 +48,50 @@ it('keeps what may have been bought of a row that is to be sent again, and was n
     });
   const start = (choices?: Partial<RunBatchOptions>) =>
     run.start({ dayLedger: () => Promise.resolve(shared()), ...choices });
+  return { run, shared, start };
+}
+
+it('keeps what a run may have bought that was in the folder before', async () => {
+  const { run, shared, start } = runOfDay();
+  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');
+  run.manifest([edit('a'), edit('b')]);
+  expect((await start({ limit: 1 })).exitCode).toBe(6);
+  run.disk.moveFolder('/job/out', '/job/moved');
+  for (let times = 0; times < 2; times++) {
+    expect((await start({ only: ['b'] })).exitCode).toBe(0);
+    expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
+  }
+});
+
+it('keeps it also if the clock was set back since', async () => {
+  const { run, shared, start } = runOfDay();
+  run.service.behave = () => 'lose-answer';
+  run.manifest([edit('a'), edit('b')]);
+  run.scheduler.frame = 26 * 3_600_000;
+  expect((await start({ only: ['a'] })).exitCode).toBe(6);
+  run.disk.moveFolder('/job/out', '/job/moved');
+  run.scheduler.frame = 3_600_000;
+  run.service.behave = () => 'complete';
+  for (let times = 0; times < 2; times++) {
+    expect((await start({ only: ['b'] })).exitCode).toBe(0);
+    expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
+  }
+});
+
+it('keeps what may have been bought by rows that a repaired journal has lost', async () => {
+  const { run, shared, start } = runOfDay();
+  run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');
+  run.manifest([edit('b'), edit('a')]);
+  expect((await start()).exitCode).toBe(6);
+  const damaged = run.text('journal.jsonl').replace(/^.*"id":"a".*$/gm, 'damaged');
+  run.disk.removeFolder('/job/out');
+  run.disk.plant('/job/out/journal.jsonl', damaged);
+  expect((await start({ repair: true })).exitCode).toBe(6);
+  expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
+});
+
+it('keeps what may have been bought of a row that is to be sent again, and was not', async () => {
+  const { run, shared, start } = runOfDay();
   run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');
   run.manifest([edit('a'), edit('b')]);
   await start();

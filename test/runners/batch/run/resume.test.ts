@@ -72,6 +72,26 @@ describe('a run that died and is started again', () => {
     expect(run.service.posts).toEqual(['b', 'c']);
   });
 
+  it('holds a redo under onUnknown retry where the manifest has the version that it replaces', async () => {
+    const run = paperRun();
+    const first = [edit('a')];
+    const redo = [edit('a', { redo: 'job of a', prompt: 'a, warmer' })];
+    run.manifest(first);
+    await run.start();
+    run.manifest(redo);
+    await killedAt(run, step('submitting'), { changed: 'redo' });
+    run.manifest(first);
+    const held = await run.start({ onUnknown: 'retry' });
+    expect(held.exitCode).toBe(6);
+    expect(held.events).toContainEqual(
+      expect.objectContaining({ type: 'checked', ahead: expect.objectContaining({ doubled: 0 }) }),
+    );
+    expect(run.service.posts).toEqual(['a', 'a, warmer']);
+    run.manifest(redo);
+    expect((await run.start({ retry: ['unknown'] })).exitCode).toBe(0);
+    expect(run.service.posts).toEqual(['a', 'a, warmer', 'a, warmer']);
+  });
+
   it('the same under onUnknown retry: sent again, and counted as a possible double', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b')]);

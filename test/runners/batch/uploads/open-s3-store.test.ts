@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openS3Store } from '../../../../runners/batch/uploads/open-s3-store.js';
 import { createKeepAliveAgents } from '../../../../src/transport/connections/keep-alive-agents.js';
 import { selfSigned, serverKey } from '../../../support/certificates.js';
 import { serveHttp, serveTcp, type LoopbackServer } from '../../../support/loopback-server.js';
 import { serveRaw, type RawRequest } from '../../../support/raw-service.js';
+import { until } from '../../../support/until.js';
 
 type Answer = (request: RawRequest, socket: Socket) => void;
 
@@ -41,6 +43,27 @@ describe('a store', () => {
     const drops = setInterval(() => socket.write(' '), 50);
     socket.on('close', () => clearInterval(drops)).on('error', () => undefined);
   };
+
+  it('that is closed gives up what stalls, and sends nothing more', async () => {
+    const store = await open(stall);
+    const given = store.add('k', bytes, 'image/png').catch((error: unknown) => error);
+    await until(() => requests.length > 0);
+    store.close?.();
+    expect(await given).toMatchObject({ why: 'unreachable' });
+    await expect(store.has('k')).rejects.toMatchObject({ why: 'unreachable' });
+    expect(requests).toEqual(['PUT']);
+  });
+
+  it('names the pictures of many rows at once, without a warning of Node', async () => {
+    const store = await open(stall);
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    await Promise.all(Array.from({ length: 30 }, (_, n) => store.addressOf(`k${n}`, 60_000)));
+    await setImmediate();
+    process.off('warning', note);
+    expect(warnings.map(({ name }) => name)).not.toContain('MaxListenersExceededWarning');
+  });
 
   it.each([
     ['stalls before its answer', stall],

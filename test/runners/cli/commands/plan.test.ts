@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
 import { millrace } from '../../../support/millrace.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
@@ -307,6 +307,14 @@ describe('millrace plan', () => {
     });
     expect(JSON.parse(stdout)).toMatchObject({ rows: 1 });
     expect(code).toBe(0);
+  });
+
+  it('says where it cannot keep stdin meanwhile', async () => {
+    vi.stubEnv('TMPDIR', join(cwd, 'nowhere'));
+    const plan = millrace(['plan', '-', '--format', 'csv', '--endpoint', 'e'], { cwd, input: 'id\n' });
+    const { code, stderr } = await plan.finally(() => vi.unstubAllEnvs());
+    expect({ code }).toEqual({ code: 74 });
+    expect(stderr).toContain(`error: ${join(cwd, 'nowhere')}: ENOENT`);
   });
 
   it('finds rows of stdin that ask for the same, as of a file', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmulator, type Emulator } from '../../../../runners/emulator/index.js';
-import { startMillrace } from '../../../support/millrace.js';
+import { millrace, startMillrace } from '../../../support/millrace.js';
 import { until } from '../../../support/until.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
 
@@ -25,14 +25,15 @@ const manifest = (version: number) =>
     'id,input.n,input.version,input.sleepMs',
     ...Array.from({ length: count }, (_, n) => `r${n},${n},${version},${version === 1 ? 1 : 60}`),
   ]);
-const run = (...more: string[]) =>
-  startMillrace(
+const command = (...more: string[]) =>
+  [
     [
       ...['run', 'rows.csv', '--out', 'out', '--endpoint', 'echo', '--base-url', emulator.baseUrl],
       ...['--concurrency', '2', '--yes', '--quiet', ...more],
     ],
     { cwd: work.folder, env: { MILLRACE_API_KEY: key } },
-  );
+  ] as const;
+const run = (...more: string[]) => millrace(...command(...more));
 const text = (name: string) => readFile(join(work.folder, 'out', name), 'utf8').catch(() => '');
 
 /** The version of each row's latest result in a file, in the order of the rows; `twice`: how many rows have more than one. */
@@ -49,10 +50,10 @@ async function versions(name: string): Promise<{ latest: (number | undefined)[];
 
 it('a redo that is killed leaves each row its paid result, and the next start brings the new ones', async () => {
   await manifest(1);
-  expect(await run().ended).toMatchObject({ code: 0 });
+  expect(await run()).toMatchObject({ code: 0 });
   await manifest(2);
   for (const wanted of [3, 9, 15]) {
-    const { child, ended } = run('--changed', 'redo');
+    const { child, ended } = startMillrace(...command('--changed', 'redo'));
     await until(async () => (await versions('earlier.jsonl')).latest.filter(Boolean).length >= wanted);
     child.kill('SIGKILL');
     await ended;
@@ -62,9 +63,9 @@ it('a redo that is killed leaves each row its paid result, and the next start br
     expect(killed.latest.filter((version) => version === 2).length).toBeGreaterThanOrEqual(wanted);
   }
   // Requests that were out when the process was killed are held, until a person says that they are to be sent again.
-  await run('--changed', 'redo').ended;
+  await run('--changed', 'redo');
   expect((await versions('results.jsonl')).latest).not.toContain(undefined);
-  expect(await run('--changed', 'redo', '--retry', 'unknown').ended).toMatchObject({ code: 0 });
+  expect(await run('--changed', 'redo', '--retry', 'unknown')).toMatchObject({ code: 0 });
   const twos = Array.from({ length: count }, () => 2);
   expect(await versions('results.jsonl')).toEqual({ latest: twos, twice: 0 });
   expect(await versions('earlier.jsonl')).toEqual({ latest: twos.map(() => 1), twice: 0 });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { millrace } from '../../../support/millrace.js';
+import { millrace, startMillrace } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 
 describe('the folder of millrace run', () => {
@@ -31,6 +31,23 @@ describe('the folder of millrace run', () => {
       expect(await contents('theirs')).toEqual(before);
     },
   );
+
+  it('is begun also by a user without a name and a home, as in a container', async () => {
+    const noHome = `const os = require('node:os');
+      delete process.env.HOME;
+      os.homedir = () => process.env.HOME ?? (() => { throw new Error('uv_os_homedir returned ENOENT'); })();
+      require('node:module').syncBuiltinESMExports();`;
+    await work.write('no-home.cjs', [noHome]);
+    const env = { ...work.env, TMPDIR: work.folder, NODE_OPTIONS: `--require ${work.folder}/no-home.cjs` };
+    const run = startMillrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
+    expect(await run.ended).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('fault of millrace'),
+    });
+    expect(work.emulator.bill()).toHaveLength(2);
+    const state = join(work.folder, `millrace-${process.getuid?.() ?? 'user'}`);
+    expect(await readdir(join(state, '.local/state/millrace'))).toContain('runs');
+  });
 
   it('may be empty, and hold what systems leave and what a worker has put there', async () => {
     await mkdir(join(work.folder, 'o', 'database'), { recursive: true });

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -77,6 +77,23 @@ describe('run - --follow', () => {
     expect(second.reported.map(({ id }) => id).sort()).toEqual(['j1', 'j2', 'j3']);
     expect(bought()).toHaveLength(3);
     expect(await work.lines('o/failures.jsonl')).toHaveLength(3);
+  });
+
+  it('sends nothing where the folder is gone in which it had bought something, unless that is agreed to', async () => {
+    expect((await call([job(1, { fail: 'no' })])).code).toBe(1);
+    await rename(join(work.folder, 'o'), join(work.folder, 'before'));
+    // A failed job has cost nothing.
+    expect((await call([job(2)])).code).toBe(0);
+    await rename(join(work.folder, 'o'), join(work.folder, 'unmounted'));
+    const again = await call([job(2)]);
+    expect(again.code).toBe(2);
+    const words = `--follow: rows that arrive may ask for what may have been bought already, in ${join(work.folder, 'o')}, whose journal is gone`;
+    expect(again.stderr).toContain(words);
+    expect(again.stderr).toContain('put that folder back, or begin anew with --yes; nothing was sent');
+    expect(bought()).toHaveLength(2);
+    expect((await call([job(2)], '--yes')).code).toBe(0);
+    expect((await call([job(3)])).code).toBe(0);
+    expect(bought()).toHaveLength(4);
   });
 
   it('reads no further while nobody reads what it says', async () => {

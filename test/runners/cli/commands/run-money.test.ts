@@ -219,6 +219,85 @@ describe('the money of millrace run', () => {
     expect(emulator.bill()).toHaveLength(before + 40);
   });
 
+  it('spends no more than $25 on rows whose price is in no list, whatever they cost at first, until that is agreed to', async () => {
+    let cost = 0.01;
+    const rising = { queue: { rising: () => ({ cost }) } };
+    await serve({ functions: rising });
+    await jobs('rising', 60);
+    const call = ['rising.jsonl', '--concurrency', '2'];
+    expect((await run(...call, '--limit', '3')).code).toBe(0);
+    cost = 1;
+    const second = await run(...call);
+    expect(second.code).toBe(3);
+    expect(second.stderr).toContain('may cost     $0.57');
+    expect(second.stdout).toMatch(
+      /rows without a listed price have cost \$2[67]\.00 in this start, and nobody has agreed to more than \$25\.00/,
+    );
+    const bought = emulator.bill().length;
+    expect(bought).toBeLessThanOrEqual(3 + 26 + 3);
+    expect((await run(...call)).code).toBe(2);
+    expect(emulator.bill()).toHaveLength(bought);
+    expect((await run(...call, '--yes')).code).toBe(0);
+    expect(emulator.bill()).toHaveLength(60);
+  });
+
+  describe('a price per picture of a job', () => {
+    const resolutions = ['1k', '2k', '4k', '4K', undefined, '8k', 4, 'hd'];
+    const expected = ['1k', '2k', '4k', 'other', '1k', 'other', 'other', 'hd'];
+    const usd: Record<string, number> = { '1k': 0.08, '2k': 0.12, '4k': 0.16, hd: 0.1, other: 0.16 };
+    const prices = {
+      endpoints: { upscale: { usdPerPicture: { '1k': 0.08, '2k': 0.12, '4k': 0.16, hd: 0.1 } } },
+    };
+    const sum = expected.reduce((total, resolution) => total + (usd[resolution] ?? 0), 0);
+    beforeEach(async () => {
+      await serve();
+      await work.write('prices.json', [JSON.stringify(prices)]);
+      await work.write(
+        'pictures.jsonl',
+        resolutions.map((resolution, n) =>
+          JSON.stringify({
+            id: `p${n}`,
+            endpoint: 'upscale',
+            input: { images: ['x'], prompt: 'p', resolution },
+          }),
+        ),
+      );
+    });
+
+    it('is that of the resolution in its input, in the plan, the costs and the summary', async () => {
+      const plan = ['plan', 'pictures.jsonl', '--prices', 'prices.json'];
+      expect(JSON.parse((await millrace([...plan, '--json'], options())).stdout)).toMatchObject({
+        byResolution: { '1k': 2, '2k': 1, '4k': 1, hd: 1, other: 3 },
+        cost: { estimated: sum },
+      });
+      const text = (await millrace(plan, options())).stdout;
+      expect(text).toContain(
+        '3 jobs with a resolution that has no price; the highest price of their endpoint is taken',
+      );
+      expect(text).not.toContain('of no known price');
+      expect((await millrace([...plan, '--save', 'p.plan'], options())).code).toBe(0);
+      const bought = await millrace(['run', '--plan', 'p.plan'], options());
+      expect(bought.code, bought.stderr).toBe(0);
+      const costs = (await readFile(join(work.folder, 'pictures.out/costs.csv'), 'utf8'))
+        .trim()
+        .split(/\r?\n/);
+      const lines = costs.slice(1).map((line) => line.split(','));
+      expect(
+        Object.fromEntries(lines.map(([id = '', , , , , at = '', cost]) => [id, `${at} ${cost}`])),
+      ).toEqual(Object.fromEntries(expected.map((at, n) => [`p${n}`, `${at} ${usd[at]}`])));
+      const summary = JSON.parse(await readFile(join(work.folder, 'pictures.out/summary.json'), 'utf8')) as {
+        cost: object;
+      };
+      expect(summary.cost).toMatchObject({ estimated: sum, byResolution: { other: { estimated: 0.48 } } });
+    });
+
+    it('is reserved under a cap', async () => {
+      const capped = await run('pictures.jsonl', '--max-cost', '0.5', '--concurrency', '1');
+      expect(capped.code).toBe(3);
+      expect(emulator.bill().length).toBe(3);
+    });
+  });
+
   describe('a price a second of executionTime', () => {
     it('is an estimate in costs.csv and in the summary, and unknown in the plan', async () => {
       await serve();
@@ -480,6 +559,7 @@ describe('the money of millrace run', () => {
       const { code, stdout } = await run('grind.jsonl', '--changed', 'redo', '--max-cost', '0.04');
       expect(code).toBe(3);
       expect(stdout).toMatch(/2 rows to go\n.*\n {6}millrace plan .* --changed redo --max-cost none\n/);
+      expect(stdout).toContain('cap of $0.04: $0.04 were spent, reserved or in doubt, and the next row');
       const status = await millrace(['status', 'grind.out'], options());
       const [, command = ''] = /^ +millrace (plan .*)$/m.exec(status.stdout) ?? [];
       const plan = await millrace(command.split(' '), options());

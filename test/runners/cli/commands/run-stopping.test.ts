@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mainFile, millrace } from '../../../support/millrace.js';
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { mainFile, millrace, type MillraceProcess } from '../../../support/millrace.js';
 import { echoJobs, openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
+import { skipTest } from '../../../support/skip-test.js';
 import { until } from '../../../support/until.js';
 
 describe('millrace run, when it is told to stop', () => {
@@ -12,6 +13,34 @@ describe('millrace run, when it is told to stop', () => {
   });
   afterEach(() => work.close());
 
+  /** A run whose only row has been accepted, and is answered so much later. */
+  const startWithReply = async (sleepMs: number) => {
+    await work.write('rows.jsonl', echoJobs(1, { sleepMs }));
+    const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
+    await until(() => work.emulator.bill().length === 1);
+    return first;
+  };
+
+  /** A run that was interrupted, and got `next` before the time was over within which a further SIGINT is the same. */
+  const interruptedAnd = async (
+    context: TestContext,
+    next: (first: MillraceProcess) => Promise<unknown>,
+    begin = () => startWithReply(3_000),
+  ): Promise<MillraceProcess> => {
+    for (let tries = 0; tries < 8; tries++) {
+      const first = await begin();
+      const interrupted = performance.now();
+      first.child.kill('SIGINT');
+      await next(first);
+      if (performance.now() - interrupted < 180) return first;
+      first.child.kill('SIGKILL');
+      await first.ended;
+      await work.close();
+      work = await openRehearsal();
+    }
+    return skipTest(context, 'a second SIGINT that is the same one: this machine takes longer to send it');
+  };
+
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -19,7 +48,7 @@ describe('millrace run, when it is told to stop', () => {
   ] as const)(
     'stops in good order at %s with %i, and goes on with nothing sent twice',
     async (signal, exitCode) => {
-      await work.write('rows.jsonl', echoJobs(40, { sleepMs: 100 }));
+      await work.write('rows.jsonl', echoJobs(40, { sleepMs: 400 }));
       const first = work.start('run', 'rows.jsonl', '--concurrency', '4');
       await until(() => work.emulator.bill().filter(({ status }) => status === 'COMPLETED').length >= 6);
       first.child.kill(signal);
@@ -53,22 +82,40 @@ describe('millrace run, when it is told to stop', () => {
     expect(statusCalls).toBeLessThan(4);
   });
 
-  it('takes a signal that npm passes on for the same one: the reply on its way is awaited [fault 16]', async () => {
-    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 1_500 }));
-    const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
-    await until(() => work.emulator.bill().length === 1);
+  it('takes a signal that npm passes on for the same one: the reply on its way is awaited [fault 16]', async (context) => {
+    const first = await interruptedAnd(context, async ({ child }) => {
+      await setTimeout(20);
+      child.kill('SIGINT');
+    });
+    const { code, stdout } = await first.ended;
+    expect({ code }).toEqual({ code: 130 });
+    expect(stdout).toContain('completed    1 of 1 row');
+  });
+
+  it('takes SIGTERM and SIGHUP for one, as a session sends them that ends with its machine: the reply on its way is awaited', async () => {
+    const first = await startWithReply(1_500);
+    first.child.kill('SIGTERM');
+    first.child.kill('SIGHUP');
+    const { code, stdout } = await first.ended;
+    expect([129, 143]).toContain(code);
+    expect(stdout).toContain('completed    1 of 1 row');
+  });
+
+  it('takes it for the same one where it is read late, because the process was busy or suspended', async (context) => {
+    const first = await interruptedAnd(context, async ({ child, prints }) => {
+      await prints('stopping: ');
+      child.kill('SIGSTOP');
+    });
     first.child.kill('SIGINT');
-    await setTimeout(20);
-    first.child.kill('SIGINT');
+    await setTimeout(500);
+    first.child.kill('SIGCONT');
     const { code, stdout } = await first.ended;
     expect({ code }).toEqual({ code: 130 });
     expect(stdout).toContain('completed    1 of 1 row');
   });
 
   it('stops at once at a second signal, with a reply still on its way [fault 16]', async () => {
-    await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
-    const first = work.start('run', 'rows.jsonl', '--mode', 'sync');
-    await until(() => work.emulator.bill().length === 1);
+    const first = await startWithReply(60_000);
     first.child.kill('SIGINT');
     await first.prints('stopping: ');
     first.child.kill('SIGTERM');
@@ -135,6 +182,22 @@ describe('millrace run, when it is told to stop', () => {
       });
     },
   );
+
+  it('takes a signal that npm passes on for the same one when the run has ended meanwhile: --on-end runs to its end', async (context) => {
+    const begin = async () => {
+      await work.write('rows.jsonl', echoJobs(1, { sleepMs: 60_000 }));
+      const run = work.start('run', 'rows.jsonl', '--on-end', 'echo begun; sleep 1; echo over');
+      await until(async () => (await work.lines('rows.out/journal.jsonl')).some(({ k }) => k === 'accepted'));
+      return run;
+    };
+    const next = async ({ child, prints }: MillraceProcess) => {
+      await prints('begun');
+      child.kill('SIGINT');
+    };
+    const { code, stderr } = await (await interruptedAnd(context, next, begin)).ended;
+    expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining('over\n') as string });
+    expect(stderr).not.toContain('interrupted');
+  });
 
   it('leaves nothing behind of a command of --on-end that does not listen to signals', async () => {
     await work.write('rows.jsonl', echoJobs(1));

@@ -1,7 +1,8 @@
-import { symlink, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { serveHttp } from '../../../support/loopback-server.js';
 import { millrace } from '../../../support/millrace.js';
 import { openRehearsal, type Rehearsal } from '../../../support/rehearsal.js';
 import { startS3Server, type S3Server } from '../../../support/s3-server.js';
@@ -58,6 +59,21 @@ describe('run --upload', () => {
     expect(again.stderr).toContain('0 rows to send, 3 ended before');
   });
 
+  it('does not buy again what was bought where a copy of the folder lies, with the same pictures', async () => {
+    await work.write('edits.csv', ['id,images,prompt', 'one,a.png,grayscale', 'two,b.png,blur']);
+    const upload = ['--upload', 's3://pictures', '--same', 'refuse'];
+    expect(await call('run', 'edits.csv', ...upload)).toMatchObject({ code: 0 });
+    await mkdir(join(work.folder, 'copy'));
+    for (const name of ['edits.csv', 'a.png', 'b.png'])
+      await copyFile(join(work.folder, name), join(work.folder, 'copy', name));
+    await draw('copy/b.png', 'green');
+    const { code, stderr } = await call('run', 'copy/edits.csv', ...upload);
+    expect(stderr).toMatch(/line 2 .*asks for what was bought already, in .*edits\.out/);
+    expect(stderr).not.toContain('id "two"');
+    expect(code).toBe(2);
+    expect(work.emulator.bill()).toHaveLength(2);
+  });
+
   it('refuses what is no picture of the folder before anything is sent, with row, line and column', async () => {
     await writeFile(join(work.folder, 'text.png'), 'no picture');
     await draw('big.png', 'red');
@@ -104,6 +120,49 @@ describe('run --upload', () => {
       '"a.png" is a path: say where pictures lie with --images-base URL, upload them with --upload s3://bucket/prefix, rehearse with --local',
     );
     expect(code).toBe(2);
+  });
+
+  it('masks the signature of a picture in all that is printed and written about its job, by whichever command', async () => {
+    await work.write('edits.csv', ['id,images,prompt', 'one,a.png,grayscale']);
+    let url = '';
+    let answer: (address: string) => { status: number; body: object } = () => ({ status: 500, body: {} });
+    const service = await serveHttp((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        const [found] = /http:[^"]+/.exec(Buffer.concat(parts).toString()) ?? [];
+        url = found ?? url;
+        if (request.method === 'POST') return void request.socket.destroy();
+        const { status, body } = answer(url);
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+      });
+    });
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    const env = { ...work.env, ...store.env, MILLRACE_BASE_URL: service.url };
+    const called = (...args: string[]) => millrace(args, { cwd: work.folder, env });
+    const upload = ['--upload', 's3://pictures/in', '--upload-endpoint', store.url];
+    const run = () => called('run', 'edits.csv', '--endpoint', 'image-edit', ...upload);
+    expect(await run()).toMatchObject({ code: 6 });
+    const signature = /X-Amz-Signature=(\w{64})/.exec(url)?.[1] ?? 'none';
+
+    answer = (address) => ({ status: 400, body: { error: `no job for ${address}` } });
+    const refused = await called('settle', 'edits.out', 'one', '--job', 'job-1');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no job for http') as string });
+    const settled = await called('settle', 'edits.out', 'one', '--job', 'job-1', '--yes');
+    expect(settled.code).toBe(0);
+    const beside = url.replace('/pictures/in/', '/pictures/out/in/').replace(signature, 'e1'.repeat(32));
+    answer = (address) => ({
+      status: 200,
+      body: { id: 'job-1', status: 'COMPLETED', output: { of: address, beside, cost: 0.01 } },
+    });
+    const ended = await run();
+    const [result] = await work.lines('edits.out/results.jsonl');
+    expect(result).toMatchObject({ output: { of: url.replace(signature, '[redacted]'), beside } });
+    await called('report', 'edits.out');
+    for (const [name, text] of await work.everything('edits.out'))
+      expect(text, name).not.toContain(signature);
+    for (const { stdout, stderr } of [refused, settled, ended])
+      expect(stdout + stderr).not.toContain(signature);
   });
 
   it('is tested by plan --check, and a dead store is named', async () => {

@@ -18,6 +18,16 @@ describe('millrace serve', () => {
     },
   );
 
+  it.each(['serve', 'watch'])('ends %s with 0 at a signal that npm passes on', async (command) => {
+    const { child, ended, prints } = startMillrace([command, ...(command === 'watch' ? ['.'] : [])]);
+    await prints('http://127.0.0.1');
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    const others = (['SIGINT', 'SIGTERM'] as const).map((name) => setTimeout(() => child.kill(name), 20));
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+    for (const other of others) clearTimeout(other);
+  });
+
   it('says that a port is taken', async () => {
     const first = startMillrace(['serve']);
     const { baseUrl } = JSON.parse(await first.prints('apiKey')) as { baseUrl: string };

@@ -58,8 +58,8 @@ it('shows 300 edits before, while and after they run, through a crash and a seco
     if (await newer.isVisible()) await newer.click();
     return page.locator('.frame').count();
   }).toBe(40);
-  expect(await flight.locator('.facts').textContent()).toContain('8 sending');
-  expect(await flight.locator('.what').allTextContents()).toHaveLength(8);
+  await soon(() => flight.locator('.facts').textContent()).toContain('8 sending');
+  await soon(() => flight.locator('.what').count()).toBe(8);
   expect(await flight.locator('.what').first().textContent()).toMatch(/^Look <b>\d+<\/b>$/);
   await soon(() => flight.locator('time').first().textContent()).toMatch(/^\d+ s$/);
 

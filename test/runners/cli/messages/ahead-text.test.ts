@@ -39,6 +39,7 @@ describe('aheadText', () => {
       toSend: 40,
       retried: 5,
       retriedUnknown: 3,
+      reopened: 2,
       redone: 1,
       toPoll: 3,
       toDownload: 1,
@@ -50,7 +51,7 @@ describe('aheadText', () => {
       ended: 900,
     };
     expect(aheadText(ahead, false)[0]).toBe(
-      '  this start   40 rows to send (2 failed before, 3 in doubt, which may charge twice, 1 bought before), 3 to ask about, 1 picture to fetch, 5 left in flight by an earlier start, 7 in doubt, 2 paid before, and left, 5 invalid, 7 left for later, 900 ended before',
+      '  this start   40 rows to send (2 failed before, 3 in doubt, which may charge twice, 2 reopened before, which may charge twice, 1 bought before), 3 to ask about, 1 picture to fetch, 5 left in flight by an earlier start, 7 in doubt, 2 paid before, and left, 5 invalid, 7 left for later, 900 ended before',
     );
   });
 

@@ -31,6 +31,36 @@ describe('plan --save and run --plan', () => {
     expect(bought()).toBe(5);
   });
 
+  it('keeps to the caps of the plan, unless the start gives another', async () => {
+    const { stdout } = await save('--max-cost', '0.03');
+    expect(stdout).toContain('$0.03');
+    const { code, stderr } = await apply();
+    expect(stderr).toContain('cap          $0.03');
+    expect(code).toBe(3);
+    expect(bought()).toBe(3);
+    expect(await apply('--max-cost', '0.05')).toMatchObject({ code: 3 });
+    expect(bought()).toBe(5);
+    await save('--max-cost-by', 'endpoint=0.07', '--max-cost', 'none');
+    expect(await apply()).toMatchObject({ code: 3 });
+    expect(bought()).toBe(7);
+  });
+
+  it('names the options of the plan that each start by it has to be given again', async () => {
+    const { stderr } = await save('--retry', 'failed', '--changed', 'redo', '--limit', '2');
+    expect(stderr).toContain(
+      'note: --save does not keep --retry, --changed: give it to run --plan as well\n',
+    );
+    expect((await work.call('plan', 'rows.jsonl', '--retry', 'failed')).stderr).not.toContain('--save');
+  });
+
+  it('takes a cap of a configuration file as it is when the plan is run', async () => {
+    await work.write('millrace.config.json', ['{"max_cost": 0.03}']);
+    await save();
+    await work.write('millrace.config.json', ['{"max_cost": 0.04}']);
+    expect(await apply()).toMatchObject({ code: 3 });
+    expect(bought()).toBe(4);
+  });
+
   it('goes on in the folder that was planned for, and buys nothing that stands there', async () => {
     expect((await work.call('run', 'rows.jsonl', '--prices', 'prices.json', '--out', 'mine')).code).toBe(0);
     await save('--out', 'mine');

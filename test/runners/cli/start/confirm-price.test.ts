@@ -110,6 +110,52 @@ describe('confirmSame', () => {
     expect(await confirmSame({ same: none, bought: unpriced }, asks, someone(elsewhere))).toBe('go');
   });
 
+  it('adds up what this run has bought and what others have, and names both', async () => {
+    const others = { ...rows, rows: 3, elsewhere: ['/job/two'] };
+    const ahead = { same: none, bought: { ...rows, others } };
+    const io = someone(terminal, 'y\n');
+    expect(await confirmSame(ahead, asks, io)).toBe('go');
+    expect(String(io.stderr.read())).toContain(
+      '5 rows ask for exactly what another row asks for, or what was bought already, in /job/two ($0.70). Buy them too? [y/N]',
+    );
+    await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toThrow(
+      '2 rows ask for what the run has bought already under other ids ($0.35), and 3 rows ask for what was bought already, in /job/two ($0.35). A start asks before it buys them again',
+    );
+  });
+
+  it('counts each row once that asks for what another row of the manifest does, and another run has bought', async () => {
+    const asked = async (
+      same: typeof rows,
+      bought: NonNullable<Parameters<typeof confirmSame>[0]['bought']>,
+    ) => {
+      const io = someone(terminal, 'y\n');
+      expect(await confirmSame({ same, bought }, asks, io)).toBe('go');
+      return String(io.stderr.read());
+    };
+    const one = { rows: 1, cost: { estimated: toMicroDollars(0.175), unpriced: 0 }, first: [] };
+    expect(await asked(one, { ...rows, elsewhere: ['/job/two'], twice: one })).toContain(
+      '2 rows ask for exactly what was bought already, in /job/two ($0.35). Buy them too?',
+    );
+    expect(await asked(rows, { ...rows, elsewhere: ['/job/two'], twice: one })).toContain(
+      '3 rows ask for exactly what another row asks for, or what was bought already, in /job/two ($0.525). Buy them too?',
+    );
+    expect(await asked(one, { ...rows, twice: one })).toContain(
+      '2 rows ask for exactly what another row asks for ($0.35). Buy them too?',
+    );
+  });
+
+  it('says that the other journal is damaged, and how to repair it', async () => {
+    const bought = { ...rows, elsewhere: ['/job/two'], isLost: true, isDamaged: true };
+    await expect(confirmSame({ same: none, bought }, asks, someone(elsewhere))).rejects.toMatchObject({
+      message: expect.stringContaining(
+        '2 rows ask for what may have been bought already, in /job/two, whose journal is damaged, or an older copy ($0.35)',
+      ),
+      hint: expect.stringContaining(
+        'continue there with --out /job/two --repair, or buy them again with --yes',
+      ),
+    });
+  });
+
   it('names the folder in which it was bought, and how to go on there', async () => {
     const ahead = { same: none, bought: { ...rows, elsewhere: ['/job/first run', '/job/two'] } };
     await expect(confirmSame(ahead, asks, someone(elsewhere))).rejects.toMatchObject({

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
+import { asyncScheduler, firstValueFrom, ReplaySubject } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CalledWorker } from '../../../../runners/distributed/callbacks/called-worker.js';
 import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
 import type { EmulatorOptions } from '../../../../runners/emulator/index.js';
-import { postNamedIn } from '../../../../src/webhooks/callback-tokens.js';
+import { CallbackTokens, postNamedIn } from '../../../../src/webhooks/callback-tokens.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { freePort, serveHttp } from '../../../support/loopback-server.js';
 import { openSharedRun } from '../../../support/shared-run.js';
@@ -203,4 +205,35 @@ describe('a run over a database that is called back', () => {
     const left = 'select id from millrace.callbacks where run = (select max(run) from millrace.runs)';
     expect((await own.pool.query(left)).rows).toStrictEqual([]);
   });
+});
+
+it('a worker takes all calls of a run that are the first it hears of it, also those that come while it reads whose they are', async () => {
+  const secret = { run: 'run-1', secret: 's'.repeat(43) };
+  const read$ = new ReplaySubject<unknown>(1);
+  let [reads, taken] = [0, 0];
+  const query = (sql: string) => {
+    if (!sql.includes('from millrace.runs')) return Promise.resolve({ rows: [], rowCount: 1 });
+    reads++;
+    return firstValueFrom(read$);
+  };
+  const worker = new CalledWorker({ pool: { query } as never, scheduler: asyncScheduler });
+  const tokens = new CallbackTokens(secret.secret);
+  let take: (request: never, response: never) => void = () => undefined;
+  worker.takeFrom({ pass: (given) => (take = given) });
+  const call = async (attempt: number) => {
+    const url = `/${await tokens.of({ run: secret.run, row: 'a', attempt })}`;
+    const body = (async function* () {
+      yield Buffer.from(JSON.stringify({ id: `job-${attempt}`, status: 'COMPLETED', output: {} }));
+    })();
+    const request = Object.assign(body, { method: 'POST', url, headers: {} });
+    return new Promise<number>((answer) => {
+      taken++;
+      take(request as never, { writeHead: answer, end: () => undefined } as never);
+    });
+  };
+  const answers = [call(1), call(2)];
+  await until(() => taken === 2 && reads === 1);
+  read$.next({ rows: [{ number: 1, webhooks: JSON.stringify(secret) }] });
+  expect(await Promise.all(answers)).toStrictEqual([200, 200]);
+  expect(reads).toBe(1);
 });

@@ -1,6 +1,15 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { PendingRow } from '../../../../runners/batch/journal/journal.js';
+import { recordsOfSent } from '../../../../runners/batch/row/left-rows.js';
+import type { RowRecord } from '../../../../runners/batch/row/record-head.js';
+import { connectDatabase } from '../../../../runners/distributed/connect-database.js';
+import { recallRun } from '../../../../runners/distributed/table/recall-run.js';
+import { beginStart, makeRun } from '../../../../runners/distributed/table/runs.js';
+import { runWorker } from '../../../../runners/distributed/worker/run-worker.js';
+import { feedRows } from '../../../support/fleet.js';
+import { rowsOf, termsWith } from '../../../support/run-database.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
 import { until } from '../../../support/until.js';
 
@@ -122,7 +131,14 @@ it('--repair goes on where the database is lost: rows that workers may have boug
   const worker = await run.work();
   const collecting = run.collect(options);
   await until(() => results() >= 3);
-  await change('drop schema millrace cascade; drop schema millrace_queue cascade');
+  // Workers may be in the way.
+  const dropped = () => change('drop schema millrace cascade; drop schema millrace_queue cascade');
+  await until(() =>
+    dropped().then(
+      () => true,
+      () => false,
+    ),
+  );
   const end = await collecting;
   expect([end.exitCode, end.reason]).toEqual([
     74,
@@ -140,4 +156,137 @@ it('--repair goes on where the database is lost: rows that workers may have boug
   expect([repaired.exitCode, completed + failed, toDo]).toEqual([6, 40, 0]);
   expect(failed).toBeLessThan(10);
   expect(isEachBoughtOnce()).toBe(true);
+});
+
+it.each([
+  ['completed', { completed: 4, failed: 0 }, {}],
+  ['failed', { completed: 0, failed: 4 }, { fail: 'out of memory' }],
+])(
+  '--repair leaves what the folder knows to be %s where the database has lost the answer, and calls its request unanswered',
+  async (_, ends, input) => {
+    run.folder.manifest(
+      Array.from({ length: 4 }, (__, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, ...input } })),
+    );
+    const options = { assumePriceUsd: 0.01, maxCostUsd: 1 };
+    await run.work();
+    const before = await run.collect(options);
+    const written = await read<{ record: string }>('select record from millrace.records order by seq');
+    const records = written.map(({ record }) => JSON.parse(record) as RowRecord);
+    const intents = records.filter((record) => record.k === 'intent');
+    const intent = intents.find(({ id }) => id === records.at(-1)?.id);
+    const pending = {
+      id: intent?.id,
+      status: 'sent',
+      attempts: 1,
+      intent,
+      price: intent?.price,
+    } as PendingRow;
+    const [unknown] = recordsOfSent(pending, Date.now(), false);
+    await change(
+      `update millrace.records set record = '${JSON.stringify(unknown)}' where seq = (select max(seq) from millrace.records)`,
+    );
+    expect((await run.collect(options)).exitCode).toBe(74);
+    const { exitCode, summary } = await run.collect({ ...options, repair: true });
+    expect(before.summary.rows).toMatchObject(ends);
+    const { rows, cost, statusCalls } = before.summary;
+    expect([exitCode, summary.rows, summary.cost]).toEqual([0, rows, cost]);
+    expect(summary.statusCalls).toBe(statusCalls);
+    expect(results()).toBe(ends.completed);
+    expect(run.folder.text('failures.jsonl').split('\n')).toHaveLength(ends.failed + 1);
+    expect(run.folder.text('costs.csv').trim().split('\n')).toHaveLength(5);
+    expect((await run.collect(options)).exitCode).toBe(0);
+    expect(run.emulator.bill()).toHaveLength(4);
+  },
+);
+
+/** As a restored backup or a promoted standby looks to whoever compares it with what the start has noted. */
+const moved = `update millrace.runs set timeline = 'another'`;
+
+it.each([
+  ['--repair holds what may have been bought', '', true],
+  ['a person says that nothing is missing', 'update millrace.runs set timeline = null', false],
+])(
+  'stops where the database is another one than at the start, with the collector and all that it has copied; %s',
+  async (_, answer, repair) => {
+    run.folder.manifest(
+      Array.from({ length: 60 }, (__, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 100 } })),
+    );
+    await run.work();
+    const collecting = run.collect({ concurrency: 2 });
+    await until(() => results() >= 6);
+    await change(moved);
+    const end = await collecting;
+    expect([end.exitCode, end.reason]).toEqual([74, expect.stringContaining('or a standby took its place')]);
+    const bought = run.emulator.bill().length;
+    expect(bought).toBeLessThan(60);
+    await run.work();
+    expect((await run.collect({ concurrency: 2 })).exitCode).toBe(74);
+    expect(run.emulator.bill()).toHaveLength(bought);
+    if (answer !== '') await change(answer);
+    const { exitCode, summary } = await run.collect({ concurrency: 2, repair });
+    expect([exitCode, summary.rows.toDo]).toEqual([repair ? 6 : expect.any(Number), 0]);
+    expect(summary.rows.completed).toBeGreaterThanOrEqual(repair ? 6 : 58);
+    expect(isEachBoughtOnce()).toBe(true);
+  },
+);
+
+it('an orderly switchover leaves no row in doubt: answers that were on the wire are written into the new database', async () => {
+  const rows = 60;
+  run.folder.manifest(
+    Array.from({ length: rows }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 1_500 } })),
+  );
+  const manifest = { path: `${run.folder.path}/manifest.jsonl`, mode: 'sync' as const };
+  await run.work();
+  await run.work();
+  const collecting = run.collect({ manifest, concurrency: 20 });
+  await until(() => results() >= 1);
+  // Between two transactions, as a switchover comes.
+  await change(`begin; select from millrace.ledgers for update; ${moved}; commit`);
+  const { exitCode, summary } = await collecting;
+  const bought = run.emulator.bill().length;
+  expect([exitCode, summary.rows]).toMatchObject([74, { completed: bought, failed: 0, toDo: rows - bought }]);
+  expect(bought).toBeLessThan(rows);
+  await change('update millrace.runs set timeline = null');
+  await run.work();
+  const end = await run.collect({ manifest, concurrency: 20 });
+  expect([end.exitCode, end.summary.rows]).toMatchObject([0, { completed: rows, toDo: 0 }]);
+  expect(run.emulator.bill()).toHaveLength(rows);
+  expect(isEachBoughtOnce()).toBe(true);
+});
+
+it('a worker buys no row of a restored backup: its rows may have been bought since', async () => {
+  const backup = `${new URL(run.url).pathname.slice(1)}_backup`;
+  const url = run.url.replace(/[^/]*$/, backup);
+  const { apiKey, baseUrl, lbBaseUrl } = run.emulator;
+  const identity = { baseUrl, lbBaseUrl, local: false };
+  const before = await connectDatabase({ url: run.url });
+  const number = await makeRun(before, 'a run');
+  const start = await recallRun(before, number);
+  await beginStart(before, { run: number, start }, termsWith({ identity }), {
+    spent: 0,
+    unknown: 0,
+    collected: 0,
+  });
+  await feedRows(before, number, rowsOf(5));
+  await before.close();
+  const other = new pg.Client(run.url.replace(/[^/]*$/, 'postgres'));
+  await other.connect();
+  const copy = () => other.query(`create database ${backup} template ${backup.replace('_backup', '')}`);
+  await until(() =>
+    copy().then(
+      () => true,
+      () => false,
+    ),
+  );
+  const restored = await connectDatabase({ url });
+  const end = await runWorker({ database: restored, apiKey, baseUrl, lbBaseUrl });
+  await restored.close();
+  await other.query(`drop database ${backup} with (force)`).finally(() => other.end());
+  expect(end).toMatchObject({
+    exitCode: 74,
+    reason: expect.stringContaining('restored from a backup') as string,
+  });
+  expect(run.emulator.bill()).toEqual([]);
+  await run.work();
+  await until(() => run.emulator.bill().length === 5);
 });

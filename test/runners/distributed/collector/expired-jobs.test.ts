@@ -2,6 +2,7 @@ import { of } from 'rxjs';
 import { expect, it } from 'vitest';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
 import type { Transport } from '../../../../src/transport/transport.js';
+import { hurriedClock } from '../../../support/hurried-clock.js';
 import { openSharedRun } from '../../../support/shared-run.js';
 
 it(
@@ -10,16 +11,17 @@ it(
   async () => {
     const run = await openSharedRun();
     try {
+      // A young job is asked for during a minute, which takes 6 s by this clock.
+      const scheduler = hurriedClock(10);
       let isGone = true;
       const got = createGotTransport();
       const transport: Transport = (request) =>
         isGone && request.url.includes('/status/')
           ? of({ status: 404, headers: {}, body: '{"error":"job not found"}' })
           : got(request);
-      await run.work({ transport });
+      await run.work({ transport, scheduler });
       run.folder.manifest([{ id: 'a', endpoint: 'echo', input: {} }]);
-      // A young job is asked for during a minute.
-      const collect = () => run.collect({ assumePriceUsd: 0.01 });
+      const collect = () => run.collect({ assumePriceUsd: 0.01, scheduler });
       const first = await collect();
       expect([first.exitCode, first.summary.failures, first.summary.cost.unknown]).toEqual([
         1,

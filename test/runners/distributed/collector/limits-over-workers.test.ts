@@ -247,3 +247,32 @@ it('--upload: workers send addresses, which lie in no file and, once the row has
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.filter(({ text }) => text.includes('signature='))).toEqual([]);
 });
+
+it('--upload: a worker masks the signature of a picture that another worker has sent, where the service repeats it', async () => {
+  const given = `https://b.store.test/in/a.png?X-Amz-Signature=${'5f'.repeat(32)}`;
+  const host: PictureHost = {
+    put: (path) => Promise.resolve(`s3://b/in/${path}`),
+    addressOf: () => Promise.resolve(given),
+    close: () => Promise.resolve(),
+  };
+  const end = { id: 'job-1', status: 'COMPLETED', output: { of: given, image_url: 'x', cost: 0.0875 } };
+  const seen: string[] = [];
+  const service = (status: object): Transport => {
+    return (request) =>
+      defer(() => {
+        seen.push(request.method === 'POST' ? 'POST' : JSON.stringify(status));
+        return of(replied(200, request.method === 'POST' ? { id: 'job-1', status: 'IN_QUEUE' } : status));
+      });
+  };
+  const leave = await run.work({ transport: service({ id: 'job-1', status: 'IN_PROGRESS' }) });
+  run.folder.manifest([{ id: 'a', endpoint: 'image-edit', images: [localPicture('a.png')], prompt: 'a' }]);
+  const ended = run.collect({ pictureHost: () => Promise.resolve(host), download: false });
+  await until(() => seen.length > 1);
+  await leave();
+  await run.work({ transport: service(end) });
+  expect((await ended).exitCode).toBe(0);
+  expect(seen.filter((one) => one === 'POST')).toHaveLength(1);
+  expect(run.folder.text('results.jsonl')).toContain('a.png?X-Amz-Signature=[redacted]');
+  for (const [name, bytes] of run.folder.everything())
+    expect(bytes.includes('5f'.repeat(20)), name).toBe(false);
+});

@@ -247,7 +247,7 @@ it('notices a job id that a start without the database had: the second row is he
   const { url: baseUrl } = service;
   await startWorker({ baseUrl });
   const path = folder.manifest(jobs(6));
-  const given = { mode: 'async', concurrency: 1, baseUrl } as const;
+  const given = { concurrency: 1, baseUrl } as const;
   const { apiKey } = emulator;
   const local = { manifest: { path, mode: 'async' }, out: folder.out, apiKey, baseUrl, limit: 3 } as const;
   expect((await finished(runBatch({ ...local, concurrency: 1 }))).exitCode).toBe(0);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startMillrace, type MillraceProcess } from '../../../support/millrace.js';
 import { openSharedRun, type SharedRun } from '../../../support/shared-run.js';
@@ -55,4 +56,19 @@ it('says when a killed worker falls silent, and when its rows go on', { timeout:
   expect(code).toBe(6);
   expect(stderr.match(/silent for/g)).toHaveLength(1);
   expect(emulator.bill()).toHaveLength(2);
+});
+
+it('is not hurried by a terminal that is closed: the worker awaits its answers', async () => {
+  const { folder, emulator } = shared;
+  const path = folder.manifest([{ id: 'r', endpoint: 'echo', input: { n: 1, sleepMs: 3_000 } }]);
+  const worker = start('worker');
+  await worker.prints('working for');
+  const run = start('run', path, '--out', folder.out, '--mode', 'sync', '--yes');
+  await until(() => emulator.bill().length === 1);
+  worker.child.kill('SIGINT');
+  await pause(600);
+  worker.child.kill('SIGHUP');
+  expect((await worker.ended).code).toBe(0);
+  expect((await run.ended).code).toBe(0);
+  expect(emulator.bill()).toHaveLength(1);
 });

@@ -41,3 +41,35 @@ it('stops all workers at a price far above the expected one, unless a cap is in 
   expect(run.emulator.bill()).toHaveLength(40);
   await run.close();
 });
+
+it('stops at a worker that has spent more on rows whose price is in no list than was agreed to', async () => {
+  const rising = ({ n }: Record<string, unknown>) => ({ cost: Number(n) < 3 ? 0.01 : 1 });
+  const run = await openSharedRun(undefined, { functions: { queue: { rising } } });
+  await run.work({ slots: 2 });
+  run.folder.manifest(
+    Array.from({ length: 60 }, (_, n) => ({ id: `r${n}`, endpoint: 'rising', input: { n } })),
+  );
+  const end = await run.collect({ concurrency: 2, unlessCapped: { maxUnpricedUsd: 25 } });
+  expect(end.exitCode).toBe(3);
+  expect(end.reason).toContain('rows without a listed price have cost $25.03 in this start');
+  expect(run.emulator.bill().length).toBeLessThanOrEqual(28 + 2);
+  await run.close();
+});
+
+it('adds up what the workers have spent on rows whose price is in no list', async () => {
+  const rising = async ({ n }: Record<string, unknown>, job: { sleep: (ms: number) => Promise<void> }) => {
+    await job.sleep(400);
+    return { cost: Number(n) < 12 ? 0.01 : 1 };
+  };
+  const run = await openSharedRun(undefined, { functions: { queue: { rising } } });
+  for (let worker = 0; worker < 3; worker += 1) await run.work({ slots: 2 });
+  run.folder.manifest(
+    Array.from({ length: 100 }, (_, n) => ({ id: `r${n}`, endpoint: 'rising', input: { n } })),
+  );
+  const end = await run.collect({ concurrency: 6, unlessCapped: { maxUnpricedUsd: 25 } });
+  expect(end.exitCode).toBe(3);
+  expect(end.reason).toMatch(/rows without a listed price have cost \$2[5-9]\.\d\d in this start/);
+  // Each worker by itself would spend $25.
+  expect(run.emulator.bill().length).toBeLessThan(50);
+  await run.close();
+});

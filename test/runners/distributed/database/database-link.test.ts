@@ -95,6 +95,33 @@ describe('the link to a database that is away', () => {
     await expect(openLink().link.insist(wrong)).rejects.toThrow('no such column');
   });
 
+  it('is back once all that waited was done: a full disk answers questions, and takes no records', async () => {
+    const { link, events, pass } = openLink();
+    const full = coded('53100', 'No space left on device');
+    let calls = 0;
+    const written = link.insist(() => (calls++ < 3 ? Promise.reject(full) : Promise.resolve('written')));
+    for (let turn = 0; turn < 3; turn++) {
+      await setImmediate();
+      expect(await link.look(work(0))).toBe('done');
+      expect(events).toEqual(['away']);
+    }
+    await pass(1);
+    expect([await written, events]).toEqual(['written', ['away', 'back']]);
+  });
+
+  it('is back where the answer to what waited last is an error of another kind', async () => {
+    const { link, events, pass } = openLink();
+    const fault = new Error('the seat is lost');
+    let calls = 0;
+    const written = link
+      .insist(() => Promise.reject(calls++ === 0 ? away : fault))
+      .catch((error: unknown) => error);
+    await setImmediate();
+    expect(await link.look(work(0))).toBe('done');
+    await pass(1);
+    expect([await written, events]).toEqual([fault, ['away', 'back']]);
+  });
+
   it('asks again at once where another question was answered', async () => {
     const { link, events } = openLink();
     const waiting = link.insist(work(1));

@@ -9,7 +9,8 @@ const coded = (code: string, message = 'x', syscall = 'connect') =>
   Object.assign(new Error(message), { code, syscall });
 const refused = coded('ECONNREFUSED', 'connect 127.0.0.1:5432');
 const silent = 'cannot be reached: it does not answer.';
-const late = 'has not answered in time: it or this machine is busy, or the connection is cut.';
+const late =
+  'has not answered in time: it or this machine is busy, somebody holds a lock there, or the connection is cut.';
 
 it.each([
   ['a port where nothing listens', refused, 'cannot be reached: nothing listens there.'],

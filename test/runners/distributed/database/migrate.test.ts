@@ -158,6 +158,34 @@ it('brings tables up with the rows of a run in them, which go on', async () => {
   }
 });
 
+it('sees one database where a start and a worker have other rights: the worker would stop the run as one in a restored backup', async () => {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  const role = `worker_${Date.now()}`;
+  const seen = async (before = '') => {
+    const client = await own.connect();
+    await client.query(before);
+    const { rows } = await client.query<{ timeline: string }>('select millrace.timeline()');
+    client.release(true);
+    return rows[0]?.timeline;
+  };
+  try {
+    await migrate(own, noQueue);
+    const whole = await seen();
+    expect(whole).toMatch(/^\d+ \d{8} \d+ \d+$/);
+    await own.query(`revoke execute on function pg_control_system() from public; create role ${role};
+      grant usage on schema millrace to ${role}`);
+    expect([await seen(), await seen(`set role ${role}`)]).toEqual([whole, whole]);
+    // What a user has made does not pass for a table of the server.
+    const shadow = 'create temp table pg_database as select 7::oid as oid, current_database() as datname';
+    expect(await seen(shadow)).toBe(whole);
+  } finally {
+    await own.query(`drop owned by ${role}; drop role ${role}`);
+    await own.end();
+    await server.close();
+  }
+});
+
 it('refuses tables whose version nothing says, and changes nothing', async () => {
   const server = await openDatabase();
   const own = openPool(server.url);

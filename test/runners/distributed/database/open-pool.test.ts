@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { databaseAddress } from '../../../../runners/distributed/database/database-address.js';
-import { openPool } from '../../../../runners/distributed/database/open-pool.js';
+import { explainDatabase } from '../../../../runners/distributed/database/database-error.js';
+import { openPool, refuseDroppedSettings } from '../../../../runners/distributed/database/open-pool.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
 import { until } from '../../../support/until.js';
 
@@ -28,12 +29,18 @@ it('does not depend on settings of the user or the database that would lose comm
   const own = await openDatabase();
   const name = new URL(own.url).pathname.slice(1);
   const { pool: before } = await open(own.url);
-  const settings = {
+  const settings: Record<string, string> = {
     synchronous_commit: 'off',
     default_transaction_isolation: 'repeatable read',
     lock_timeout: '1ms',
     statement_timeout: '900ms',
+    transaction_timeout: '900ms',
+    extra_float_digits: '-15',
   };
+  const version = Number(
+    (await before.query<{ v: string }>(`select current_setting('server_version_num') as v`)).rows[0]?.v,
+  );
+  if (version < 170_000) delete settings.transaction_timeout;
   for (const [setting, value] of Object.entries(settings))
     await before.query(`alter database ${name} set ${setting} = '${value}'`);
   await before.end();
@@ -45,15 +52,34 @@ it('does not depend on settings of the user or the database that would lose comm
       default_transaction_isolation: 'read committed',
       lock_timeout: '0',
       statement_timeout: '0',
+      ...(version >= 170_000 && { transaction_timeout: '0' }),
+      extra_float_digits: '1',
     },
   ]);
   await pool.end();
   await own.close();
 });
 
+it('refuses a pooler that drops the settings of a connection: a crash could lose intents', async () => {
+  const { pool } = await openPool(databaseAddress(database.url, {}), { max: 1 });
+  await refuseDroppedSettings(pool);
+  await pool.query('set synchronous_commit = off');
+  const refused = await refuseDroppedSettings(pool).catch((error: unknown) => error);
+  expect(explainDatabase(refused, 'of the run')).toMatchObject({
+    code: 'database',
+    message: expect.stringContaining(
+      'a pooler that drops settings of the connection: synchronous_commit is off',
+    ) as string,
+  });
+  await pool.end();
+});
+
 it('takes settings from the address, but none that would lose commits or end statements early', async () => {
   const options = '-c synchronous_commit=off -c lock_timeout=1ms -c work_mem=7MB';
-  const { pool } = await open(`${database.url}?statement_timeout=900&options=${encodeURIComponent(options)}`);
+  const own = 'statement_timeout=900&idle_in_transaction_session_timeout=60000';
+  const { pool } = await open(`${database.url}?${own}&options=${encodeURIComponent(options)}`);
+  // It takes settings that do not come through for those of a pooler.
+  await refuseDroppedSettings(pool);
   const names = [
     'synchronous_commit',
     'lock_timeout',

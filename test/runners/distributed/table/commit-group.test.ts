@@ -32,9 +32,51 @@ it('refuses a group where the database lacks what the worker knows to be committ
   await write(3, 0);
   await database.pool.query('update millrace.seats set groups = 2 where run = $1', [fleet.run]);
   await expect(write(4, 0)).rejects.toThrow('was put back to an earlier state');
+  // In another database it goes on with what is there, also if that answer is lost.
+  await database.pool.query(`update millrace.runs set timeline = 'another' where run = $1`, [fleet.run]);
+  const has: number[] = [];
+  const behind = groupOf(4, {});
+  const draw = (mayBuy: boolean, groups: number) => {
+    has.push(groups);
+    return behind.draw(mayBuy, groups);
+  };
+  const again = () => commitGroup(database, seat, { ...behind, draw, known: { groups: 3, seq: 7 } });
+  await expect(again()).resolves.toMatchObject({ isMoved: true });
+  await expect(again()).resolves.toMatchObject({ isMoved: true, after: 0 });
+  expect(has).toEqual([2, 3]);
   await database.pool.query('delete from millrace.seats where run = $1', [fleet.run]);
   await expect(write(4, 1)).rejects.toThrow('was put back to an earlier state');
   await expect(write(4, 0)).rejects.toThrow('this worker was declared dead');
+  await fleet.close();
+});
+
+it('buys nothing in another database than that of the start, stops the run there, and writes what was sent', async () => {
+  const fleet = await openFleet(database, rowsOf(3));
+  const seat = { run: fleet.run, worker };
+  await takeSeat(database.pool, seat);
+  const claim = { worker, start: 1, has: 0, most: { send: 1, poll: 0 }, priceOf: () => 0 };
+  const [row] = (await commitGroup(database, seat, groupOf(1, { claim }))).claimed;
+  const item = row?.item ?? '';
+  await database.pool.query(`update millrace.runs set timeline = 'another' where run = $1`, [fleet.run]);
+  const asked: boolean[] = [];
+  const end = groupOf(2, {
+    records: [{ item, text: JSON.stringify(intent('r1')), isLast: true, booked }],
+    ended: [sent(item)],
+  });
+  const draw = (mayBuy: boolean, has: number) => {
+    asked.push(mayBuy);
+    return end.draw(mayBuy, has);
+  };
+  const committed = await commitGroup(database, seat, { ...end, draw });
+  expect([asked, committed]).toMatchObject([[false], { isMoved: true, claimed: [], waiting: 2 }]);
+  expect(await fleet.state()).toMatchObject({
+    seq: 1,
+    inFlight: 0,
+    stop: { exitCode: 74, reason: expect.stringContaining('a standby took its place') as string },
+  });
+  // A group that the database had already is the same one in it.
+  expect(await commitGroup(database, seat, { ...end, draw })).toMatchObject({ after: 0, isMoved: true });
+  expect([asked.at(-1), (await fleet.state()).seq]).toEqual([true, 1]);
   await fleet.close();
 });
 

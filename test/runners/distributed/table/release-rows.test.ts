@@ -1,9 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
+import type { RunTerms } from '../../../../runners/distributed/table/run-terms.js';
 import { openFleet } from '../../../support/fleet.js';
 import { groupOf, openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
 import { accepted, intent } from '../../../support/sample-records.js';
@@ -15,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** A seat with so many rows; the job ids of the first `named` have come, and nothing of the others. */
-async function seatWith(count: number, named: number): Promise<Seat> {
-  const fleet = await openFleet(database, rowsOf(count), { terms: { concurrency: count } });
+async function seatWith(count: number, named: number, terms: Partial<RunTerms> = {}): Promise<Seat> {
+  const fleet = await openFleet(database, rowsOf(count), { terms: { concurrency: count, ...terms } });
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000004' };
   await takeSeat(database.pool, seat);
   const claim = { worker: seat.worker, start: 1, has: 0, most: { send: count, poll: 0 }, priceOf: () => 0 };
@@ -50,6 +52,22 @@ it('asks the database no more often for many rows than for few', async () => {
   }
   expect(counts[1]).toBe(counts[0]);
   expect(await readState(database, seats[1]?.run ?? 0)).toMatchObject({ inFlight: 0, open: 20 });
+});
+
+it.each([
+  [
+    'sends a request without an answer again with --on-unknown retry',
+    'null',
+    ['intent', 'outcome', 'reopen'],
+  ],
+  ['leaves it in doubt where a standby took the place of the database', `'another'`, ['intent', 'outcome']],
+])('%s', async (_, timeline, records) => {
+  const seat = await seatWith(1, 0, { onUnknown: 'retry' });
+  await database.pool.query(`update millrace.runs set timeline = ${timeline} where run = $1`, [seat.run]);
+  await releaseSeat(database, seat);
+  const written = await readRecordsAfter(database.pool, seat.run, 0, 9);
+  expect(written.map(({ record }) => record.k)).toEqual(records);
+  expect((await readState(database, seat.run)).open).toBe(records.length - 2);
 });
 
 it('wakes nobody where another process has released the rows of a dead worker meanwhile', async () => {

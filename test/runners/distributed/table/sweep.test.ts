@@ -74,6 +74,20 @@ it('releases rows of a worker whose seat was deleted by hand, for which a new st
   await fleet.close();
 });
 
+it('gives up a seat that this worker has left, where the database has it again: a new start would wait for it', async () => {
+  const fleet = await openFleet(database, rowsOf(1));
+  const { run } = fleet;
+  const worker = '00000000-0000-4000-8000-000000000004';
+  await takeSeat(database.pool, { run, worker });
+  await noteWorker(database.pool, { worker, host: 'here', pid: 1, does: idle });
+  await sweep(database);
+  await sweep(database, { worker, has: (one) => one === run });
+  expect(await countSeats(database, run)).toEqual({ seats: 1, rows: 0 });
+  await sweep(database, { worker, has: () => false });
+  expect(await countSeats(database, run)).toEqual({ seats: 0, rows: 0 });
+  await fleet.close();
+});
+
 it('does not hold up the other workers to judge one that is silent', async () => {
   const fleet = await openFleet(database, rowsOf(1));
   const { run } = fleet;

@@ -1,11 +1,13 @@
 import { firstValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { JournalRecord } from '../../../../runners/batch/journal/record.js';
+import type { RowRecord } from '../../../../runners/batch/row/record-head.js';
 import type { Committed, NextGroup } from '../../../../runners/distributed/table/commit-group.js';
+import { DatabasePutBack } from '../../../../runners/distributed/table/seats.js';
 import { TableJournal } from '../../../../runners/distributed/worker/table-journal.js';
 import { schedulerOf, VirtualClock } from '../../../simulate/virtual-clock.js';
 import { rowsOf } from '../../../support/run-database.js';
-import { intent, failed } from '../../../support/sample-records.js';
+import { accepted, completed, failed, intent, reply } from '../../../support/sample-records.js';
 
 interface Table {
   readonly isAlone?: boolean;
@@ -17,11 +19,17 @@ interface Table {
   readonly hasMore?: boolean;
   /** Who has the jobs that are claimed, at each group that claims some: a group whose commit fails is written again. */
   readonly owners?: readonly (string | undefined)[];
+  /** From this group on it is not the database that the start has begun in; a group that was `written` before was so in either. */
+  readonly moved?: {
+    readonly from: number;
+    readonly written?: boolean;
+    /** Its first one lacks further groups. */ readonly has?: number;
+  };
 }
 
 /** A worker with these rows, over a table: when it was written to, and how many records at a time. */
 async function workerWith(ids: readonly string[], table: Table = {}) {
-  const { isAlone = false, lockMs = 0, refused, hasMore = false, owners = [] } = table;
+  const { isAlone = false, lockMs = 0, refused, hasMore = false, owners = [], moved } = table;
   const clock = new VirtualClock();
   const begin = clock.now;
   const scheduler = schedulerOf(
@@ -32,6 +40,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   const written: { afterMs: number; records: number }[] = [];
   let groups = 0;
   const claims: number[] = [];
+  const texts: string[] = [];
   const claimed = rowsOf(ids.length).map((task, at) => ({
     item: `item ${ids[at]}`,
     reserved: 0,
@@ -41,8 +50,18 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   const late: string[] = [];
   const commit = async ({ draw, answer }: NextGroup): Promise<Committed> => {
     if (lockMs > 0) await new Promise<void>((resolve) => clock.in(lockMs, resolve));
-    const { records: drawn, claim, jobs } = draw();
     groups += 1;
+    const isMoved = moved !== undefined && groups >= moved.from;
+    // Drawn before the connection broke, and again in the other database.
+    draw(true, groups - 1);
+    const {
+      records: drawn,
+      claim,
+      jobs,
+    } = draw(
+      !isMoved || (groups === moved.from && moved.written === true),
+      groups === moved?.from ? (moved.has ?? groups - 1) : groups - 1,
+    );
     let records = drawn;
     // All but the last time the connection breaks before the commit.
     if (jobs.length > 0)
@@ -53,9 +72,10 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
         ];
     if (records.some(({ item }) => item === `item ${refused}`)) throw new Error('refused');
     if (records.length > 0) written.push({ afterMs: clock.now - begin, records: records.length });
+    texts.push(...records.map(({ text }) => text));
     if (claim !== undefined) claims.push(groups);
     const fresh = claims.length === 1 && claim !== undefined ? claimed : [];
-    return { after: 0, claimed: fresh, left: 0, waiting: hasMore ? 9 : 0, isAlone };
+    return { after: 0, claimed: fresh, left: 0, waiting: hasMore ? 9 : 0, isAlone, isMoved };
   };
   let isClaimed = false;
   const journal = new TableJournal({
@@ -87,6 +107,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   const until = (all: readonly Promise<unknown>[]) => clock.until(Promise.all(all), 2_000);
   return {
     written,
+    kinds: () => texts.map((text) => JSON.parse(text) as RowRecord).map(({ id, k }) => `${id} ${k}`),
     claims,
     when,
     at: (ms: number, id: string) => when(ms, intent(id)),
@@ -251,4 +272,38 @@ it('writes a record that comes while the journal closes, or refuses it and keeps
     expect(ends, `${steps} steps`).toEqual([written.length > 1 ? 'written' : 'refused']);
     expect(late, `${steps} steps`).toEqual(written.length > 1 ? [] : ['j-b']);
   }
+});
+
+it.each([
+  ['in another database than the start has begun in', false, []],
+  [
+    'also where it had the intents already: they are refused by their next record',
+    true,
+    ['b intent', 'b refused'],
+  ],
+])('writes what was sent, and neither intents nor claims, %s', async (_, isWritten, more) => {
+  const moved = { from: 3, written: isWritten };
+  const { at, when, until, kinds, claims, late } = await workerWith(['a', 'b', 'c'], { moved });
+  const sent = at(100, 'a');
+  await until([sent]);
+  const refused = at(200, 'b').catch((error: unknown) => error);
+  // A job that the manifest names is polled: nothing is sent for its intent.
+  const named = [when(200, { ...intent('c'), jobId: 'j' }), when(200, accepted('c'))];
+  await until([refused, when(200, reply('a')), when(200, completed('a')), ...named]);
+  await until([when(400, failed('c', 'expired'))]);
+  await expect(refused).resolves.toBeInstanceOf(DatabasePutBack);
+  const ends = ['a reply', 'a outcome', 'c intent', 'c accepted', 'c outcome'];
+  expect(kinds().toSorted()).toEqual(['a intent', ...ends, ...more].toSorted());
+  expect([claims, late]).toEqual([[1], []]);
+});
+
+it('writes the answers of rows whose intents a standby has, where it lacks the last group of their worker, and keeps the job ids of the others', async () => {
+  const moved = { from: 4, has: 2 };
+  const { at, when, until, kinds, late } = await workerWith(['a', 'b', 'c', 'd', 'e'], { moved });
+  await until([at(100, 'a'), at(200, 'b')]);
+  const lost = when(300, reply('b'));
+  await until([when(300, accepted('a')), expect(lost).rejects.toBeInstanceOf(DatabasePutBack)]);
+  await until([when(400, reply('a')), expect(when(400, reply('b'))).rejects.toBeInstanceOf(DatabasePutBack)]);
+  expect(kinds()).toEqual(['a intent', 'b intent', 'a accepted', 'a reply']);
+  expect(late).toEqual(['job-b', 'job-b']);
 });

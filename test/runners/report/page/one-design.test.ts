@@ -101,14 +101,17 @@ it('the studio has targets of 44 px where it is touched', async () => {
 
 it('the live page says what the run costs at its end against the cap, and when it ends by the clock', async () => {
   const page = await open(watch.url);
-  const facts = await page.locator('#flight .facts').textContent();
-  expect(facts).toMatch(/about \$\d+\.\d\d at the end, limit \$40\.00/);
-  const end = /20 rows a minute.*about 10 min left, until (\d\d):(\d\d)/s.exec(facts ?? '');
-  expect(end).not.toBeNull();
+  const facts = () => page.locator('#flight .facts').textContent();
+  await expect.poll(facts).toMatch(/about \$\d+\.\d\d at the end, limit \$40\.00/);
+  // The run was made to stand at 20 rows a minute and 10 minutes left; a busy machine has looked later.
+  const pattern = /(?:19|20|21) rows a minute.*about (\d+) min left, until (\d\d):(\d\d)/s;
+  await expect.poll(facts).toMatch(pattern);
+  const [, left, hours, minutes] = pattern.exec((await facts()) ?? '')?.map(Number) ?? [];
   const now = new Date();
-  const minutes = (Number(end?.[1]) - now.getHours()) * 60 + Number(end?.[2]) - now.getMinutes();
-  expect((minutes + 1440) % 1440).toBeGreaterThanOrEqual(9);
-  expect((minutes + 1440) % 1440).toBeLessThanOrEqual(11);
+  const until = (hours! * 60 + minutes! - now.getHours() * 60 - now.getMinutes() + 1440) % 1440;
+  expect(left).toBeGreaterThanOrEqual(9);
+  expect(left).toBeLessThanOrEqual(11);
+  expect(Math.abs(until - left!)).toBeLessThanOrEqual(1);
   await page.close();
 });
 

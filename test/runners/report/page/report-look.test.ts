@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../../../runners/report/write-report.js';
 import { launchBrowser } from '../../../support/browser.js';
+import { drawPicture } from '../../../support/draw-picture.js';
 import { makeRun } from '../../../support/make-run.js';
 import { pageParts } from '../../../support/page-parts.js';
 
@@ -332,14 +333,33 @@ describe('print', () => {
   });
 
   it('has every row also where rows lie beside the page', async () => {
-    await makeRun({ folder: join(folder, 'large'), rows: 2100, pictures: false });
-    await writeReport(join(folder, 'large'), { parts });
+    const large = join(folder, 'large');
+    const wide = await drawPicture({ subject: 0, width: 1600, height: 1000 });
+    await makeRun({ folder: large, rows: 2100, pictures: false });
+    await mkdir(join(large, 'images'), { recursive: true });
+    await writeFile(join(large, 'images', 'bottle-0001.png'), wide);
+    await writeReport(large, { parts });
     const page = await open('large');
+    // Without thumbnails pictures are shown themselves, and a canvas keeps four bytes for each of their pixels.
+    const widths = `[...document.querySelectorAll('.frame canvas')].map(({ width, height }) => [width, height])`;
+    await expect.poll(() => page.evaluate<number[][]>(widths)).toContainEqual([768, 480]);
     await page.evaluate(
-      `window.print = () => { window.printed = document.querySelectorAll('.frame').length; }`,
+      `window.print = () => {
+        const pictures = [...document.querySelectorAll('.frame img')];
+        window.printed = {
+          rows: document.querySelectorAll('.frame').length,
+          loading: pictures.filter((one) => one.matches('.loading') || !one.complete).length,
+          drawn: pictures.filter((one) => one.naturalWidth > 0).length > 1800,
+          // Those in sight before.
+          fewCanvases: document.querySelectorAll('.frame canvas').length < 100,
+        };
+      }`,
     );
     await page.keyboard.press('ControlOrMeta+p');
-    await expect.poll(() => page.evaluate('window.printed')).toBe(2100);
+    // A canvas for each picture would take the memory of all of them at once.
+    await expect
+      .poll(() => page.evaluate('window.printed'))
+      .toEqual({ rows: 2100, loading: 0, drawn: true, fewCanvases: true });
     await expect.poll(() => page.locator('.frame').count()).toBe(96);
     await page.context().close();
   });

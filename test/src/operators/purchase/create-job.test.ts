@@ -1,4 +1,15 @@
-import { EMPTY, filter, ignoreElements, NEVER, retry, throwError, timer, type ObservableInput } from 'rxjs';
+import {
+  EMPTY,
+  filter,
+  ignoreElements,
+  NEVER,
+  retry,
+  startWith,
+  tap,
+  throwError,
+  timer,
+  type ObservableInput,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointEvent, Outcome } from '../../../../src/contract/outcome.js';
 import type { ClientContext } from '../../../../src/operators/requests/exchange.js';
@@ -446,6 +457,18 @@ describe('cancel()', () => {
       finallyLook(virtual, () =>
         expect([early.sent, inGate.sent, inIntent.sent]).toStrictEqual([[], [], []]),
       );
+    });
+  });
+
+  it('ends the job also for a subscriber that calls it at its first event, which others had before', () => {
+    inVirtualTime((virtual) => {
+      const w = { type: 'waiting', why: 'gate', forMs: 9 } as const;
+      const e = failure('job-cancelled', 'no');
+      const gate: Gate = { admit: () => NEVER.pipe(startWith(w)), observe: () => undefined };
+      const { job } = jobWith(virtual, { post: ['d'] }, {}, { gate });
+      virtual.expectObservable(job).toBe('w-(e|)', { w, e });
+      const cancelling = job.pipe(tap(() => void job.cancel()));
+      virtual.expectObservable(cancelling, '--^').toBe('--(we|)', { w, e });
     });
   });
 

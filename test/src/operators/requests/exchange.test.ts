@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../../src/operators/requests/exchange.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { TransportError } from '../../../../src/transport/transport-error.js';
-import type { Transport } from '../../../../src/transport/transport.js';
+import type { Transport, WireReply } from '../../../../src/transport/transport.js';
 import { inVirtualTime, replied, requestTo, virtualContext, visit } from '../../../support/virtual-time.js';
 
 const submit = { key: 'k', purpose: 'submit', request: requestTo('/v2/e/run') } as const;
@@ -65,6 +65,9 @@ describe('exchange', () => {
     expect(none.reported).toStrictEqual([{ ...visit(), status: 0 }]);
     expect(judge(() => throwError(() => 'a text')).judged).toMatchObject({ fault: { message: 'a text' } });
     expect(judge(() => EMPTY).judged).toMatchObject({ verdict: { verdict: 'ambiguous' } });
+    const { status, body } = replied(200, { id: 'j', status: 'IN_QUEUE' });
+    const bare = judge(() => of({ status, body } as WireReply));
+    expect(bare.judged).toMatchObject({ verdict: { verdict: 'ambiguous' }, fault: { sent: 'maybe' } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));
     expect(twice.reported).toHaveLength(1);
   });

@@ -2,6 +2,8 @@ import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pollUntilTerminal, type PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
+import { timersOf } from '../../../../src/policy/client-clock.js';
+import { DueQueue } from '../../../../src/policy/due-queue.js';
 import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import {
   inVirtualTime,
@@ -36,9 +38,10 @@ const polling = (
   at: number,
   answer: string,
   more: Partial<PollTask> = {},
-  gate?: Gate,
+  { gate, sleepsAt = Infinity, later = answer }: { gate?: Gate; sleepsAt?: number; later?: string } = {},
 ) => {
   const reply = cold(answer, replies);
+  const lateReply = cold(later, replies);
   let calls = 0;
   const task: PollTask = {
     key: 'k',
@@ -51,7 +54,13 @@ const polling = (
     onCall: () => (calls += 1),
     ...more,
   };
-  const context = virtualContext(scheduler, () => reply, gate && { gate });
+  const isAwake = () => scheduler.frame < sleepsAt;
+  const clock = { ...timersOf(scheduler), now: () => scheduler.now() + (isAwake() ? 0 : 3_600_000) };
+  const context = virtualContext(scheduler, () => (isAwake() ? reply : lateReply), {
+    scheduler: clock,
+    deadlines: new DueQueue(clock),
+    ...(gate && { gate }),
+  });
   return { reply, calls: () => calls, result: pollUntilTerminal(task, { at, deadlineMs: 7 }, context) };
 };
 
@@ -101,7 +110,7 @@ describe('pollUntilTerminal, to its deadline', () => {
       const waiting = { type: 'waiting', why: 'gate', forMs: 1_000 };
       const admit = () =>
         virtual.cold<{ why: 'gate'; forMs: number }>('w----|', { w: { why: 'gate', forMs: 1_000 } });
-      const { result, calls } = polling(virtual, 4, '-d|', {}, { admit, observe: () => undefined });
+      const { result, calls } = polling(virtual, 4, '-d|', {}, { gate: { admit, observe: () => undefined } });
       virtual.expectObservable(result).toBe('---w-----(d|)', { w: waiting, d });
       virtual.flush();
       expect(calls()).toBe(1);
@@ -115,6 +124,43 @@ describe('pollUntilTerminal, to its deadline', () => {
       });
       const e = { type: 'ended', outcome: expect.objectContaining({ code: 'deadline' }) };
       virtual.expectObservable(result).toBe('(e|)', { e });
+    });
+  });
+
+  describe('that was slept through', () => {
+    const schedule = { pollTimes: () => NEVER, observe: () => undefined };
+    const asleep = (answer: string, later: string) => {
+      const steps: unknown[] = [];
+      inVirtualTime((virtual) => {
+        const more = { schedule, atOnce: true };
+        const { result } = polling(virtual, 7, answer, more, { sleepsAt: 5, later });
+        result.subscribe((step) => steps.push([virtual.scheduler.frame, step]));
+      });
+      return steps;
+    };
+
+    it('asks again, and takes the end', () => {
+      expect(asleep('-p|', '-d|')).toEqual([
+        [1, p],
+        [8, d],
+      ]);
+    });
+
+    it('lets a poll that is on the wire decide', () => {
+      expect(asleep('----------d|', '-p|')).toEqual([[10, d]]);
+    });
+
+    it('gives up after half a minute', () => {
+      expect(asleep('-p|', '-p|')).toEqual([
+        [1, p],
+        [30_007, late],
+      ]);
+    });
+
+    it('asks through the faults of a network that is not back yet', () => {
+      const steps = asleep('-p|', 'x');
+      expect(steps.at(2)).toEqual([9, { type: 'waiting', why: 'backoff', forMs: 2 }]);
+      expect(steps.at(-1)).toEqual([30_007, afterFault('GET /v2/e/status/j: HTTP 500: oops')]);
     });
   });
 

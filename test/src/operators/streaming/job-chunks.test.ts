@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../../src/contract/outcome.js';
-import { jobChunks } from '../../../../src/operators/streaming/job-chunks.js';
+import { jobChunks } from '../../../../src/operators/streaming/read-chunks.js';
 import { jobEvents as events, failed, jobOver, settled } from '../../../../src/testing/in-virtual-time.js';
 import { inVirtualTime } from '../../../support/virtual-time.js';
 

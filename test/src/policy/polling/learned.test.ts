@@ -62,6 +62,19 @@ describe('pollLearned', () => {
     expect(Math.max(...behind.lagsMs)).toBeLessThan(150_000);
   });
 
+  it.each([
+    [160, 20],
+    [200, 5],
+  ])(
+    'asks about all jobs once they find free workers, though the queue seemed shared: %i in flight',
+    (inFlight, step) => {
+      const runTime = (n: number) => 200 + (n % 50) * step;
+      const figures = simulate(scenario({ jobs: 1_500, inFlight, workers: 150, runTime }), priced(190));
+      expect(figures.meanLagMs).toBeLessThan(700);
+      expect(figures.callsPerJob).toBeLessThan(2);
+    },
+  );
+
   it('lives with a service that reports no times at all', () => {
     const figures = simulate(scenario({ workers: 10, silent: true }), priced(150));
     expect(figures.callsPerJob).toBeLessThan(12);

@@ -14,6 +14,15 @@ describe('encodeRecord', () => {
     }
   });
 
+  it('writes long records in the same way', () => {
+    for (const note of ['x', 'é', '𝄞'].map((letter) => letter.repeat(400_000))) {
+      const line = encodeRecord(7, intent('a', { columns: { note } })).toString();
+      expect(JSON.parse(line)).toMatchObject({ n: 7, k: 'intent', columns: { note } });
+      const [, body = '', checksum = ''] = /^(.*),"c":"([0-9a-f]{8})"\}\n$/s.exec(line) ?? [];
+      expect(Number.parseInt(checksum, 16)).toBe(crc32(body));
+    }
+  });
+
   it('puts what recovery reads in front of what it does not', () => {
     const line = encodeRecord(1, intent('a')).toString();
     expect(line).toMatch(/^\{"n":1,"k":"intent","at":2000,"id":"a","row":1,"hash":/);

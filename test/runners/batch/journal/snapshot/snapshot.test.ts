@@ -319,7 +319,7 @@ describe('a snapshot', () => {
         'jobs',
         'lastRow',
       ],
-      ...['replaced', 'tally'],
+      ...['replaced', 'heldBefore', 'tally'],
     ]);
     const byBooking = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(kept.tally).toEqual({

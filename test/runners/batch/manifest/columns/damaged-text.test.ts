@@ -118,6 +118,8 @@ describe('a text that looks damaged is sent, with a warning [fault 26]', () => {
     ["='My sheet'!B3", 'formula'],
     ['=Sheet1!B3', 'formula'],
     ['=WENN(A2="";"";B2)', 'formula'],
+    ["'-5 degrees", 'escaped'],
+    ["'=1 of 3", 'escaped'],
     ['0', 'zero'],
     ['=_xlfn.TEXTJOIN(" ",TRUE,A2:C2)', 'formula'],
   ])('%s: %s', async (prompt, damage) => {

@@ -1,0 +1,248 @@
+import { dirname } from 'node:path';
+import type { ResolvedOptions } from '../../context/resolved-options.js';
+import type { Disk } from '../../disk/disk.js';
+import { elsewhereSchema, readElsewhere } from '../../journal/elsewhere.js';
+import { journalPath } from '../../journal/journal.js';
+import { runIn } from '../../lock/run-progress.js';
+import {
+  boughtThere,
+  otherRuns,
+  type BoughtHashes,
+  type OtherRun,
+  type StartOf,
+} from '../../lock/runs-of-manifest.js';
+import { SameTally } from '../../manifest/duplicates/same-requests.js';
+import { firstOf } from '../../manifest/quote-value.js';
+import { isRead, type Row } from '../../manifest/manifest-row.js';
+import { askedHash, hashesOf } from '../../manifest/request-hash.js';
+import type { Ahead } from './ahead.js';
+import { HashesByBytes, UploadedRequests } from '../../uploads/create-picture-host.js';
+import { UploadNotes } from '../../uploads/upload-notes.js';
+import { boughtOf, buyersIn, hashesSent, tallied, type Bought, type Sent } from './bought-before.js';
+import { isDamagedRun } from './examine-files.js';
+
+/**
+ * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
+ * everything again. Of a run whose journal is gone it compares what is noted outside of the run's folder. Pictures that are uploaded
+ * are compared by their bytes.
+ */
+export async function boughtElsewhere(
+  options: StartOf & Pick<ResolvedOptions, 'pictureHost'>,
+  runs: RunsToCompare,
+  sent: Sent,
+): Promise<Pick<Ahead, 'bought' | 'unread'>> {
+  const { out, pictureHost } = options;
+  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
+  try {
+    return await boughtByRuns(options, { ...runs, byBytes }, sent);
+  } finally {
+    await byBytes.close();
+  }
+}
+
+interface RunsToCompare {
+  readonly runs: readonly OtherRun[];
+  readonly peekJournal: PeekJournal;
+}
+
+async function boughtByRuns(
+  options: StartOf & Pick<ResolvedOptions, 'pictureHost'>,
+  { runs, peekJournal, byBytes }: RunsToCompare & { readonly byBytes: HashesByBytes },
+  sent: Sent,
+): Promise<Pick<Ahead, 'bought' | 'unread'>> {
+  const hashes = new Map<string, readonly string[]>();
+  const elsewhere: string[] = [];
+  const gone: GoneRun[] = [];
+  for await (const { isTooMuch, ...run } of runsToRead(options.disk, runs)) {
+    const besides = isTooMuch && !run.isOwn ? undefined : await runIn(options.disk, run.folder);
+    if (besides !== undefined) gone.push({ ...run, besides });
+    if (besides !== undefined && run.isOwn) continue;
+    if (isTooMuch) {
+      gone.push({ ...run, isThere: true });
+      continue;
+    }
+    let journal: Bought | undefined;
+    const peek = async () => (journal = await peekJournal(options.disk, run.folder));
+    const isDamaged = await isDamagedRun(options.disk, run.folder, peek);
+    // A run that cannot be read counts as gone; its own start reports why.
+    if (!isDamaged) journal ??= await peek().catch(() => undefined);
+    if (isDamaged || journal === undefined) {
+      gone.push({ ...run, isDamaged });
+      continue;
+    }
+    const uploaded = options.pictureHost && (await uploadedIn(options.disk, run.folder, journal));
+    const bought = await boughtOf(journal, sent, () => true, { asSent: !run.isBeside, byBytes, uploaded });
+    for (const [hash, ids] of bought)
+      if (ids.length >= (hashes.get(hash)?.length ?? 0)) hashes.set(hash, ids);
+    if (bought.size > 0) elsewhere.push(run.folder);
+  }
+  const { lost, unread } = await lostRuns(options, gone);
+  const mayBeBought = async (row: Row): Promise<boolean> => {
+    const written = [...hashesOf(row)];
+    const isNamed = lost.some(({ isWritten }) => isWritten?.(written));
+    const uploaded = isNamed ? await byBytes.hashOf(row) : undefined;
+    const hashes = { written, sent: [uploaded ?? askedHash(row)] };
+    const runs = lost.filter(({ mayHave }) => mayHave(row, hashes));
+    for (const run of runs) run.hasRows = true;
+    return runs.length > 0;
+  };
+  const rows = await tallied(sent, hashes, lost.length > 0 ? mayBeBought : undefined, byBytes);
+  const found = lost.filter(({ hasRows }) => hasRows);
+  const folders = found.filter(({ isThere }) => !isThere);
+  const [lostFirst] = folders;
+  const there = found.filter(({ isThere }) => isThere);
+  const bought = rows && {
+    ...rows,
+    elsewhere: [...new Set([...foldersOf(folders), ...elsewhere, ...foldersOf(there)])],
+    ...(folders.length > 0 && { isLost: true }),
+    ...(lostFirst?.isDamaged && { isDamaged: true }),
+    ...(lostFirst?.besides !== undefined && { isReplaced: true }),
+    ...(folders.some(({ isOwn }) => isOwn) && { isHere: true }),
+  };
+  return { ...(bought && { bought }), ...(unread.length > 0 && { unread }) };
+}
+
+function foldersOf(runs: readonly LostRun[]): string[] {
+  return runs.map(({ folder }) => folder);
+}
+
+/** All runs. The journals of the latest are read, and those of earlier ones as long as that takes no second. */
+async function* runsToRead(
+  disk: Disk,
+  runs: readonly OtherRun[],
+): AsyncGenerator<OtherRun & { readonly isTooMuch: boolean }> {
+  let left = mostBytesRead;
+  for (const run of runs) {
+    const { size = 0 } = (run.isEarlier && (await disk.stat(journalPath(run.folder)))) || {};
+    if (size > 0) left -= Math.max(size, leastBytesRead);
+    yield { ...run, isTooMuch: size > 0 && left <= 0 };
+  }
+}
+
+/** For rows that are not known yet: whether the folder of the start had a run which has bought something, or may have, and is gone. */
+export async function boughtHere(options: StartOf): Promise<Pick<Ahead, 'bought'>> {
+  const runs = await otherRuns(options, undefined, []);
+  const { lost } = await lostRuns(
+    options,
+    runs.filter(({ isOwn }) => isOwn),
+  );
+  const elsewhere = foldersOf(lost);
+  if (elsewhere.length === 0) return {};
+  return { bought: { ...new SameTally().result(), elsewhere, isLost: true, isHere: true } };
+}
+
+/**
+ * What the run has bought, or may have, for a start that finds its folder gone. `undefined` if that is not known: workers may go
+ * on, or the journal is so large that reading it once more would take long.
+ */
+export async function purchasesOf(
+  { disk, out }: Pick<ResolvedOptions, 'disk' | 'out'>,
+  peekJournal: PeekJournal,
+): Promise<BoughtHashes | undefined> {
+  const { size = 0 } = (await disk.stat(journalPath(out))) ?? {};
+  const isTooLarge = size > mostBytesRead;
+  const journal = isTooLarge ? undefined : await peekJournal(disk, out);
+  if (journal === undefined || (await readElsewhere(disk, out, elsewhereSchema))?.isOpen === true)
+    return undefined;
+  const bought = { written: [] as string[], sent: [] as string[] };
+  const buyers = buyersIn(journal, () => true);
+  for await (const record of journal.records()) {
+    if (record.k !== 'intent' || !buyers.has(journal.recovered.rows.indexOf(record.id))) continue;
+    bought.written.push(...hashesSent(record));
+    bought.sent.push(...hashesSent(record, { asSent: true }));
+  }
+  return bought;
+}
+
+/** Reading this much takes less than a second. */
+const mostBytesRead = 32 << 20;
+/** A journal takes at least as long as this many bytes of a longer one. */
+const leastBytesRead = 512 << 10;
+
+/** So many purchases that are noted are compared within a second. */
+const mostNoted = 1 << 20;
+
+/** A run whose journal is gone or damaged, or is not read. */
+interface GoneRun extends OtherRun {
+  readonly isDamaged?: boolean;
+  /** The journal is there, and reading it as well would take too long. */
+  readonly isThere?: boolean;
+  /** The id of another run that is in the folder now, and that is compared by its journal. */
+  readonly besides?: string;
+}
+
+interface LostRun extends Pick<GoneRun, 'folder' | 'isOwn' | 'isDamaged' | 'isThere' | 'besides'> {
+  readonly mayHave: (row: Row, hashes: BoughtHashes) => boolean;
+  /** Whether it has bought what is written in this way; with other pictures, it may be. Absent if that is not known. */
+  readonly isWritten?: (hashes: readonly string[]) => boolean;
+  /** Set once it may have bought a row that no other run has. */
+  hasRows?: true;
+}
+
+/**
+ * What runs have bought whose journals are gone, because their folders were moved or removed, or their disk is not mounted, or
+ * are not read. What is noted may not be whole. Then each row may have been bought: by the run in the folder of this start, or by
+ * one of the latest that shares rows with it and whose disk does not seem to be mounted. Others are `unread`: old folders are
+ * removed on purpose, too, and where another run is in the folder by now, a person was asked before it began.
+ */
+async function lostRuns(
+  { disk, identity }: StartOf,
+  gone: readonly GoneRun[],
+): Promise<{ readonly lost: readonly LostRun[]; readonly unread: readonly string[] }> {
+  const lost: LostRun[] = [];
+  const unread: string[] = [];
+  let left = mostNoted;
+  for (const { isBeside, isRelated, ...run } of gone) {
+    const { folder, isOwn, isDamaged = false, besides } = run;
+    const noted = left > 0 || !run.isEarlier ? await boughtThere(disk, folder, identity, besides) : undefined;
+    left -= noted?.size ?? 0;
+    if (noted?.isWhole !== true && isRelated && (besides === undefined || noted !== undefined)) {
+      const isGone = isOwn || isDamaged || (!run.isEarlier && (await isUnmounted(disk, folder)));
+      if (isGone && besides === undefined) {
+        lost.push({ ...run, mayHave: (row) => !isRead(row) });
+        continue;
+      }
+      unread.push(folder);
+    }
+    if (noted === undefined || noted.size === 0) continue;
+    const list = isBeside ? 'written' : 'sent';
+    const has = (hashes: BoughtHashes) => hashes[list].some((hash) => noted.has(hash, list));
+    const isWritten = (written: readonly string[]) => written.some((hash) => noted.has(hash, 'written'));
+    lost.push({ ...run, isWritten, mayHave: (row, hashes) => !isRead(row) && has(hashes) });
+  }
+  return { lost, unread };
+}
+
+/** Whether the folder above is gone as well, or empty: more than this one run is missing. */
+async function isUnmounted(disk: Disk, folder: string): Promise<boolean> {
+  return (await disk.list(dirname(folder)).catch((): string[] => [])).length === 0;
+}
+
+/** A sentence about the runs whose purchases are not known. */
+export function unreadText(folders: readonly string[] = []): string[] {
+  if (folders.length === 0) return [];
+  const named = firstOf(folders.slice(0, 3), folders.length);
+  const [runs, whose, they] =
+    folders.length === 1
+      ? ['the run', 'whose journal is gone or cannot be read', 'it has']
+      : [
+          `${folders.length} runs`,
+          'whose journals are gone, cannot be read or are too many to read',
+          'they have',
+        ];
+  return [
+    `rows of this manifest were in ${runs} in ${named}, ${whose}, and not all that ${they} bought is noted: other rows that ${they} bought are bought again`,
+  ];
+}
+
+/** The purchases of the run that have uploaded pictures. */
+async function uploadedIn(disk: Disk, folder: string, journal: Bought): Promise<UploadedRequests> {
+  const uploaded = new UploadedRequests((await UploadNotes.open(disk, `${folder}/uploads.jsonl`)).sizes());
+  const buyers = buyersIn(journal, () => true);
+  for await (const record of journal.records())
+    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) uploaded.add(record);
+  return uploaded;
+}
+
+/** Reads the journal of another run. */
+export type PeekJournal = (disk: Disk, folder: string) => Promise<Bought | undefined>;
