@@ -19,6 +19,8 @@ export interface Books {
   readonly retried: boolean;
   /** Rows that had failed were sent again. */
   readonly failedAgain: boolean;
+  /** A standby that lacked commits took the place of the database. @defaultValue false */
+  readonly hasLost?: boolean;
   /** Some start left the pictures at their URLs. */
   readonly leftPictures: boolean;
   /** When the last start began. */
@@ -109,7 +111,10 @@ function boughtOnce({ service, rows, retried, failedAgain }: Books, { results }:
  * A row is `unknown` exactly where its last POST may have been taken and no answer of it is in the journal: the reply
  * left a doubt, or the process was gone before it could be noted.
  */
-function heldRightly({ service, retried, lastStartAt = 0 }: Books, { failures, journal }: Files): string[] {
+function heldRightly(
+  { service, retried, hasLost = false, lastStartAt = 0 }: Books,
+  { failures, journal }: Files,
+): string[] {
   const broken: string[] = [];
   const codes = new Map(failures.map(({ id, error }) => [id, error.code]));
   const answers = answeredSinceIntent(journal);
@@ -120,7 +125,7 @@ function heldRightly({ service, retried, lastStartAt = 0 }: Books, { failures, j
     const isUnknown = codes.get(id) === 'unknown';
     const { intents = 0, answered = false } = answers.get(id) ?? {};
     const neverLeft = intents > service.posts.filter(({ row }) => row === id).length;
-    const mayBe = post.answered === 'doubt' || post.life.wasCutOff || neverLeft;
+    const mayBe = hasLost || post.answered === 'doubt' || post.life.wasCutOff || neverLeft;
     if (isUnknown && !mayBe) broken.push(`${id} is unknown, and its answer came`);
     if (isUnknown && answered && !retried && !isRepaired)
       broken.push(`${id} is unknown, and the journal has its answer`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { calledSimulation, randomSimulation, strangeSimulation } from './random-simulation.js';
 import { type Simulation, simulateRun } from './simulate-run.js';
 
-const count = 250;
+const count = 50;
 /** Another part of the seeds than the long loop begins with; the project's checks go on with further ones (`.ci/run`). */
 const firstSeed = 1_000_000;
 

@@ -30,18 +30,17 @@ export class ValueCapWatch {
     this.highest = Math.max(this.highest, capUsd === undefined ? Infinity : Math.round(capUsd * 1e6));
   }
 
-  /** What the service has billed for the rows of each payer, and what the books have taken for them. */
+  /** What the service has billed for the rows of each payer, and what the books have taken for them, if they are given. */
   async crossed(
-    disk: ForgetfulDisk,
+    disk: ForgetfulDisk | undefined,
     bill: ReadonlyMap<string, number> | undefined,
     out = '/job/out',
   ): Promise<string[]> {
     if (this.highest === Infinity) return [];
     const billed = new Map<string, number>();
     for (const [id, amount] of bill ?? []) billed.set(payerOf(id), (billed.get(payerOf(id)) ?? 0) + amount);
-    const journal = await peekJournal(disk, out, { costBy: ['customer'], maxCostByUsd: null }).catch(
-      () => undefined,
-    );
+    const peeked = disk && peekJournal(disk, out, { costBy: ['customer'], maxCostByUsd: null });
+    const journal = await peeked?.catch(() => undefined);
     const taken = journal === undefined ? undefined : takenByValue(journal.recovered.tally).get('customer');
     return [...this.above('billed', billed), ...this.above('taken', taken ?? new Map<string, number>())];
   }

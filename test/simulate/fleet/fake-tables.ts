@@ -13,6 +13,8 @@ export class FakeTables {
   queued: Row[] = [];
   workers: Row[] = [];
   gates: Row[] = [];
+  /** Another one after a restore. */
+  timeline = '1';
 }
 
 export type Row = Record<string, unknown>;
@@ -56,6 +58,9 @@ const seatsOrRows = ({ seats, rows }: FakeTables): readonly Row[] => {
   return found;
 };
 
+const isMoved = ({ runs, timeline }: FakeTables, run: unknown): boolean =>
+  (of(runs, { run })?.['timeline'] ?? timeline) !== timeline;
+
 const pausedMs = ({ paused_until: until }: Row, at: number): number => {
   const ms = Math.max((until as number) - at, 0);
   return ms > 600_000 ? 0 : ms;
@@ -63,7 +68,7 @@ const pausedMs = ({ paused_until: until }: Row, at: number): number => {
 
 const stored = ({ seq, item, is_last: isLast, record }: Row): Row => ({ seq, item, isLast, record });
 
-const storedOf = `select replace(digest::text, '-', '') as digest, id, attempt, job_id as "jobId" from millrace.callbacks where run = $1`;
+const storedOf = `select replace(digest::text, '-', '') as digest, id as row, attempt, job_id as "jobId" from millrace.callbacks where run = $1`;
 
 /** The statements of `runners/distributed/table`, by how they begin. */
 export const statements: readonly (readonly [begin: string, does: Statement])[] = [
@@ -76,7 +81,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const hungry = seats.filter((seat) => seat['is_hungry']).map(({ worker }) => worker);
       const starved = seats.filter((seat) => seat['is_starved']).map(({ worker }) => worker);
       const places = { seats: seats.length, hungry, starved };
-      return ledger === undefined ? nothing : [{ ...ledger, start, isStopped: stop != null, ...places }];
+      const ofRun = { start, isStopped: stop != null, isMoved: isMoved(tables, run) };
+      return ledger === undefined ? nothing : [{ ...ledger, ...ofRun, ...places }];
     },
   ],
   // All transactions share one lock, which this one has by now.
@@ -121,9 +127,9 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ['select run from millrace.runs where key', ({ runs }, [key]) => runs.filter((run) => run['key'] === key)],
   [
     'with made as (insert into millrace.runs',
-    ({ runs, ledgers, gates }, [key]) => {
+    ({ runs, ledgers, gates, timeline }, [key]) => {
       const texts = { terms: '{}', stop: null, blocked: '{}', prices: '[]', webhooks: null };
-      add(runs, ['key'], { run: runs.length + 1, key, start: 0, ...texts });
+      add(runs, ['key'], { run: runs.length + 1, key, start: 0, timeline, ...texts });
       const { run } = of(runs, { key })!;
       const money = { cap: null, valueCaps: null, reserved: 0, spent: 0, unknown: 0 };
       const counts = { seq: 0, fed: 0, waiting: 0, toPoll: 0, inFlight: 0, polled: 0, concurrency: 1 };
@@ -143,7 +149,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'update millrace.runs set terms',
-    ({ runs }, [run, terms]) => change(runs, { run }, { terms, stop: null, blocked: '{}', prices: '[]' }),
+    ({ runs, timeline }, [run, terms]) =>
+      change(runs, { run }, { terms, stop: null, blocked: '{}', prices: '[]', timeline }),
   ],
   [
     'update millrace.runs set start',
@@ -152,6 +159,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
         ...row,
       })),
   ],
+  ['select coalesce(timeline <> ', (tables, [run]) => [{ isMoved: isMoved(tables, run) }]],
   ['select stop from millrace.runs', ({ runs }, [run]) => runs.filter((row) => row['run'] === run)],
   ['update millrace.runs set stop', ({ runs }, [run, stop]) => change(runs, { run }, { stop })],
   ['update millrace.runs set prices', ({ runs }, [run, prices]) => change(runs, { run }, { prices })],
@@ -195,6 +203,11 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
     'update millrace.seats set is_hungry',
     ({ seats }, [run, worker, isHungry, isStarved]) =>
       change(seats, { run, worker }, { is_hungry: isHungry, is_starved: isStarved }),
+  ],
+  [
+    'update millrace.seats set groups = $3',
+    ({ seats, ledgers }, [run, worker, known]) =>
+      change(seats, { run, worker }, { groups: (known as number) + 1, first: of(ledgers, { run })?.['seq'] }),
   ],
   [
     'update millrace.seats set groups',
@@ -410,7 +423,7 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   [
     'insert into millrace.callbacks',
     ({ callbacks }, [run, digest, id, attempt, jobId, body]) =>
-      add(callbacks, ['run', 'digest'], { run, digest, id, attempt, jobId, body }),
+      add(callbacks, ['run', 'digest'], { run, digest, id, row: id, attempt, jobId, body }),
   ],
   [
     `${storedOf} and id = any`,
@@ -462,8 +475,8 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ],
   [
     'select run, worker from (select run, worker from millrace.seats union',
-    (tables, [patienceMs], at) =>
-      seatsOrRows(tables).filter(({ worker }) => !isAlive(tables, worker, at, patienceMs)),
+    (tables, [patienceMs, own], at) =>
+      seatsOrRows(tables).filter(({ worker }) => worker === own || !isAlive(tables, worker, at, patienceMs)),
   ],
   [
     'select from (select $2::uuid',

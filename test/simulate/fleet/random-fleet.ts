@@ -74,6 +74,43 @@ export function calledFleet(seed: number): FleetSimulation {
   return { ...simulation, workers, weather, called: true };
 }
 
+/** The same run over a database whose place standbys take that have all of it. */
+export function switchedFleet(seed: number): FleetSimulation {
+  const random = seeded(seed + 0.25);
+  const switchovers = Array.from({ length: 1 + Math.floor(random() * 2) }, () => ({
+    afterMs: random() * 20_000,
+    forMs: 10 ** (random() * 4),
+  }));
+  return { ...randomFleet(seed), switchovers };
+}
+
+/** The same run over a database whose place standbys take that lack its last commits. */
+export function lossyFleet(seed: number): FleetSimulation {
+  const random = seeded(seed + 0.375);
+  const switchovers = Array.from({ length: 1 + Math.floor(random() * 2) }, () => ({
+    afterMs: random() * 20_000,
+    forMs: 10 ** (random() * 4),
+    lost: 1 + Math.floor(random() ** 2 * 8),
+  }));
+  return { ...randomFleet(seed), switchovers };
+}
+
+/** Several runs over one database at the same time, of which many share the cap of a day; some standbys lack its last commits. */
+export function severalFleet(seed: number): FleetSimulation {
+  const random = seeded(seed + 0.4375);
+  const first = random() < 0.2 ? lossyFleet(seed) : random() < 0.25 ? switchedFleet(seed) : randomFleet(seed);
+  const others = Array.from({ length: 1 + Math.floor(random() * 2) }, (_, place) => {
+    const { rows, collectors } = randomFleet(seed + 500_000_000 * (place + 1));
+    return { rows, collectors, beginsMs: random() * 10_000 };
+  });
+  const overtaken = (fate: CollectorFate): CollectorFate =>
+    random() < 0.5
+      ? { ...fate, overtaken: { afterMs: random() ** 4 * 10_000, forMs: 10 ** (3 + random() * 2.2) } }
+      : fate;
+  const collectors = first.collectors.map(overtaken);
+  return { ...first, collectors, others, ...(random() < 0.5 && { dayCapUsd: 0.1 + random() }) };
+}
+
 function withValueCaps(seed: number, fates: readonly CollectorFate[]): CollectorFate[] {
   const caps = randomValueCaps(seed, fates.length);
   return fates.map((fate, place) => {

@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { calledFleet, randomFleet } from './random-fleet.js';
+import { calledFleet, lossyFleet, randomFleet, severalFleet, switchedFleet } from './random-fleet.js';
 import { simulateFleet } from './simulate-fleet.js';
 
-const count = 200;
-/** Other seeds than the loop on the command line begins with. */
+const count = 100;
+/** Those of several runs take as long as two others: as many of one run are played less. */
+const countOfSeveral = 25;
+/** Of a service that calls back the project's checks play further ones (`.ci/run`). */
+const countOfOthers = 50;
+/** Other seeds than the loop on the command line begins with; the project's checks go on with further ones (`.ci/run`). */
 const firstSeed = 1_000_000;
 
 describe('runs over a database, in virtual time', () => {
@@ -12,10 +16,11 @@ describe('runs over a database, in virtual time', () => {
     await simulateFleet({ seed: 1, rows: 2, beside: 0, collectors: [{}], workers: [{}] });
   });
 
-  it(`keep every promise, ${count} times (npm run test:simulate:fleet -- 1 SEED plays one again)`, async () => {
+  it(`keep every promise, ${count - 2 * countOfSeveral} times (npm run test:simulate:fleet -- 1 SEED plays one again)`, async () => {
     const broken: Record<string, string[]> = {};
     let lost = 0;
-    for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    // The first schedules have no worker that is lost.
+    for (let seed = firstSeed + 2 * countOfSeveral; seed < firstSeed + count; seed++) {
       const simulated = await simulateFleet(randomFleet(seed));
       lost += simulated.lost;
       if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
@@ -24,15 +29,69 @@ describe('runs over a database, in virtual time', () => {
     expect(lost).toBeGreaterThan(0);
   }, 3_600_000);
 
-  /** Among them workers that lose their seat, and their connection, while a callback is taken in. */
-  it(`keep them of a service that calls back, ${count} times (npm run test:simulate:fleet -- 1 SEED called)`, async () => {
+  it(`keep them of several runs that share a database, and the cap of a day, ${countOfSeveral} times (npm run test:simulate:fleet -- 1 SEED several)`, async () => {
     const broken: Record<string, string[]> = {};
-    for (let seed = firstSeed + count; seed < firstSeed + 2 * count; seed++) {
+    for (let seed = firstSeed + 3 * count; seed < firstSeed + 3 * count + countOfSeveral; seed++) {
+      const simulated = await simulateFleet(severalFleet(seed));
+      if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
+    }
+    expect(broken).toEqual({});
+  }, 3_600_000);
+
+  /** Among them workers that lose their seat, and their connection, while a callback is taken in. */
+  it(`keep them of a service that calls back, ${countOfOthers} times (npm run test:simulate:fleet -- 1 SEED called)`, async () => {
+    const broken: Record<string, string[]> = {};
+    for (let seed = firstSeed + count; seed < firstSeed + count + countOfOthers; seed++) {
       const simulated = await simulateFleet(calledFleet(seed));
       if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
     }
     expect(broken).toEqual({});
   }, 3_600_000);
+
+  it(`keep them where standbys take the place of the database, ${countOfOthers} times (npm run test:simulate:fleet -- 1 SEED switched)`, async () => {
+    const broken: Record<string, string[]> = {};
+    let stopped = 0;
+    for (let seed = firstSeed + 2 * count; seed < firstSeed + 2 * count + countOfOthers; seed++) {
+      const simulated = await simulateFleet(switchedFleet(seed));
+      stopped += simulated.exitCodes.filter((code) => code === 74).length;
+      if (simulated.broken.length > 0) broken[`seed ${seed}`] = simulated.broken;
+    }
+    expect(broken).toEqual({});
+    expect(stopped).toBeGreaterThan(0);
+  }, 3_600_000);
+
+  /**
+   * A seat that its worker had given up; rows that the folder knew as failed; a completed one that it knew beyond its note; a failed
+   * one that was booked twice; one in doubt at a later attempt.
+   */
+  it.each([5_026, 20_203, 30_119, 40_172, 7_100_279])(
+    'keep them where the standby lacks the last commits, with --repair: seed %i, lossy',
+    async (seed) => {
+      expect((await simulateFleet(lossyFleet(seed))).broken).toEqual([]);
+    },
+  );
+
+  it('notice a standby that lacks the whole first start of a run: seed 400038, several', async () => {
+    expect((await simulateFleet(severalFleet(400_038))).broken).toEqual([]);
+  });
+
+  it('leave no row in doubt where a standby takes the place of the database and nothing else happens', async () => {
+    for (let afterMs = 200; afterMs < 6_000; afterMs += 300) {
+      const journal: string[] = [];
+      const { broken, exitCodes } = await simulateFleet({
+        seed: 77,
+        rows: 12,
+        beside: 2,
+        workers: [],
+        collectors: [{}, {}],
+        switchovers: [{ afterMs, forMs: 100 }],
+        options: { concurrency: 6 },
+        watch: (line) => journal.push(line),
+      });
+      expect([broken, exitCodes[0]]).toEqual([[], 74]);
+      expect(journal.filter((line) => line.includes('"code":"unknown"'))).toEqual([]);
+    }
+  });
 
   /**
    * A rate whose next turn lay hours ahead when the database's clock was set back; a second purchase that was reserved before the

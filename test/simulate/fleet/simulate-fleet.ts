@@ -1,4 +1,5 @@
 import { lastValueFrom, Subject } from 'rxjs';
+import { openDayLedger } from '../../../runners/batch/ledger/day-ledger.js';
 import { createPriceBook } from '../../../runners/batch/ledger/price-book.js';
 import { toPriceList } from '../../../runners/batch/ledger/price-list.js';
 import {
@@ -40,7 +41,19 @@ export interface FleetFate {
 export interface CollectorFate extends FleetFate {
   /** A start without the database, where no row may be on its way. */
   readonly isLocal?: boolean;
+  /**
+   * It stands still, and the next start begins meanwhile, in a copy of its folder. Not played where the folder does not say yet that
+   * rows may be in the database: a copy of such a folder is another run.
+   */
+  readonly overtaken?: { readonly afterMs: number; readonly forMs: number };
   readonly options?: Partial<RunBatchOptions>;
+}
+
+/** A further run over the same database, from a folder on a machine of its own. */
+export interface OtherRun {
+  readonly rows: number;
+  readonly beginsMs: number;
+  readonly collectors: readonly CollectorFate[];
 }
 
 export interface FleetSimulation {
@@ -56,7 +69,17 @@ export interface FleetSimulation {
   readonly database?: DatabaseWeather;
   /** When the database goes away, and when its clock is set, in ms since the beginning. */
   readonly away?: readonly { readonly afterMs: number; readonly forMs: number }[];
+  /** When a standby that has all of it takes its place: once the run has stopped, a person says that nothing is missing. */
+  readonly switchovers?: readonly {
+    readonly afterMs: number;
+    readonly forMs: number;
+    readonly lost?: number;
+  }[];
   readonly clockSet?: readonly { readonly afterMs: number; readonly byMs: number }[];
+  /** Runs beside it, whose collectors and rows are there at the same time. @defaultValue none */
+  readonly others?: readonly OtherRun[];
+  /** The cap of a day that all of these runs share, until they are left in peace. @defaultValue none */
+  readonly dayCapUsd?: number;
   /** The service calls back. @defaultValue false */
   readonly called?: boolean;
   readonly options?: Partial<RunBatchOptions>;
@@ -73,7 +96,6 @@ export interface SimulatedFleet {
 }
 
 const hourMs = 3_600_000;
-const out = '/job/out';
 const mostPeacefulStarts = 8;
 
 /** A run over a database, with workers that come and go, until nothing is left to be done; then compares all books. */
@@ -91,63 +113,172 @@ export async function simulateFleet(simulation: FleetSimulation): Promise<Simula
 /** How long a row may take where no start says otherwise. */
 const longestRowMs = 3_600_000;
 
+/** One of the runs: its folder, what is to befall its starts, and what they have come to. */
+class FleetRun {
+  readonly out: string;
+  readonly manifest: string;
+  disk: ForgetfulDisk;
+  readonly valueCaps = new ValueCapWatch();
+  readonly exitCodes: (number | 'died')[] = [];
+  repairs = false;
+  lastStartAt = 0;
+  /** In US dollars; once a start had none, there is none. */
+  cap = 0;
+
+  constructor(
+    place: number,
+    readonly rows: readonly SimulatedRow[],
+    readonly collectors: readonly CollectorFate[],
+    readonly beginsMs: number,
+    random: () => number,
+  ) {
+    const job = place === 0 ? '/job' : `/job-${place}`;
+    this.out = `${job}/out`;
+    this.manifest = `${job}/rows.jsonl`;
+    this.disk = new ForgetfulDisk({ random });
+    this.disk.plant(this.manifest, manifestText(rows, 'jsonl'));
+  }
+
+  /** What the service has done for its rows alone. */
+  of(service: Service): Service {
+    const ids = new Set(this.rows.map(({ id }) => id));
+    return Object.assign(Object.create(service) as Service, {
+      posts: service.posts.filter(({ row }) => ids.has(row)),
+      bill: new Map([...service.bill].filter(([id]) => ids.has(id))),
+    });
+  }
+}
+
+function copyOf(disk: ForgetfulDisk): ForgetfulDisk {
+  const copy = new ForgetfulDisk({ random: () => 0.5 });
+  for (const path of disk.paths()) copy.plant(path, Buffer.from(disk.peek(path) ?? ''));
+  return copy;
+}
+
+function billed({ bill }: Service): number {
+  return [...bill.values()].reduce((sum, amount) => sum + amount, 0);
+}
+
 class FleetWorld {
   private readonly clock = new VirtualClock();
   private readonly random: () => number;
-  private readonly rows: SimulatedRow[];
+  private readonly runs: readonly FleetRun[];
   private readonly service: Service;
   private readonly database: FakeDatabase;
-  private disk: ForgetfulDisk;
+  /** With the ledger that the runs share. */
+  private readonly state = new ForgetfulDisk({ random: () => 0.5 });
+  private stateIsFree: Promise<unknown> = Promise.resolve();
   private readonly broken: string[] = [];
-  private readonly exitCodes: (number | 'died')[] = [];
   private readonly living = new Map<FleetLife, { stop: () => void; ended: Promise<unknown> }>();
+  private readonly overtaken: FleetLife[] = [];
   private begun = 0;
   private lost = 0;
   private isPeace = false;
-  private lastStartAt = 0;
-  private readonly valueCaps = new ValueCapWatch();
+  private hasLost = false;
 
   constructor(private readonly simulation: FleetSimulation) {
-    const { seed, rows } = simulation;
+    const { seed, rows, collectors, others = [] } = simulation;
     this.random = seeded(seed);
-    this.rows = makeRows(rows, this.random);
-    this.service = new Service(this.clock, this.rows, this.random, seeded(seed + 0.5));
+    const first = makeRows(rows, this.random);
+    this.runs = [
+      new FleetRun(0, first, collectors, 0, this.random),
+      ...others.map(
+        (other, place) =>
+          new FleetRun(
+            place + 1,
+            makeRows(other.rows, this.random, 96 * (place + 1)),
+            other.collectors,
+            other.beginsMs,
+            this.random,
+          ),
+      ),
+    ];
+    const all = this.runs.flatMap((run) => run.rows);
+    this.service = new Service(this.clock, all, this.random, seeded(seed + 0.5));
     this.service.weather = {
       ...(simulation.weather ?? fairWeather),
       calls: simulation.weather?.calls ?? fairCalls,
     };
     this.database = new FakeDatabase(this.clock, this.random);
     if (simulation.database !== undefined) this.database.weather = simulation.database;
-    this.disk = new ForgetfulDisk({ random: this.random });
-    this.disk.plant('/job/rows.jsonl', manifestText(this.rows, 'jsonl'));
   }
 
   async play(): Promise<SimulatedFleet> {
-    const { collectors, away = [], clockSet = [], beside } = this.simulation;
+    const { away = [], switchovers = [], clockSet = [], beside } = this.simulation;
     for (const { afterMs, forMs } of away) this.clock.in(afterMs, () => this.goAway(forMs));
+    for (const { afterMs, forMs, lost } of switchovers)
+      this.clock.in(afterMs, () => {
+        if (this.isPeace) return;
+        this.hasLost ||= (lost ?? 0) > 0;
+        this.database.switchOver(forMs, lost);
+      });
     for (const { afterMs, byMs } of clockSet)
       this.clock.in(afterMs, () => {
         if (!this.isPeace) this.database.skewMs += byMs;
       });
     for (let place = 0; place < beside; place++) this.startWorker();
+    const [first] = this.runs;
+    if (this.runs.length === 1 && first !== undefined) await this.playRun(first);
+    else await this.clock.until(Promise.all(this.runs.map((run) => this.playRun(run))), 48 * hourMs);
+    return this.report(this.broken.length > 0 ? [] : await this.sendHome());
+  }
+
+  private async playRun(run: FleetRun): Promise<void> {
+    const { collectors } = run;
+    await this.pass(run.beginsMs);
     for (let start = 0; start < collectors.length + mostPeacefulStarts; start++) {
-      const fate = collectors[start] ?? {};
+      const isAtPeace = start >= collectors.length;
       if (start === collectors.length) this.makePeace();
-      const { life, finished } = await this.collect(fate);
-      this.exitCodes.push(finished?.exitCode ?? 'died');
+      const { life, finished, isOvertaken } = await this.collect(run, collectors[start] ?? {}, isAtPeace);
+      run.exitCodes.push(finished?.exitCode ?? 'died');
       this.simulation.watch?.(
-        `collector: ${finished === undefined ? 'died' : `${finished.exitCode}: ${finished.reason}`}`,
+        `collector of ${run.out}: ${finished === undefined ? 'died' : `${finished.exitCode}: ${finished.reason}`}`,
       );
       this.broken.push(...this.wrongWith(finished), ...this.service.broken, ...this.database.broken);
-      life.die();
-      this.broken.push(...(await this.valueCaps.crossed(this.disk, this.service.bill)));
-      if (this.broken.length > 0) return this.report([]);
-      if (start >= collectors.length && finished?.summary?.rows.toDo === 0)
-        return this.report(await this.check(finished));
-      this.disk = finished === undefined && this.random() < 0.5 ? this.disk.restart() : this.disk.handOver();
-      this.clock.now += this.random() * 5_000;
+      if (!isOvertaken) life.die();
+      run.repairs = false;
+      if (isMoved(finished?.reason)) this.confirm(run);
+      this.broken.push(...(await this.aboveCaps(run, isAtPeace)));
+      if (this.broken.length > 0) return;
+      if (isAtPeace && finished?.summary?.rows.toDo === 0) {
+        this.broken.push(...(await this.check(run, finished)));
+        return;
+      }
+      if (isOvertaken) run.disk = copyOf(run.disk);
+      else
+        run.disk = finished === undefined && this.random() < 0.5 ? run.disk.restart() : run.disk.handOver();
+      await this.pass(this.random() * 5_000);
     }
-    return this.report(['the run does not come to its end']);
+    this.broken.push('the run does not come to its end');
+  }
+
+  /** Alone, a run has nothing beside it that time passes for. */
+  private async pass(ms: number): Promise<void> {
+    if (this.runs.length === 1) this.clock.now += ms;
+    else await new Promise<void>((resolve) => this.clock.in(ms, resolve));
+  }
+
+  private async wait(ended: Promise<unknown>): Promise<void> {
+    if (this.runs.length === 1) return this.clock.until(ended, 6 * hourMs);
+    const late = new Promise<never>((_, reject) =>
+      this.clock.in(6 * hourMs, () => reject(new Error('a start has not ended within 6 hours'))),
+    );
+    late.catch(() => undefined);
+    await Promise.race([ended, late]);
+  }
+
+  private async aboveCaps(run: FleetRun, isAtPeace: boolean): Promise<string[]> {
+    const own = run.of(this.service);
+    const above = (sum: number, capUsd: number, what: string) =>
+      sum > Math.round(capUsd * 1e6) ? [`${sum} is billed ${what} under a cap of $${capUsd}`] : [];
+    const { dayCapUsd = Infinity } = this.simulation;
+    // What --repair holds may be more than fits.
+    const books = this.hasLost ? undefined : run.disk;
+    return [
+      ...(await run.valueCaps.crossed(books, own.bill, run.out)),
+      ...(isAtPeace ? [] : above(billed(own), run.cap, `for ${run.out}`)),
+      ...(this.isPeace ? [] : above(billed(this.service), dayCapUsd, 'in a day')),
+    ];
   }
 
   end(): void {
@@ -155,13 +286,14 @@ class FleetWorld {
     const { records, ...tables } = this.database.committed;
     watch(JSON.stringify(tables, undefined, 1));
     for (const { seq, record } of records) watch(`${String(seq)} ${String(record)}`);
-    watch(String(this.disk.peek(`${out}/journal.jsonl`)));
-    for (const life of this.living.keys()) life.die();
+    for (const { disk, out } of this.runs) watch(String(disk.peek(`${out}/journal.jsonl`)));
+    for (const life of [...this.living.keys(), ...this.overtaken]) life.die();
   }
 
   report(more: string[]): SimulatedFleet {
-    const { exitCodes, begun: workers, lost } = this;
-    return { broken: [...this.broken, ...more], exitCodes, workers, lost };
+    const { begun: workers, lost } = this;
+    const exitCodes = this.runs.flatMap((run) => run.exitCodes);
+    return { broken: [...new Set([...this.broken, ...more])], exitCodes, workers, lost };
   }
 
   private goAway(forMs: number): void {
@@ -169,6 +301,7 @@ class FleetWorld {
   }
 
   private makePeace(): void {
+    if (this.isPeace) return;
     this.isPeace = true;
     this.service.weather = { ...fairWeather, calls: fairCalls };
     this.database.weather = { breaks: 0, lostCommits: 0, mostMs: 3 };
@@ -176,9 +309,16 @@ class FleetWorld {
     this.startWorker();
   }
 
+  /** Workers that have ended because of it are not followed by others in peace. */
+  private confirm(run: FleetRun): void {
+    if (this.hasLost) run.repairs = true;
+    else this.database.confirm();
+    if (this.isPeace) this.startWorker();
+  }
+
   private lifeOf({ diesAtCall, skewMs = 0, freezes = [], cuts = [] }: FleetFate): FleetLife {
     const life = new FleetLife(this.clock, diesAtCall === undefined ? {} : { atCall: diesAtCall }, skewMs);
-    for (const { id } of this.rows) life.pricedRows.add(id);
+    for (const { rows } of this.runs) for (const { id } of rows) life.pricedRows.add(id);
     const unlessPeace = (work: () => void) => () => {
       if (!this.isPeace && !life.isDead) work();
     };
@@ -227,14 +367,14 @@ class FleetWorld {
           this.lost += 1;
           life.wasCutOff = true;
         }
-        if (event.type === 'fault') this.broken.push(`a worker: ${event.message}`);
+        if (event.type === 'fault' && !isMoved(event.message)) this.broken.push(`a worker: ${event.message}`);
         if (event.type !== 'progress')
           this.simulation.watch?.(`${this.clock.now % 1e8} ${JSON.stringify(event)}`);
       },
     }).catch((error: unknown) => this.broken.push(`a worker ended: ${(error as Error).stack}`));
     this.living.set(life, { stop: () => stop.next(), ended });
     const over = () => {
-      if (!this.living.delete(life) || this.isPeace) return;
+      if (!this.living.delete(life) || (this.isPeace && !this.runs.some(({ repairs }) => repairs))) return;
       life.die();
       this.startWorker();
     };
@@ -248,43 +388,81 @@ class FleetWorld {
       });
   }
 
-  private async collect(fate: CollectorFate) {
+  private async collect(run: FleetRun, fate: CollectorFate, isAtPeace: boolean) {
     const life = this.lifeOf(fate);
     const stop = new Subject<StopOrder>();
     for (const { afterMs, order } of fate.stops ?? []) this.clock.in(afterMs, () => stop.next(order));
     if (fate.isLocal === true && (fate.stops ?? []).some(({ order }) => order === 'now'))
       life.wasCutOff = true;
-    const options = this.optionsFor(life, fate, stop);
-    this.lastStartAt = this.clock.now;
-    this.valueCaps.begin(options.maxCostByUsd?.['customer'] ?? undefined);
-    const isOpen = this.disk.peek(`${out}/distributed.json`)?.includes('"isOpen":true') === true;
+    const options = {
+      ...this.optionsFor(life, run, stop),
+      ...fate.options,
+      repair: run.repairs,
+      ...(isAtPeace ? { maxCostUsd: null, maxCostByUsd: null } : this.capOfDay(life, run)),
+    };
+    run.lastStartAt = this.clock.now;
+    run.cap = Math.max(run.cap, options.maxCostUsd ?? Infinity);
+    run.valueCaps.begin(options.maxCostByUsd?.['customer'] ?? undefined);
+    const isOpenNow = () => run.disk.peek(`${run.out}/distributed.json`)?.includes('"isOpen":true') === true;
+    const isOpen = isOpenNow();
     const connect = () =>
       this.database.isAway
         ? Promise.reject(new DatabaseError('database-away', 'away'))
         : Promise.resolve(this.database.connectedTo(life));
-    const run = fate.isLocal === true && !isOpen ? runBatch(options) : runDistributed(options, { connect });
+    const started =
+      fate.isLocal === true && !isOpen ? runBatch(options) : runDistributed(options, { connect });
     const events: RunEvent[] = [];
-    run.subscribe((event) => {
+    started.subscribe((event) => {
       if (!life.isDead) events.push(event);
     });
-    const end = lastValueFrom(run).then((event) => (event.type === 'finished' ? event : undefined));
-    await this.clock.until(Promise.race([end, life.died]), 6 * hourMs);
-    return { life, finished: life.isDead ? undefined : await end };
+    const end = lastValueFrom(started).then((event) => (event.type === 'finished' ? event : undefined));
+    const { overtaken } = fate;
+    const state = { isOvertaken: false };
+    const others: Promise<unknown>[] = [end, life.died];
+    if (overtaken !== undefined && (fate.isLocal !== true || isOpen))
+      others.push(
+        new Promise((resolve) =>
+          this.clock.in(overtaken.afterMs, () => {
+            if (life.isDead || this.isPeace || !isOpenNow()) return;
+            life.freeze(overtaken.forMs);
+            state.isOvertaken = true;
+            resolve(undefined);
+          }),
+        ),
+      );
+    await this.wait(Promise.race(others));
+    const { isOvertaken } = state;
+    if (isOvertaken) this.overtaken.push(life);
+    return { life, isOvertaken, finished: life.isDead || isOvertaken ? undefined : await end };
   }
 
-  private optionsFor(life: FleetLife, fate: CollectorFate, stop: Subject<StopOrder>): RunBatchOptions {
+  private capOfDay(life: FleetLife, { out }: FleetRun): Partial<RunBatchOptions> {
+    const { dayCapUsd } = this.simulation;
+    if (dayCapUsd === undefined) return {};
+    const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
+      const done = this.stateIsFree.then(work);
+      this.stateIsFree = Promise.race([done, life.died]).catch(() => undefined);
+      return done;
+    };
+    const disk = diskOf(life, this.state, () => 0);
+    const now = () => life.scheduler.now();
+    const shared = { disk, path: '/day.jsonl', capUsd: dayCapUsd, run: out, exclusively, now };
+    const dayLedger = () => Promise.resolve(openDayLedger(shared));
+    return { maxCostPerDayUsd: dayCapUsd, dayLedger };
+  }
+
+  private optionsFor(life: FleetLife, run: FleetRun, stop: Subject<StopOrder>): RunBatchOptions {
+    const { out, manifest: path } = run;
+    const { manifest, ...options } = this.simulation.options ?? {};
+    const isCalled = this.simulation.called === true;
     return {
-      manifest: { path: '/job/rows.jsonl' },
       out,
       apiKey: 'canary-key-77a1',
       stop,
-      ...(this.simulation.called === true && {
-        manifest: { path: '/job/rows.jsonl', mode: 'async' },
-        webhooks: { url: 'https://hooks.test/called', open: this.portOf(life) },
-      }),
+      ...(isCalled && { webhooks: { url: 'https://hooks.test/called', open: this.portOf(life) } }),
       baseUrl: 'http://queue.test',
       lbBaseUrl: 'http://routes.test',
-      disk: diskOf(life, this.disk, () => 0),
+      disk: diskOf(life, run.disk, () => 0),
       transport: (request) => life.reaching(this.service.transportFor(life)(request)),
       saveFrom: (request, onChunk) => life.reaching(this.service.downloadFor(life)(request, onChunk)),
       scheduler: life.scheduler,
@@ -294,35 +472,57 @@ class FleetWorld {
       prices: createPriceBook(
         toPriceList({ endpoints: { grind: { usdPerJob: prices.job / 1e6 } }, route: prices.route / 1e6 }),
       ),
-      ...this.simulation.options,
-      ...fate.options,
-      ...(this.isPeace && { maxCostUsd: null, maxCostByUsd: null }),
+      ...options,
+      manifest: manifest ?? { path, ...(isCalled && { mode: 'async' as const }) },
     };
   }
 
   private wrongWith(finished: Extract<RunEvent, { type: 'finished' }> | undefined): string[] {
-    if (finished === undefined || ![2, 70, 74].includes(finished.exitCode)) return [];
+    if (finished === undefined || isMoved(finished.reason) || ![2, 70, 74].includes(finished.exitCode))
+      return [];
     return [`exit ${finished.exitCode}: ${finished.reason}`];
   }
 
-  private async check(finished: Extract<RunEvent, { type: 'finished' }>): Promise<string[]> {
-    const { rows, service, disk } = this;
-    const { options, collectors } = this.simulation;
-    const retried = [options, ...collectors.map((fate) => fate.options)].some(
+  private async check(run: FleetRun, finished: Extract<RunEvent, { type: 'finished' }>): Promise<string[]> {
+    const { rows, disk, out, lastStartAt, collectors } = run;
+    const retried = [this.simulation.options, ...collectors.map((fate) => fate.options)].some(
       (some) => some?.onUnknown === 'retry',
     );
-    const { lastStartAt } = this;
-    const asked = { retried, failedAgain: false, leftPictures: false };
-    const books = { rows, service, disk, out, finished, lastStartAt, ...asked };
-    const [ledger] = this.database.committed.ledgers;
+    const asked = { retried, failedAgain: false, leftPictures: false, hasLost: this.hasLost };
+    const books = { rows, service: run.of(this.service), disk, out, finished, lastStartAt, ...asked };
+    const ledger = this.ledgerOf(run);
     const left = ['reserved', 'waiting', 'inFlight', 'polled'].filter(
       (name) => ledger !== undefined && ledger[name] !== 0,
     );
     return [
       ...(await checkBooks(books)),
+      ...this.notCopied(run),
       ...left.map((name) => `${name} in the database is ${String(ledger?.[name])}`),
-      ...(await this.sendHome()),
     ];
+  }
+
+  private ledgerOf({ disk, out }: FleetRun): Readonly<Record<string, unknown>> | undefined {
+    const note = disk.peek(`${out}/distributed.json`)?.toString() ?? '{}';
+    const { key } = JSON.parse(note) as { key?: string };
+    const { runs, ledgers } = this.database.committed;
+    const found = runs.find((one) => one['key'] === key);
+    return ledgers.find(({ run }) => run === found?.['run']);
+  }
+
+  /** Records of the database that the folder lacks. */
+  private notCopied(run: FleetRun): string[] {
+    const contentOf = (text: string) => {
+      const record = JSON.parse(text) as Record<string, unknown>;
+      return JSON.stringify(Object.entries({ ...record, n: 0, c: '' }).sort());
+    };
+    const lines = run.disk.peek(`${run.out}/journal.jsonl`)?.toString().trim().split('\n') ?? [];
+    const known = new Set(lines.map(contentOf));
+    const number = this.ledgerOf(run)?.['run'];
+    return this.database.committed.records
+      .filter((row) => row['run'] === number)
+      .map(({ record }) => record as string)
+      .filter((text) => !known.has(contentOf(text)))
+      .map((text) => `the folder lacks ${text}`);
   }
 
   /** Workers that are stopped end as soon as what they have on the wire is answered, or the time of its row is over. */
@@ -339,4 +539,10 @@ class FleetWorld {
       return [`a worker does not leave: ${(error as Error).message}`];
     }
   }
+}
+
+function isMoved(reason = ''): boolean {
+  return /a standby took its place|put back to an earlier state|not know (run|it:)|was declared dead/.test(
+    reason,
+  );
 }
