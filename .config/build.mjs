@@ -21,6 +21,8 @@ const doors = [
   'runners/batch/index',
   'runners/emulator/index',
 ];
+/** Files of their own, which a bundler leaves out where no schema is used: a chunk is taken or left as a whole, and zod with it. */
+const schemas = ['src/contract/service-replies', 'src/contract/image-edit', 'src/contract/queue-request'];
 const common = {
   bundle: true,
   splitting: true,
@@ -67,7 +69,7 @@ function copyDeclarations() {
 
 /** Its dependencies stay what npm installs. */
 async function bundleLibrary() {
-  const entryPoints = Object.fromEntries(doors.map((door) => [door, `${door}.ts`]));
+  const entryPoints = Object.fromEntries([...doors, ...schemas].map((path) => [path, `${path}.ts`]));
   await build({
     ...common,
     entryPoints,

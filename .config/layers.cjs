@@ -77,7 +77,7 @@ const rooms = {
   ],
   'runners/batch/start': [
     ...['src/contract', 'src/policy', 'src/transport'],
-    ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'sinks', 'log'),
+    ...batch('disk', 'manifest', 'lock', 'ledger', 'journal', 'artifacts', 'uploads', 'sinks', 'log'),
     ...batch('row', 'stop', 'context', 'tasks', 'pictures', 'end'),
   ],
   'runners/batch/callbacks': [

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { parseCLI } from 'vitest/node';
@@ -18,8 +18,7 @@ const each = {
   typecheck: { enabled: false },
   // Compiled modules are kept from one run to the next, each by a hash of its text and of this configuration.
   experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/test-modules' },
-  // Locks on the paths of runs are kept there: those of tests do not belong to the person who runs them.
-  env: { XDG_STATE_HOME: join(tmpdir(), 'millrace-test-state') },
+  setupFiles: 'test/support/own-state.ts',
 } as const;
 
 const name = process.env['MILLRACE_TESTS'] ?? 'short';
@@ -41,7 +40,9 @@ const resolve = { alias: JSON.parse(process.env['MILLRACE_TEST_PEERS'] ?? '{}') 
 export default defineConfig({
   test: {
     ...each,
-    globalSetup: ['test/support/fresh-build.ts', 'test/support/database-server.ts'],
+    globalSetup: ['fresh-build', 'folder-in-memory', 'database-server'].map(
+      (name) => `test/support/${name}.ts`,
+    ),
     sequence: { sequencer: LongestFirst },
     projects: [
       {
