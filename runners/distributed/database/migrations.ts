@@ -212,6 +212,14 @@ $$;
 grant execute on function millrace.timeline() to public;
 `;
 
+/** One limit for all workers: each of them counted what it bought itself. */
+const pricesInNoList = `
+-- What rows whose price is in no list have cost in this start, and how much that may be; null: there is no limit.
+alter table millrace.ledgers add column unlisted bigint not null default 0, add column agreed bigint;
+-- Workers go on with starts that began before this step.
+update millrace.ledgers set agreed = substring(terms from '"agreed":(\\d+)')::bigint from millrace.runs where runs.run = ledgers.run;
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
@@ -222,4 +230,5 @@ export const migrations: readonly Migration[] = [
   { version: 15, name: 'dense rows', sql: denseRows },
   { version: 16, name: 'indexes', sql: indexes },
   { version: 17, name: 'timelines', sql: timelines },
+  { version: 18, name: 'prices in no list', sql: pricesInNoList },
 ];

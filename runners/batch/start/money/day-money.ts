@@ -47,6 +47,7 @@ export class DayMoney implements SharedMoney {
    */
   behind(ledger: Ledger): Ledger {
     return {
+      isDecidedElsewhere: ledger.isDecidedElsewhere ?? false,
       reserve: (id, price, row) => ledger.reserve(id, price, row),
       fullValue: (price, row) => ledger.fullValue?.(price, row),
       takenBy: (row) => ledger.takenBy?.(row) ?? [],

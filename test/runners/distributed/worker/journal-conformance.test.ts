@@ -46,6 +46,7 @@ async function journalOf(run: number, on: Database): Promise<{ journal: TableJou
     },
     onFailed: () => undefined,
     onLate: () => undefined,
+    isUnlisted: () => false,
   });
   journal.wake();
   await isTaken;
