@@ -174,6 +174,7 @@ export interface RowPrice {
  * Raises the reservation that a worker's row was taken with. A price that does not fit under the cap stops the run.
  *
  * @throws {SeatLost} if the worker was declared dead
+ * @throws {DatabasePutBack} if it is another database than the start's, and the worker does not have the row there
  */
 export function reserveMore(
   { pool, queue }: RunDatabase,
@@ -184,7 +185,8 @@ export function reserveMore(
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const [row] = await rowsOfWorker(on, run, worker, item);
-    if (row === undefined) throw new SeatLost(seat);
+    // A standby may lack the claim of this row alone.
+    if (row === undefined) throw ledger.isMoved ? new DatabasePutBack('moved') : new SeatLost(seat);
     ledger.values.note([row]);
     await ledger.values.look([item]);
     const granted = fitsUnderCaps(ledger, item, price === null ? null : price - row.reserved);

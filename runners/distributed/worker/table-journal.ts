@@ -120,7 +120,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       else if (granted !== false) this.leave(id);
       return granted;
     } catch (error) {
-      throw this.fail([], error);
+      // Only this row is left: what the others have sent is still written.
+      throw error instanceof DatabasePutBack ? error : this.fail([], error);
     }
   }
 
