@@ -195,13 +195,14 @@ export function notePrice(
 
 /**
  * Adds up what rows have cost whose price is in no list, without the purchases of earlier starts. Returns why the run stops if that
- * is more than was agreed to.
+ * is more than was agreed to. Over a database, the shared ledger does this for all workers.
  */
 function takeUnlisted(
-  { prices, unagreed }: PurchaseContext['money'],
+  { prices, unagreed, ledger }: PurchaseContext['money'],
   { facts, cost, intent }: Pick<Ending, 'intent'> & { readonly facts: RowFacts; readonly cost: MicroDollars },
 ): StopCause | undefined {
-  if (unagreed === undefined || !isUnlisted(prices.table(), facts)) return undefined;
+  if (unagreed === undefined || ledger.isDecidedElsewhere === true) return undefined;
+  if (!isUnlisted(prices.table(), facts)) return undefined;
   if (intent !== undefined && intent.at < unagreed.since) return undefined;
   unagreed.spent += cost;
   return unagreed.spent > unagreed.agreed ? stopCauses.spentUnagreed(unagreed) : undefined;

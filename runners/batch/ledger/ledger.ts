@@ -34,6 +34,8 @@ export interface LedgerSnapshot {
 
 /** The money of a run, by row. Call `reserve` before the POST, then exactly one of `settle`, `release`, `keepUnknown`. */
 export interface Ledger {
+  /** Another process decides what fits: under the caps, and under the limit for prices in no list. @defaultValue false */
+  readonly isDecidedElsewhere?: boolean;
   /**
    * Reserves `price` under the cap. Returns false if it does not fit, or if it is `null` under a cap; nothing is
    * reserved then.
@@ -90,7 +92,7 @@ class MemoryLedger implements Ledger {
   private unpriced = 0;
   /** Absent if no column has caps. */
   private readonly byValue: ValueCaps | undefined;
-  private readonly isDecidedElsewhere: boolean;
+  readonly isDecidedElsewhere: boolean;
 
   constructor(options: LedgerOptions) {
     const { capUsd, spent = 0, unknown = 0, reserved = [], byValue } = options;

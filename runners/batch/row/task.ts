@@ -40,6 +40,8 @@ export type Task =
       readonly submittedAt?: number;
       /** An earlier start gave it up as `expired`, so it is polled only once. */
       readonly wasExpired?: boolean;
+      /** This start has sent it, over a database: its worker has left, and another one polls its job. @defaultValue false */
+      readonly isOfThisStart?: boolean;
     })
   /** Download its picture. */
   | (TaskOfRow & { readonly what: 'fetch'; readonly imageUrl: string; readonly replied?: undefined })

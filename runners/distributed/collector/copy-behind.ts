@@ -7,6 +7,12 @@ import type { JournalRecord, OutcomeRecord } from '../../batch/journal/record.js
 import { slackRows } from '../../batch/journal/repair-journal.js';
 import { HashIndex } from '../../batch/journal/rows/hash-index.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
+import {
+  completedRecord,
+  isBookedPurchase,
+  purchaseOfReply,
+  savedOutputs,
+} from '../../batch/row/records-of.js';
 import { isEnd } from '../../batch/row/row-status.js';
 import { readRecordsAfter, type StoredRecord } from '../table/records.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -107,7 +113,7 @@ class KnownEnds {
     const [reopened] = end;
     const known = reopened && (await this.journal.find(id));
     if (reopened?.k !== 'reopen' || known?.intent === undefined) return [];
-    if ((this.sent.get(id) ?? 0) > seq) return end.length > 1 ? end : [];
+    if ((this.sent.get(id) ?? 0) > seq) return end.length > 1 ? end : replied(known, reopened);
     this.ends.set(id, [known.intent, ...answersOf(known, reopened.at)]);
     return [{ ...reopened, why: 'settle', to: 'buy' }];
   }
@@ -123,6 +129,14 @@ class KnownEnds {
     const voided = [...new Set([attempt, held ?? attempt])];
     return [...voided.map((voids) => ({ ...reopened, voids })), repeated(outcome)];
   }
+}
+
+/** A row that was paid for and is bought again before its picture is saved: its purchase has ended. */
+function replied({ intent, reply, ...known }: RowRecords, reopened: RowRecord): RowRecord[] {
+  if (known.status !== 'replied' || intent === undefined || reply === undefined) return [];
+  const isBooked = isBookedPurchase({ ...known, reply });
+  const purchase = purchaseOfReply(intent, reply, { attempt: known.attempts, isBooked });
+  return [reopened, completedRecord(reply, { at: reopened.at, ...savedOutputs(reply), ...purchase })];
 }
 
 /** What the journal knows behind the row's intent. */

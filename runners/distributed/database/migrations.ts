@@ -212,6 +212,26 @@ $$;
 grant execute on function millrace.timeline() to public;
 `;
 
+/** One limit for all workers: each of them counted what it bought itself. */
+const pricesInNoList = `
+-- What rows whose price is in no list have cost in this start, and how much that may be; null: there is no limit.
+alter table millrace.ledgers add column unlisted bigint not null default 0, add column agreed bigint;
+-- Workers go on with starts that began before this step.
+update millrace.ledgers set agreed = substring(terms from '"agreed":(\\d+)')::bigint from millrace.runs where runs.run = ledgers.run;
+`;
+
+/** Somebody says by `timeline = null` that the database lacks nothing: this is about the database as it is now, and not about a later one. */
+const confirmedTimelines = `
+create function millrace.note_timeline() returns trigger language plpgsql as $$
+begin
+  new.timeline := millrace.timeline();
+  return new;
+end
+$$;
+create trigger note_timeline before update of timeline on millrace.runs
+  for each row when (new.timeline is null) execute function millrace.note_timeline();
+`;
+
 /** All steps, oldest first. They fill the schema `millrace`, which exists when the first one begins. */
 export const migrations: readonly Migration[] = [
   { version: oldestJournal, name: 'runs and journals', sql: runsAndJournals },
@@ -222,4 +242,6 @@ export const migrations: readonly Migration[] = [
   { version: 15, name: 'dense rows', sql: denseRows },
   { version: 16, name: 'indexes', sql: indexes },
   { version: 17, name: 'timelines', sql: timelines },
+  { version: 18, name: 'prices in no list', sql: pricesInNoList },
+  { version: 19, name: 'confirmed timelines', sql: confirmedTimelines },
 ];

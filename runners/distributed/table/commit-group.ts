@@ -106,6 +106,7 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
       return { after: before, claimed, left: 0, ...counts() };
     }
     const after = ledger.seq;
+    await addUnlisted(rows, records);
     await ledger.values.read([...new Set([...records, ...ended].map(({ item }) => item))]);
     const [, dealt, accepted] = await Promise.all([
       // This comes first, so that the slots of these rows are free when rows are dealt.
@@ -126,6 +127,16 @@ export function commitGroup(database: RunDatabase, seat: Seat, next: NextGroup):
     if (leavesRoom(rows, seat, group, claimed)) on.withCommit(wakeWorkers(on, run, 'rows'));
     return { after, claimed, left, ...counts() };
   });
+}
+
+/** Adds what rows without a listed price have cost. If that is more than was agreed to, the run stops, and this group takes no rows. */
+async function addUnlisted({ on, run, ledger }: RowsChange, records: readonly NewRecord[]): Promise<void> {
+  const { agreed } = ledger;
+  const cost = records.reduce((sum, { unlisted = 0 }) => sum + unlisted, 0);
+  ledger.unlisted += cost;
+  if (cost === 0 || agreed === null || ledger.unlisted <= agreed) return;
+  ledger.isStopped = true;
+  await stopRun(on, run, stopCauses.spentUnagreed({ spent: ledger.unlisted, agreed }));
 }
 
 /** Notes whether the worker would take more rows. Returns true if another worker that wants more can get rows now. */
@@ -163,6 +174,7 @@ export interface RowPrice {
  * Raises the reservation that a worker's row was taken with. A price that does not fit under the cap stops the run.
  *
  * @throws {SeatLost} if the worker was declared dead
+ * @throws {DatabasePutBack} if it is another database than the start's, and the worker does not have the row there
  */
 export function reserveMore(
   { pool, queue }: RunDatabase,
@@ -173,7 +185,8 @@ export function reserveMore(
   return inTransaction(pool, async (on) => {
     const ledger = await lockLedger(on, run);
     const [row] = await rowsOfWorker(on, run, worker, item);
-    if (row === undefined) throw new SeatLost(seat);
+    // A standby may lack the claim of this row alone.
+    if (row === undefined) throw ledger.isMoved ? new DatabasePutBack('moved') : new SeatLost(seat);
     ledger.values.note([row]);
     await ledger.values.look([item]);
     const granted = fitsUnderCaps(ledger, item, price === null ? null : price - row.reserved);

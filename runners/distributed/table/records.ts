@@ -1,3 +1,4 @@
+import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { knownRecord } from '../../batch/journal/rows/scanned-head.js';
 import type { Booked } from '../../batch/row/row-after.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
@@ -14,6 +15,8 @@ export interface NewRecord {
   readonly isLast: boolean;
   /** The money that it adds to the run's sums. */
   readonly booked: Booked;
+  /** The part of it that this start has spent on a row whose price is in no list. @defaultValue 0 */
+  readonly unlisted?: MicroDollars;
 }
 
 /** A record as it is in the table. */

@@ -54,9 +54,16 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
       records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
     }
+    const { goesOn } = left;
+    if (goesOn === undefined) continue;
+    const isOfThisStart =
+      before.some(({ k }) => k === 'intent') || (task.what === 'poll' && task.isOfThisStart === true);
     // For a row that is sent, the next worker makes its own reservation.
-    if (left.goesOn !== undefined)
-      again.push({ item, task: left.goesOn, reserved: left.goesOn.what === 'poll' ? reserved : 0 });
+    again.push(
+      goesOn.what === 'poll'
+        ? { item, task: { ...goesOn, isOfThisStart }, reserved }
+        : { item, task: goesOn, reserved: 0 },
+    );
   }
   await insertRecords(on, run, ledger, records);
   await endRows(

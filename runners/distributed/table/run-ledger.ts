@@ -24,6 +24,9 @@ export interface RunLedger {
   reserved: MicroDollars;
   spent: MicroDollars;
   unknown: MicroDollars;
+  /** What rows whose price is in no list have cost in this start, and its limit; `null` if there is none. */
+  unlisted: MicroDollars;
+  readonly agreed: MicroDollars | null;
   /** Rows that no worker has. */
   waiting: number;
   /** The part of `waiting` whose job is polled. */
@@ -40,7 +43,7 @@ export interface RunLedger {
   readonly starved: readonly string[];
   readonly start: number;
   /** Whether no more rows are taken. */
-  readonly isStopped: boolean;
+  isStopped: boolean;
   /** Whether the database was restored, or a standby took its place, since that start. */
   readonly isMoved: boolean;
   /** The caps of values, and the money taken for each. */
@@ -87,7 +90,7 @@ export const isMoved = 'coalesce(timeline <> millrace.timeline(), false) as "isM
  * that takes further locks takes this one first.
  */
 export async function lockLedger(on: Transaction, run: number): Promise<RunLedger> {
-  const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, waiting, to_poll as "toPoll",
+  const text = `select fed, seq::float8, cap::float8, reserved::float8, spent::float8, unknown::float8, unlisted::float8, agreed::float8, waiting, to_poll as "toPoll",
       in_flight as "inFlight", polled, concurrency, value_caps as "valueCaps", start, stop is not null as "isStopped", ${isMoved},
       (select count(*)::int from millrace.seats where seats.run = $1) as seats,
       array(select worker::text from millrace.seats where seats.run = $1 and is_hungry) as hungry,
@@ -107,14 +110,14 @@ export async function lockLedger(on: Transaction, run: number): Promise<RunLedge
 }
 
 export async function saveLedger(on: Transaction, run: number, ledger: RunLedger): Promise<void> {
-  const { seq, fed, reserved, spent, unknown, waiting, toPoll, inFlight, polled } = ledger;
+  const { seq, fed, reserved, spent, unknown, unlisted, waiting, toPoll, inFlight, polled } = ledger;
   // Both are sent together.
   await Promise.all([
     on.query(
       `update millrace.ledgers set seq = $2, reserved = $3, spent = $4, unknown = $5, waiting = $6, in_flight = $7, polled = $8, fed = $9,
-       to_poll = $10
+       to_poll = $10, unlisted = $11
      where run = $1`,
-      [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll],
+      [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll, unlisted],
     ),
     ledger.values.save(),
   ]);

@@ -38,8 +38,8 @@ export interface RunTerms {
   /** The run stops at a reported price that is this many percent above the price book's. */
   readonly maxPriceDriftPercent?: number;
   /**
-   * How many rows have no known price, and what they may cost together. The first price above that stops the run, and so does a
-   * worker that has spent more than `agreed` on rows whose price is in no list.
+   * How many rows have no known price, and what they may cost together. The first price above that stops the run, and so does the
+   * shared ledger once this start has spent more than `agreed` on rows whose price is in no list.
    */
   readonly unagreed?: { readonly rows: number; readonly mostUsd: number; readonly agreed: MicroDollars };
   readonly prices: PriceTerms;

@@ -75,8 +75,8 @@ export function beginStart(
     refuseTaken(ledger, start);
     if (seq !== collected || waiting + inFlight > 0) throw new RunTaken();
     await on.query(
-      'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5, fed = 0 where run = $1',
-      [run, terms.cap ?? null, spent, unknown, mostInFlight(terms)],
+      'update millrace.ledgers set cap = $2, spent = $3, unknown = $4, concurrency = $5, fed = 0, unlisted = 0, agreed = $6 where run = $1',
+      [run, terms.cap ?? null, spent, unknown, mostInFlight(terms), terms.unagreed?.agreed ?? null],
     );
     if (ledger.values.isUsed || terms.capsByUsd !== undefined)
       await resetValueLedger(on, run, terms.capsByUsd, taken);

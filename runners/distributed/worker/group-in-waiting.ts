@@ -226,13 +226,15 @@ export function withoutLost(drawn: Drawn, rows: ReadonlyMap<string, HeldRow>): D
   };
 }
 
-function newRecord({ row: { item }, text, booked }: WaitingRecord, isLast: boolean): NewRecord {
-  return { item, text, booked, isLast };
+function newRecord({ row, text, booked }: WaitingRecord, isLast: boolean): NewRecord {
+  return { item: row.item, text, booked, isLast, unlisted: row.isUnlisted ? booked.spent : 0 };
 }
 
 /** A row that a worker has. */
 export interface HeldRow extends RowPlace {
   readonly id: string;
+  /** Its cost counts towards the limit for prices in no list. */
+  readonly isUnlisted: boolean;
   /** The number of its last POST. */
   attempt: number;
   /** The number of the last group with records of it; at first, of the group that took it. */

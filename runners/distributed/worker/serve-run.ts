@@ -2,6 +2,7 @@ import { lastValueFrom, Subject, takeUntil, tap, type Observable } from 'rxjs';
 import type { PurchaseContext } from '../../batch/context/purchase-context.js';
 import type { RunEvent } from '../../batch/context/run-event.js';
 import { clockAhead } from '../../../src/policy/client-clock.js';
+import { isUnlisted } from '../../batch/ledger/price-book.js';
 import { isRead } from '../../batch/row/task.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import { buyRows, TaskFeed } from '../../batch/purchase/buy-rows.js';
@@ -80,6 +81,7 @@ export class ServedRun {
       scheduler,
       savesPictures: settings.artifacts !== undefined,
       claim: (rows) => this.claim(rows),
+      isUnlisted: (task) => this.isUnlisted(task),
       onClaimed: (rows) => this.begin(rows),
       onFailed: () => void this.stops.order(stopCauses.interrupted('now', 0)),
       onLate: (late) => this.inBackground(() => storeJob(pool, seat.run, late)),
@@ -207,6 +209,12 @@ export class ServedRun {
       most: { send, poll },
       priceOf: ({ row }) => (isRead(row) ? 0 : prices.priceOf(row)),
     };
+  }
+
+  /** What earlier starts have bought was agreed to in them. */
+  private isUnlisted(task: RowTask): boolean {
+    const isEarlier = task.what === 'poll' && task.intent !== undefined && task.isOfThisStart !== true;
+    return !isEarlier && isUnlisted(this.context.money.prices.table(), task.row);
   }
 
   private begin(rows: readonly TableRow[]): void {

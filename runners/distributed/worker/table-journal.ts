@@ -8,7 +8,7 @@ import { JournalError } from '../../batch/journal/journal-error.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { JournalRecord } from '../../batch/journal/record.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
-import { RowsBooked } from '../../batch/row/row-after.js';
+import { RowsBooked, type RowTask } from '../../batch/row/row-after.js';
 import { isAway } from '../database/database-error.js';
 import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { RowJob } from '../table/claim-jobs.js';
@@ -42,6 +42,8 @@ export interface TableJournalOptions {
    * rows wait.
    */
   readonly claim: (rows: number) => Claim | undefined;
+  /** Whether the cost of a row counts towards the limit for prices in no list. */
+  readonly isUnlisted: (task: RowTask) => boolean;
   readonly onClaimed: (rows: readonly TableRow[]) => void;
   /** Called when the journal cannot be written any more. */
   readonly onFailed: () => void;
@@ -118,7 +120,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       else if (granted !== false) this.leave(id);
       return granted;
     } catch (error) {
-      throw this.fail([], error);
+      // Only this row is left: what the others have sent is still written.
+      throw error instanceof DatabasePutBack ? error : this.fail([], error);
     }
   }
 
@@ -263,6 +266,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
         item,
         place: task.what,
         reserved,
+        isUnlisted: this.options.isUnlisted(task),
         attempt: task.attempts,
         group,
         isLost: false,

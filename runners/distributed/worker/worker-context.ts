@@ -127,7 +127,7 @@ function serviceOf(parts: Parts, log: RunLog) {
 }
 
 /** The database decides what fits under the caps: the reservation of a row is stored with the row. */
-function moneyOf({ terms, journal, scheduler }: Parts): RunMoney {
+function moneyOf({ terms, journal }: Parts): RunMoney {
   const { prices, cap, unagreed, maxPriceDriftPercent } = terms;
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
@@ -137,7 +137,8 @@ function moneyOf({ terms, journal, scheduler }: Parts): RunMoney {
   });
   const full = new Map<string, CappedValue>();
   return {
-    unagreed: unagreed && { ...unagreed, since: scheduler.now(), spent: 0 },
+    // What all workers have spent is added up in the shared ledger.
+    unagreed: unagreed && { ...unagreed, since: 0, spent: 0 },
     maxDriftPercent: maxPriceDriftPercent,
     ledger,
     full: new FullValues(),

@@ -21,7 +21,10 @@ export type Row = Record<string, unknown>;
 
 /** What a statement does: its rows. */
 type Statement = (tables: FakeTables, values: Values, at: number) => readonly Row[];
-export type Values = readonly [never, never, never, never, never, never, never, never, never, never];
+export type Values = readonly [
+  ...[never, never, never, never, never, never],
+  ...[never, never, never, never, never],
+];
 
 const nothing: readonly Row[] = [];
 
@@ -89,13 +92,17 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
   ['select from millrace.ledgers where run = $1 for update', () => nothing],
   [
     'update millrace.ledgers set seq',
-    ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll]) =>
-      change(ledgers, { run }, { seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll }),
+    ({ ledgers }, [run, seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll, unlisted]) =>
+      change(
+        ledgers,
+        { run },
+        { seq, reserved, spent, unknown, waiting, inFlight, polled, fed, toPoll, unlisted },
+      ),
   ],
   [
     'update millrace.ledgers set cap',
-    ({ ledgers }, [run, cap, spent, unknown, concurrency]) =>
-      change(ledgers, { run }, { cap, spent, unknown, concurrency, fed: 0 }),
+    ({ ledgers }, [run, cap, spent, unknown, concurrency, agreed]) =>
+      change(ledgers, { run }, { cap, spent, unknown, concurrency, agreed, fed: 0, unlisted: 0 }),
   ],
   [
     'update millrace.ledgers set value_caps',
@@ -131,7 +138,15 @@ export const statements: readonly (readonly [begin: string, does: Statement])[] 
       const texts = { terms: '{}', stop: null, blocked: '{}', prices: '[]', webhooks: null };
       add(runs, ['key'], { run: runs.length + 1, key, start: 0, timeline, ...texts });
       const { run } = of(runs, { key })!;
-      const money = { cap: null, valueCaps: null, reserved: 0, spent: 0, unknown: 0 };
+      const money = {
+        cap: null,
+        valueCaps: null,
+        reserved: 0,
+        spent: 0,
+        unknown: 0,
+        unlisted: 0,
+        agreed: null,
+      };
       const counts = { seq: 0, fed: 0, waiting: 0, toPoll: 0, inFlight: 0, polled: 0, concurrency: 1 };
       add(ledgers, ['run'], { run, ...money, ...counts });
       add(gates, ['run'], { run, rate: null, next_at: 0, taken_at: 0, paused_until: 0 });

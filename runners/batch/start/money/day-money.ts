@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
+import { minuteMs } from '../../ledger/day-book.js';
 import { type DayLedger, openDayLedger } from '../../ledger/day-ledger.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Journal } from '../../journal/journal.js';
@@ -47,6 +48,7 @@ export class DayMoney implements SharedMoney {
    */
   behind(ledger: Ledger): Ledger {
     return {
+      isDecidedElsewhere: ledger.isDecidedElsewhere ?? false,
       reserve: (id, price, row) => ledger.reserve(id, price, row),
       fullValue: (price, row) => ledger.fullValue?.(price, row),
       takenBy: (row) => ledger.takenBy?.(row) ?? [],
@@ -96,7 +98,8 @@ export class DayMoney implements SharedMoney {
 /**
  * Ends the reservations in the shared ledger that earlier starts of this run left, if the journal knows how their rows
  * ended. Reservations for purchases that may have been made stay, also where a repaired journal may have lost them, and so do those
- * of a run that was in the folder before: also if its clock was ahead, so that they seem to be made after `now`.
+ * of a run that was in the folder before: also if its clock was ahead, so that they seem to be made after `now`. If the clock was
+ * set back, what this run has reserved seems so too, up to the time of its last record.
  */
 export async function reconcileDay(
   shared: DayLedger,
@@ -106,9 +109,10 @@ export async function reconcileDay(
   const { recovered } = journal;
   const { firstStartAt = Infinity, mustHold } = recovered;
   const outstanding = await shared.outstanding();
+  const until = outstanding.some(({ at }) => at > now) ? await latestOf(journal, now) : now;
   const open = new Map<string, number>();
   for (const { id, at } of outstanding) {
-    if (at < firstStartAt || at > now || mustHold(id, 0)) continue;
+    if (at < firstStartAt || at > until || mustHold(id, 0)) continue;
     const status = recovered.rows.get(id)?.status ?? 'open';
     if (status === 'sent' || status === 'accepted') continue;
     if (status === 'open') {
@@ -125,6 +129,14 @@ export async function reconcileDay(
   const held = await heldPurchases(journal, open);
   for (const [id, reserved] of open)
     for (let left = reserved - (held.get(id) ?? 0); left > 0; left--) await shared.release(id);
+}
+
+/** When the run has reserved last, by its own clock, which may have been set back since. */
+async function latestOf(journal: Pick<Journal, 'records'>, now: number): Promise<number> {
+  let latest = now;
+  for await (const { at } of journal.records()) latest = Math.max(latest, at);
+  // A row is reserved before its first record.
+  return latest > now ? latest + minuteMs : now;
 }
 
 /** For each of these rows that are to be sent again: how many purchases may have been made. */

@@ -78,6 +78,18 @@ it('keeps it also if the clock was set back since', async () => {
   }
 });
 
+it('frees what the run itself has reserved and never sent, if the clock was set back before the next start', async () => {
+  const { run, shared, start } = runOfDay();
+  run.manifest([edit('a'), edit('b')]);
+  expect((await start({ only: ['a'] })).exitCode).toBe(0);
+  // It was killed before the row had a record.
+  run.scheduler.frame += 100;
+  expect(await shared().reserve('b', 4_900_000)).toBe(true);
+  run.scheduler.frame -= 600_000;
+  expect((await start()).exitCode).toBe(0);
+  expect(await shared().outstanding()).toEqual([]);
+});
+
 it('keeps what may have been bought by rows that a repaired journal has lost', async () => {
   const { run, shared, start } = runOfDay();
   run.service.behave = (row) => (row === 'a' ? 'lose-answer' : 'complete');

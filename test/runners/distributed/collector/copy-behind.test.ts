@@ -115,10 +115,13 @@ it('goes on with the job of a row that was to be sent again, and holds nothing b
   expect([costs, held, totals.reserved, totals.unknown]).toEqual([[], [], price, 0]);
 });
 
-it('keeps the end of the first purchase of a row that was sent again', async () => {
+it.each([
+  ['end', ends[0]?.[1] ?? []],
+  ['reply', [reply('a')]],
+])('keeps the %s of the first purchase of a row that was sent again', async (_, known) => {
   const second = intent('a', { at: 9_500, attempt: 2 });
   const stored = [...sent, ...doubtful(true), second];
-  const { costs, held, totals } = await copied([...sent, ...(ends[0]?.[1] ?? [])], stored);
+  const { costs, held, totals } = await copied([...sent, ...known], stored);
   expect(costs).toEqual([expect.stringMatching(/^a,1,1,job-a,.*,0.0875,reported,/)]);
   expect([held, totals.spent.reported, totals.reserved, totals.unknown]).toEqual([[], price, price, 0]);
 });

@@ -230,6 +230,35 @@ it.each([
   },
 );
 
+it('stops again where a further standby takes the place of the one that a person has found nothing missing in', async () => {
+  const promote = (name: string) =>
+    change(
+      `create or replace function millrace.timeline() returns text language sql as $$ select '${name}' $$`,
+    );
+  const confirm = () => change('update millrace.runs set timeline = null');
+  run.folder.manifest(
+    Array.from({ length: 40 }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n, sleepMs: 100 } })),
+  );
+  await run.work();
+  const collecting = run.collect({ concurrency: 2 });
+  await until(() => results() >= 4);
+  await promote('the first standby');
+  expect((await collecting).exitCode).toBe(74);
+  const bought = run.emulator.bill().length;
+  await confirm();
+  await promote('the second standby');
+  await run.work();
+  const again = await run.collect({ concurrency: 2 });
+  expect([again.exitCode, again.reason]).toEqual([
+    74,
+    expect.stringContaining('or a standby took its place'),
+  ]);
+  expect(run.emulator.bill()).toHaveLength(bought);
+  await confirm();
+  expect((await run.collect({ concurrency: 2 })).exitCode).toBe(0);
+  expect(run.emulator.bill()).toHaveLength(40);
+});
+
 it('an orderly switchover leaves no row in doubt: answers that were on the wire are written into the new database', async () => {
   const rows = 60;
   run.folder.manifest(

@@ -81,6 +81,7 @@ async function workerWith(ids: readonly string[], table: Table = {}) {
   const journal = new TableJournal({
     commit,
     reserve: () => Promise.resolve(true),
+    isUnlisted: () => false,
     scheduler,
     savesPictures: true,
     claim: (has) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, QueryConfig } from 'pg';
-import { asyncScheduler } from 'rxjs';
-import { afterAll, beforeAll } from 'vitest';
+import { asyncScheduler, firstValueFrom } from 'rxjs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RowTask } from '../../../../runners/batch/row/row-after.js';
 import { commitGroup, reserveMore } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
@@ -12,6 +12,7 @@ import { TableJournal } from '../../../../runners/distributed/worker/table-journ
 import { openFleet } from '../../../support/fleet.js';
 import { conformsToJournal, endsOf } from '../../../support/journal-conformance.js';
 import { openRunDatabase, rowsOf, type RunDatabase } from '../../../support/run-database.js';
+import { accepted, intent } from '../../../support/sample-records.js';
 
 let database: RunDatabase;
 beforeAll(async () => {
@@ -46,6 +47,7 @@ async function journalOf(run: number, on: Database): Promise<{ journal: TableJou
     },
     onFailed: () => undefined,
     onLate: () => undefined,
+    isUnlisted: () => false,
   });
   journal.wake();
   await isTaken;
@@ -126,4 +128,24 @@ conformsToJournal('a table', async () => {
     },
     close: () => fleet.close(),
   };
+});
+
+it('leaves out the one row whose claim a standby lacks when more is reserved for it, and writes the others', async () => {
+  const fleet = await openFleet(database, ['a', 'b'].map(taskOf));
+  const { journal } = await journalOf(fleet.run, database);
+  await firstValueFrom(journal.append(intent('a')));
+  await database.pool.query(
+    `update millrace.rows set worker = null where run = $1 and task::json -> 'row' ->> 'id' = 'b'`,
+    [fleet.run],
+  );
+  await database.pool.query(
+    'update millrace.ledgers set waiting = waiting + 1, in_flight = in_flight - 1 where run = $1',
+    [fleet.run],
+  );
+  await database.pool.query(`update millrace.runs set timeline = 'another' where run = $1`, [fleet.run]);
+  await expect(journal.reserve('b', 200_000)).rejects.toThrow('a standby took its place');
+  await firstValueFrom(journal.append(accepted('a')));
+  expect((await fleet.records()).map(({ id, k }) => `${id} ${k}`)).toEqual(['a intent', 'a accepted']);
+  await journal.close();
+  await fleet.close();
 });

@@ -246,3 +246,57 @@ function counted(count: () => void): Transport {
     return transport(request);
   };
 }
+
+describe('a limit for prices in no list', () => {
+  /** Of a run whose own process is away: rows of 0.10 dollars, and 0.50 dollars that were agreed to. */
+  const openUnlisted = (count: number) =>
+    fleets.open(rowsOf(count), {
+      terms: {
+        concurrency: 4,
+        prices: { name: 'test', edit: {}, endpoints: [], route: null },
+        unagreed: { rows: count, mostUsd: 10, agreed: 500_000 },
+      },
+      emulator: {
+        functions: {
+          queue: {
+            echo: async (_, job) => {
+              await job.sleep(200);
+              return { cost: 0.1 };
+            },
+          },
+        },
+      },
+    });
+
+  it('is one of all workers together, and of those that follow them', async () => {
+    const fleet = await openUnlisted(60);
+    await startAll(fleet, 2, { slots: 2 });
+    await fleet.ended();
+    const { stop, spent } = await fleet.state();
+    expect(stop?.exitCode).toBe(3);
+    expect(stop?.reason).toMatch(
+      /^Stopped because rows without a listed price have cost \$0\.\d+ in this start, and nobody has agreed to more than \$0\.50\./,
+    );
+    // Six are above the limit, and up to four others are on their way then.
+    expect(spent).toBeGreaterThan(500_000);
+    expect(spent).toBeLessThanOrEqual(1_000_000);
+    expect(fleet.emulator.bill()).toHaveLength(spent / 100_000);
+  });
+
+  it('counts what a worker has bought that has left, and the jobs that it has left to others', async () => {
+    const fleet = await openUnlisted(60);
+    for (let turn = 0; turn < 4 && (await fleet.state()).stop === undefined; turn += 1) {
+      const bought = fleet.emulator.bill().length;
+      const worker = await fleet.start({ slots: 2 });
+      await until(
+        async () => fleet.emulator.bill().length > bought || (await fleet.state()).stop !== undefined,
+      );
+      await worker.stop();
+    }
+    await fleet.start({ slots: 2 });
+    await fleet.ended();
+    const { stop, spent } = await fleet.state();
+    expect([stop?.exitCode, spent <= 900_000, spent > 500_000]).toEqual([3, true, true]);
+    expect(fleet.emulator.bill()).toHaveLength(spent / 100_000);
+  });
+});
