@@ -18,6 +18,7 @@ import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
+import { HashesByBytes } from '../../uploads/create-picture-host.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { NewlySent } from './newly-sent.js';
 import { CheckedRows } from './checked-rows.js';
@@ -78,7 +79,11 @@ export async function checkManifest(
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
   const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  return checked ?? checkRows(options, journal, { newSurvey, peekJournal, beforeRows });
+  if (checked !== undefined) return checked;
+  const { out, pictureHost } = options;
+  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
+  const parts = { newSurvey, peekJournal, beforeRows, byBytes };
+  return checkRows(options, journal, parts).finally(() => byBytes.close());
 }
 
 /** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
@@ -125,15 +130,16 @@ async function readRest(
   return newlySent?.names() ?? [];
 }
 
+interface RowCheckParts extends Omit<CheckParts, 'stops'> {
+  readonly newSurvey: () => StartSurvey;
+  readonly byBytes: HashesByBytes;
+}
+
 /** Checks the whole manifest, row by row. */
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  {
-    newSurvey,
-    peekJournal,
-    beforeRows,
-  }: Omit<CheckParts, 'stops'> & { readonly newSurvey: () => StartSurvey },
+  { newSurvey, peekJournal, beforeRows, byBytes }: RowCheckParts,
 ): Promise<Checked> {
   beforeRows?.();
   const survey = newSurvey();
@@ -173,6 +179,7 @@ async function checkRows(
     inManifest: survey.inManifest,
     sample: sample.hashes,
     peekJournal,
+    byBytes,
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
     isSame: (row) => same.has(row),
   });
@@ -219,17 +226,18 @@ async function boughtAlready(
     readonly inManifest: RowsInManifest;
     readonly sample: readonly string[];
     readonly peekJournal: PeekJournal;
+    readonly byBytes: HashesByBytes;
   } & Pick<Sent, 'toSend' | 'isSame'>,
 ): Promise<Pick<Ahead, 'bought' | 'unread'>> {
-  const { ahead, inManifest, sample, peekJournal, toSend, isSame } = start;
+  const { ahead, inManifest, sample, peekJournal, byBytes, toSend, isSame } = start;
   const { prices } = options;
   const sent = { toSend, isSame, priceOf: (row: Row) => prices.priceOf(row) };
   if (options.manifest.live !== undefined) return journal === undefined ? boughtHere(options) : {};
   if (ahead.toSend === 0) return {};
   const { own, rest = sent } =
-    journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : {};
+    journal && !inManifest.areAll ? await boughtBefore(options, journal, { inManifest, byBytes }, sent) : {};
   const runs = await otherRuns(options, journal && (await begunRun(options)), sample);
-  const { bought, ...found } = await boughtElsewhere(options, { runs, peekJournal }, rest);
+  const { bought, ...found } = await boughtElsewhere(options, { runs, peekJournal, byBytes }, rest);
   if (own === undefined) return { ...found, ...(bought && { bought }) };
   return { ...found, bought: { ...own, ...(bought && { others: bought }) } };
 }
