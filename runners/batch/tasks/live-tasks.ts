@@ -2,7 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import { askedHash } from '../manifest/request-hash.js';
-import { RowSample } from '../manifest/duplicates/row-sample.js';
+import { RowSample, sparseHash } from '../manifest/duplicates/row-sample.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { delivered } from '../end/end-row.js';
@@ -40,9 +40,16 @@ export async function* liveTasks(
       sample.add(item.row);
       // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
       if (isPowerOfTwo(++sampled)) await run.noteRows(sample.hashes);
+      await noteSparse(run, item.row);
     }
     yield task;
   }
+}
+
+/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand. */
+export async function noteSparse({ noteRows }: Pick<Run, 'noteRows'>, row: Row): Promise<void> {
+  const hash = sparseHash(row);
+  if (hash !== undefined) await noteRows([hash]);
 }
 
 function isPowerOfTwo(count: number): boolean {

@@ -9,6 +9,7 @@ import { until } from '../../../support/until.js';
 import { createPictureHost, localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
 import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
+import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
@@ -273,6 +274,31 @@ describe('a manifest that another run has bought from', () => {
       expect((await start('one')).bought).toMatchObject({ rows: 1, elsewhere: [other.out] });
       expect((await start('one')).bought).toBeUndefined();
       expect(out).not.toBe(other.out);
+    });
+
+    /** A text that makes its row one of the few that are noted wherever they stand. */
+    const sparse = () => {
+      const isSparse = (prompt: string) => {
+        const { endpoint, images } = edit('');
+        const request = { kind: 'edit', input: { images, prompt } };
+        return askedHash({ kind: 'edit', endpoint, columns: {}, hash: '', request }).startsWith('00');
+      };
+      return Array.from({ length: 10_000 }, (_, at) => `sparse ${at}`).find(isSparse) ?? '';
+    };
+
+    it('is known by rows behind the first thousands', async () => {
+      const rows = Array.from({ length: 4_200 }, (_, at) => edit(`r${at}`));
+      folder.manifest([...rows, edit('last', sparse())]);
+      const { out } = await start('one', { only: ['last'] });
+      other.manifest([edit('new', sparse())]);
+      expect(await startThere()).toMatchObject({ rows: 1, elsewhere: [out], first: [{ boughtAs: 'last' }] });
+    });
+
+    it('is known by rows behind the first thousands that arrived', async () => {
+      const rows = [edit('a'), edit('b'), edit('last', sparse())];
+      const { out } = await start('live', { manifest: { rows } });
+      other.manifest([edit('new', sparse())]);
+      expect(await startThere()).toMatchObject({ rows: 1, elsewhere: [out], first: [{ boughtAs: 'last' }] });
     });
 
     it('holds pictures that are named by paths for the same only where their addresses are', async () => {
