@@ -115,7 +115,7 @@ async function* runsToRead(
 
 /** For rows that are not known yet: whether the folder of the start had a run which has bought something, or may have, and is gone. */
 export async function boughtHere(options: StartOf): Promise<Pick<Ahead, 'bought'>> {
-  const runs = await otherRuns(options, undefined, []);
+  const runs = await otherRuns(options, undefined, {});
   const { lost } = await lostRuns(
     options,
     runs.filter(({ isOwn }) => isOwn),

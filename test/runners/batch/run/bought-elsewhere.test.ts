@@ -429,6 +429,32 @@ describe('a manifest that another run has bought from', () => {
       expect(service.jobs.size).toBe(3);
     });
 
+    it('is known in another folder by pictures that were moved and renamed', async () => {
+      const { out } = await start('one', uploading(folder));
+      draw(other.path, 'moved.png', 'b');
+      draw(other.path, 'new.png', 'x');
+      other.manifest([picture('m', 'moved.png'), picture('n', 'new.png')]);
+      expect(await startThere()).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 1, elsewhere: [out], first: [{ id: 'm', boughtAs: 'b' }] },
+      });
+      forget(out);
+      await rename(out, join(folder.path, 'lost'));
+      // What was bought for the same texts need not be for these pictures.
+      expect(await startThere()).toMatchObject({ exitCode: 0, bought: undefined });
+    });
+
+    it('is known in another folder by pictures that arrived in a run which goes on', async () => {
+      const rows = ['a', 'b'].map((id) => picture(id));
+      const { manifest, ...hosted } = uploading(folder);
+      const resolveImage = localPicture;
+      const { out } = await start('live', { ...hosted, manifest: { rows, resolveImage } });
+      expect(manifest).toBeDefined();
+      draw(other.path, 'moved.png', 'b');
+      other.manifest([picture('m', 'moved.png')]);
+      expect(await startThere()).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out] } });
+    });
+
     it('says nothing of other pictures under the same names in another folder', async () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
