@@ -84,7 +84,7 @@ const rooms = {
     ...['src/contract', 'src/policy', 'src/webhooks'],
     ...batch('disk', 'journal', 'row', 'context'),
   ],
-  'runners/batch/tasks': batch('disk', 'manifest', 'journal', 'row', 'stop', 'context', 'end'),
+  'runners/batch/tasks': batch('disk', 'manifest', 'journal', 'uploads', 'row', 'stop', 'context', 'end'),
   'runners/batch/purchase': [
     ...['src/contract', 'src/policy', 'src/operators'],
     ...batch('disk', 'manifest', 'journal', 'artifacts', 'uploads', 'sinks'),

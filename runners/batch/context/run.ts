@@ -40,8 +40,13 @@ export interface Run extends PurchaseContext {
   /** Whether the folder of pictures is gone although earlier starts saved pictures in it. */
   readonly lostPictures: boolean;
   readonly startedAt: number;
-  /** Notes a sample of the rows that have arrived, by which starts of the same rows in other folders find this run. */
-  readonly noteRows: (sample: readonly string[]) => Promise<void>;
+  /**
+   * Notes the hashes of some rows that are sent, by which starts of the same rows in other folders find this run. `similar`: without
+   * pictures that are uploaded.
+   */
+  readonly noteRows: (
+    rows: Partial<Readonly<Record<'sample' | 'similar', readonly string[]>>>,
+  ) => Promise<void>;
 }
 
 /** Rows that had ended and are continued, in addition to those of the manifest. */

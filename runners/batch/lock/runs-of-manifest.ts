@@ -25,6 +25,8 @@ export interface ManifestOf extends Hosts {
   readonly manifest: string;
   /** The hashes of some of its rows, which a manifest with most of these rows has too: see `RowSample`. @defaultValue none */
   readonly sample?: readonly string[] | undefined;
+  /** The hashes of some of its rows without their pictures, which are uploaded. @defaultValue none */
+  readonly similar?: readonly string[] | undefined;
   /** The hashes of some requests that a start is about to send. @defaultValue none */
   readonly sending?: readonly string[] | undefined;
 }
@@ -47,6 +49,10 @@ const runsOfManifest = (disk: Disk, of: ManifestOf) =>
 
 /** The runs that share rows of the sample, wherever their manifests were: copies, or exports of another day. */
 const runsOfRows = (disk: Disk, of: ManifestOf) => runsUnder(of.sample ?? [], { disk }, of, hostPart(of));
+
+/** The runs that have uploaded pictures for the same requests: of other pictures, or of these under other names. */
+const runsOfUploads = (disk: Disk, of: ManifestOf) =>
+  runsUnder(of.similar ?? [], { disk }, of, uploadsPart(of));
 
 /** All runs with a start that was about to send these requests, even if they have ended since. */
 export const runsSending = (place: NotePlace, of: ManifestOf) =>
@@ -79,21 +85,21 @@ export interface OtherRun extends NotedRun {
 
 /**
  * The other runs that may have bought the requests of this start: runs of the same manifest, and runs anywhere that share rows
- * of the sample. For a new run also runs of manifests in the same folder; for one that has begun also runs that used its
+ * of a sample. For a new run also runs of manifests in the same folder; for one that has begun also runs that used its
  * failures.jsonl as a manifest, and those that were in its folder before. Runs against other hosts are left out, because those are
  * other services; rehearsals are never noted.
  *
  * @param begun the id of the run that goes on; `undefined` for a new one
- * @param sample the hashes of a `RowSample`
+ * @param samples the hashes of rows
  */
 export async function otherRuns(
   { disk, out, manifest: { path }, identity }: StartOf,
   begun: string | undefined,
-  sample: readonly string[],
+  samples: Pick<ManifestOf, 'sample' | 'similar'>,
 ): Promise<OtherRun[]> {
   const { baseUrl, lbBaseUrl, local } = identity;
   if (local) return [];
-  const of = { manifest: path, sample, baseUrl, lbBaseUrl };
+  const of = { manifest: path, ...samples, baseUrl, lbBaseUrl };
   const [beside, byRows] = [await runsOfManifest(disk, of), await runsOfRows(disk, of)];
   const own = await realPlace(disk, out);
   const [noted, isBegun] = [await boughtThere(disk, own, identity, begun), begun !== undefined];
@@ -104,6 +110,7 @@ export async function otherRuns(
     byRows,
     noted ? [{ folder: own, manifest: noted.manifest }] : [],
     failures,
+    await runsOfUploads(disk, of),
   ];
   const latest = runs.flatMap((list) => list.slice(0, mostLatest));
   const folders = new Set(isBegun && noted === undefined ? [own] : []);
@@ -151,12 +158,18 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
-  { sample = [], sending = [], ...note }: ManifestOf & { readonly folder: string; readonly at: string },
+  {
+    sample = [],
+    similar = [],
+    sending = [],
+    ...note
+  }: ManifestOf & { readonly folder: string; readonly at: string },
 ): Promise<boolean> {
   const name = `${nameOf(note.folder)}.json`;
   const paths = [
     `${nameOf(dirname(note.manifest))}/${name}`,
     ...sample.map((hash) => `${hash}/${hostPart(note)}${name}`),
+    ...similar.map((hash) => `${hash}/${uploadsPart(note)}${name}`),
     ...sending.map((hash) => `${hash}/${sendingPart(note)}${name}`),
   ];
   let areWritten = true;
@@ -297,6 +310,11 @@ function hostPart({ baseUrl, lbBaseUrl }: Hosts): string {
 /** The prefix of notes about requests that are sent. */
 function sendingPart(hosts: Hosts): string {
   return `sends-${hostPart(hosts)}`;
+}
+
+/** The prefix of notes about requests with pictures that are uploaded. */
+function uploadsPart(hosts: Hosts): string {
+  return `uploads-${hostPart(hosts)}`;
 }
 
 /** @param name the hash of a manifest's folder or of a row, optionally with the name of a note in it */

@@ -53,11 +53,13 @@ export interface HeldJournal extends Journal {
    * them. @defaultValue none
    * @throws {LockError} `held` if another running process is about to send such rows
    */
-  readonly noteProgress: (rows?: Pick<SentFrom, 'sample' | 'sending' | 'senders'>) => Promise<void>;
+  readonly noteProgress: (
+    rows?: Pick<SentFrom, 'sample' | 'similar' | 'sending' | 'senders'>,
+  ) => Promise<void>;
   /** The same while the run goes on, at most every half second. Call it when a record is durable. */
   readonly noteDurable: () => void;
-  /** Notes a sample of rows that have arrived since. */
-  readonly noteRows: (sample: readonly string[]) => Promise<void>;
+  /** Notes some of the rows that are sent, or that have arrived since. */
+  readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar'>) => Promise<void>;
 }
 
 /**
@@ -104,8 +106,8 @@ export async function holdJournal(
     rows: Parameters<HeldJournal['noteProgress']>[0],
     bought?: BoughtHashes,
   ): Promise<void> => {
-    const { sample, sending, senders } = rows ?? {};
-    const message = await progress?.note({ ...from, sample, sending, senders }, bought);
+    const { sample, similar, sending, senders } = rows ?? {};
+    const message = await progress?.note({ ...from, sample, similar, sending, senders }, bought);
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
@@ -117,7 +119,7 @@ export async function holdJournal(
   };
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
-  const noteRows = async (sample: readonly string[]) => progress?.noteRows({ ...from, sample });
+  const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
   const { noteDurable } = meantime;
   return Object.assign(journal, { identity, noteProgress: note, noteDurable, noteRows });
 }

@@ -2,9 +2,10 @@ import { lastValueFrom } from 'rxjs';
 import { RowStates } from '../journal/rows/row-states.js';
 import { liveItems } from '../manifest/live-items.js';
 import { askedHash } from '../manifest/request-hash.js';
-import { RowSample } from '../manifest/duplicates/row-sample.js';
+import { RowSample, sparse } from '../manifest/duplicates/row-sample.js';
 import type { InvalidRow, ManifestItem, Row } from '../manifest/manifest-row.js';
 import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
+import { hashWithoutPictures } from '../uploads/create-picture-host.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
 import { isPending } from '../row/row-status.js';
@@ -23,7 +24,7 @@ export async function* liveTasks(
   await deliverHeld(run);
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
-  const sample = new RowSample();
+  const [sample, similar] = [new RowSample(), new RowSample([hashWithoutPictures])];
   let sampled = 0;
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
@@ -38,11 +39,22 @@ export async function* liveTasks(
     if (item.valid) {
       run.pictures.names.see(item.row.id);
       sample.add(item.row);
+      similar.add(item.row);
       // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
-      if (isPowerOfTwo(++sampled)) await run.noteRows(sample.hashes);
+      if (isPowerOfTwo(++sampled)) {
+        await run.noteRows({ sample: sample.hashes, similar: similar.hashes });
+      }
+      await noteSparse(run, item.row);
     }
     yield task;
   }
+}
+
+/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. */
+export async function noteSparse({ noteRows }: Pick<Run, 'noteRows'>, row: Row): Promise<void> {
+  if (isRead(row)) return;
+  const rows = { sample: sparse(askedHash(row)), similar: sparse(hashWithoutPictures(row)) };
+  if (rows.sample.length + rows.similar.length > 0) await noteRows(rows);
 }
 
 function isPowerOfTwo(count: number): boolean {

@@ -141,13 +141,20 @@ type Asking = Pick<Row, 'kind' | 'endpoint' | 'columns' | 'request'>;
 
 /**
  * Identifies what a sent request with uploaded pictures asks for, by the bytes of these: their paths lead to other pictures in another
- * folder or at another time. `undefined` if it has none.
+ * folder or at another time. The second hash leaves them out, for rows whose pictures cannot be read. Empty if it has none.
  */
-export function uploadedHash(sent: Asking): string | undefined {
-  return hashNaming(sent, (image) => {
+export function uploadedHashes(sent: Asking): readonly string[] {
+  const byBytes = hashNaming(sent, (image) => {
     const sha256 = uploadedSha256(image);
     return sha256 && `sha256:${sha256}`;
   });
+  const withoutPictures = hashNaming(sent, (image) => uploadedSha256(image) && '');
+  return byBytes === undefined || withoutPictures === undefined ? [] : [byBytes, withoutPictures];
+}
+
+/** What a row with local pictures asks for besides these. `undefined` if it has none. */
+export function hashWithoutPictures(row: Asking): string | undefined {
+  return hashNaming(row, (image) => localPicturePath(image) && '');
 }
 
 /** The requests of a run that have uploaded pictures. */
@@ -160,9 +167,9 @@ export class UploadedRequests {
   constructor(private readonly sizeOf: ReadonlyMap<string, number>) {}
 
   add(sent: Asking): void {
-    const hash = hashNaming(sent, (image) => uploadedSha256(image) && '');
-    if (hash === undefined) return;
-    this.#others.add(hashWord(hash, 0));
+    const [, withoutPictures] = uploadedHashes(sent);
+    if (withoutPictures === undefined) return;
+    this.#others.add(hashWord(withoutPictures, 0));
     for (const image of imagesOf(sent)) {
       const sha256 = uploadedSha256(image);
       const size = sha256 === undefined ? 0 : this.sizeOf.get(sha256);
@@ -174,7 +181,7 @@ export class UploadedRequests {
   /** Whether one of them may differ from this row in its pictures alone. */
   mayHave(row: Asking): boolean {
     if (this.#others.size === 0) return false;
-    const hash = hashNaming(row, (image) => localPicturePath(image) && '');
+    const hash = hashWithoutPictures(row);
     return hash !== undefined && this.#others.has(hashWord(hash, 0));
   }
 
@@ -184,11 +191,15 @@ export class UploadedRequests {
   }
 }
 
-/** The hashes of rows with local pictures as `uploadedHash` gives them once they are uploaded. Reads each picture once. */
+/**
+ * The hashes of rows with local pictures, as `uploadedHashes` gives them once these are uploaded. Reads each picture once. A row with a
+ * picture that cannot be read has the hash without pictures: it may ask for what any such request has bought, because the disk may
+ * be there again when the row is sent.
+ */
 export class HashesByBytes {
   readonly #hashes = new Map<string, string>();
   readonly #pictures = new Map<string, string>();
-  #host: Promise<PictureHost | undefined> | undefined;
+  #host: Promise<PictureHost> | undefined;
 
   /** @param open opens the uploader. @defaultValue no row has such a hash */
   constructor(private readonly open?: () => Promise<PictureHost>) {}
@@ -203,27 +214,33 @@ export class HashesByBytes {
     const known = this.known(row);
     if (known !== undefined || this.open === undefined || among?.mayHave(row) === false) return known;
     const names = new Map<string, string>();
+    let isRead = true;
     for (const image of imagesOf(row)) {
       const path = localPicturePath(image);
       if (path === undefined) continue;
       const sha256 = this.#pictures.get(path) ?? (await this.#read(path, among?.sizes));
       if (sha256 === undefined) return undefined;
-      this.#pictures.set(path, sha256);
+      if (sha256 === '') isRead = false;
+      else this.#pictures.set(path, sha256);
       names.set(image, `sha256:${sha256}`);
     }
-    const hash = hashNaming(row, (image) => names.get(image));
+    const hash = isRead ? hashNaming(row, (image) => names.get(image)) : hashWithoutPictures(row);
     if (hash !== undefined) this.#hashes.set(row.hash, hash);
     return hash;
   }
 
   async close(): Promise<void> {
-    await (await this.#host)?.close();
+    await (await this.#host?.catch(() => undefined))?.close();
   }
 
-  /** A picture that cannot be read is not compared: the row fails when it is sent, or the start stops. */
+  /** The empty string if the picture cannot be read. */
   async #read(path: string, sizes: ReadonlySet<number> | undefined): Promise<string | undefined> {
-    const host = await (this.#host ??= this.open?.().catch(() => undefined));
-    return host?.sha256Of?.(path, sizes).catch(() => undefined);
+    try {
+      const host = await (this.#host ??= this.open?.());
+      return host?.sha256Of === undefined ? '' : await host.sha256Of(path, sizes);
+    } catch {
+      return '';
+    }
   }
 }
 

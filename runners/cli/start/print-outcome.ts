@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeDisk } from '../../batch/formats.js';
 import { refreshSnapshot, type RunEvent, type Summary } from '../../batch/internal.js';
@@ -68,7 +68,7 @@ export async function printOutcome(
     ...outcomeText(summary, run.target.local),
     ...tookText(summary),
     ...todos,
-    ...(await filesText(out, io.cwd, exitCode < 128 ? lookText(summary) : '')),
+    ...(await filesText(out, io.cwd, exitCode < 128 ? await lookText(out, summary) : '')),
   ];
   (options.json || run.live !== undefined ? io.stderr : io.stdout).write(`${lines.join('\n')}\n`);
   // If stdout is a file, the person at the terminal gets the sentence on stderr.
@@ -124,11 +124,13 @@ async function tryReport({ io, out, source }: StartedRun, after: AfterRun): Prom
   }
 }
 
-/** Why to open the report; empty if there is nothing to look at. Only rows with a price per picture have a resolution. */
-function lookText({ rows, cost }: Summary): string {
+/** Why to open the report; empty if there is nothing to look at. */
+async function lookText(out: string, { rows }: Summary): Promise<string> {
   if (rows.completed === 0) return '';
-  const isEdit = (resolution: string): boolean => resolution !== '';
-  return Object.keys(cost.byResolution).some(isEdit) ? 'to review the pictures' : 'to look at the results';
+  const pictures = await opendir(join(out, 'images')).catch(() => undefined);
+  const first = await pictures?.read();
+  await pictures?.close();
+  return first ? 'to review the pictures' : 'to look at the results';
 }
 
 /** @param look why to open the report; empty if the report does not show the current state of the run */

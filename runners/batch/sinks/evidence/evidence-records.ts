@@ -11,7 +11,7 @@ import type {
 } from '../../journal/record.js';
 import type { RowRecords } from '../../journal/journal.js';
 import type { LostRecords } from '../../journal/repair-journal.js';
-import type { RowRequest } from '../../manifest/manifest-row.js';
+import type { RowKind, RowRequest } from '../../manifest/manifest-row.js';
 import type { CostFacts, FilePurchase, WholeFailure, WholeResult } from './file-purchases.js';
 
 /** What the journal knows about a row. */
@@ -31,7 +31,16 @@ interface Attempt {
 /** Collects facts from the files about purchases that the journal has lost, by row and attempt. */
 export class Evidence {
   private readonly rows = new Map<string, Map<number, Attempt>>();
+  /** By endpoint: the kind of its rows, which costs.csv lacks. */
+  private readonly kinds: Map<string, RowKind>;
   lastRow = 0;
+
+  /** @param bought what the journal has bought */
+  constructor(bought: readonly Readonly<Record<'endpoint' | 'kind', string>>[]) {
+    this.kinds = new Map(
+      bought.flatMap(({ endpoint, kind }) => (isKind(kind) ? [[endpoint, kind] as const] : [])),
+    );
+  }
 
   add(purchase: FilePurchase): void {
     const attempts = this.rows.get(purchase.id) ?? new Map<number, Attempt>();
@@ -42,6 +51,8 @@ export class Evidence {
     else if (purchase.kind === 'failure') attempt.failure = purchase.failure;
     else attempt.result = purchase.result;
     this.lastRow = Math.max(this.lastRow, rowOf(attempt));
+    const { endpoint, kind } = attempt.result ?? attempt.failure?.millrace ?? {};
+    if (endpoint !== undefined && kind) this.kinds.set(endpoint, kind);
   }
 
   get size(): number {
@@ -60,7 +71,7 @@ export class Evidence {
       const known = stateOf(id);
       let status = known?.status;
       for (const [attempt, facts] of [...attempts].sort(([a], [b]) => a - b)) {
-        const ended = recordsOf(id, attempt, facts);
+        const ended = recordsOf(id, attempt, facts, this.kinds);
         const at = ended.at(-1)?.at ?? 0;
         // An open row may still have a reply without its intent; because of `settle` the tally counts it anew.
         const why = status === 'completed' ? 'redo' : status === 'open' ? 'settle' : 'retry';
@@ -99,17 +110,29 @@ function rowOf({ result, failure, cost }: Attempt): number {
   return result?.row ?? failure?.millrace.row ?? cost?.row ?? 0;
 }
 
-function recordsOf(id: string, attempt: number, facts: Attempt): JournalRecord[] {
-  const intent = intentOf(id, attempt, facts);
+type Kinds = ReadonlyMap<string, RowKind>;
+
+function isKind(kind: string): kind is RowKind {
+  return kind === 'edit' || kind === 'job' || kind === 'route';
+}
+
+function recordsOf(id: string, attempt: number, facts: Attempt, kinds?: Kinds): JournalRecord[] {
+  const intent = intentOf(id, attempt, facts, kinds);
   if (facts.result !== undefined) return [intent, ...completed(id, facts.result, facts)];
   return [intent, failedOutcome(id, attempt, facts)];
 }
 
-function intentOf(id: string, attempt: number, { result, failure, cost }: Attempt): IntentRecord {
+function intentOf(
+  id: string,
+  attempt: number,
+  { result, failure, cost }: Attempt,
+  kinds?: Kinds,
+): IntentRecord {
   const known = result ?? failure?.millrace;
   const endpoint = known?.endpoint ?? cost?.endpoint ?? '';
   const resolution = cost?.resolution ?? '';
-  const kind = known?.kind ?? (resolution === '' ? (endpoint === '' ? 'route' : 'job') : 'edit');
+  const likely = resolution === '' ? (endpoint === '' ? 'route' : 'job') : 'edit';
+  const kind = known?.kind ?? kinds?.get(endpoint) ?? likely;
   const request = { ...(result?.request ?? { input: {} }), kind } as RowRequest;
   const at = result === undefined ? (cost?.settledAt ?? settledAt(failure)) : Date.parse(result.submittedAt);
   return {

@@ -1,5 +1,6 @@
 import type { MicroDollars } from '../../../../src/contract/micro-dollars.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
+import type { Disk } from '../../disk/disk.js';
 import type { Journal } from '../../journal/journal.js';
 import type { IntentRecord } from '../../journal/record.js';
 import { RowSet } from '../../journal/rows/column.js';
@@ -9,11 +10,8 @@ import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { decideRow, type ManifestRules } from '../../row/decide-row.js';
-import {
-  type HashesByBytes,
-  uploadedHash,
-  type UploadedRequests,
-} from '../../uploads/create-picture-host.js';
+import { type HashesByBytes, uploadedHashes, UploadedRequests } from '../../uploads/create-picture-host.js';
+import { UploadNotes } from '../../uploads/upload-notes.js';
 import { mayBePaid } from '../../row/row-status.js';
 import type { JournalRows } from './survey.js';
 
@@ -35,23 +33,42 @@ export type Bought = Pick<Journal, 'recovered' | 'records'>;
 /**
  * Finds rows to send whose request a row of this run has bought, or may have, under another id. That row is no longer in the
  * manifest, or has another request there: other axes, new names or new numbers gave the request another id. It may also
- * be a version that the row had before it was redone.
+ * be a version that the row had before it was redone. Pictures that are uploaded are compared by their bytes.
  *
  * @param inManifest the rows that a full pass over the manifest has found
  * @returns these rows, and the others that are sent
  */
 export async function boughtBefore(
+  { disk, out, pictureHost }: Pick<ResolvedOptions, 'disk' | 'out' | 'pictureHost'>,
   journal: Bought,
-  inManifest: Pick<RowsInManifest, 'has'>,
+  {
+    inManifest,
+    byBytes,
+  }: { readonly inManifest: Pick<RowsInManifest, 'has'>; readonly byBytes: HashesByBytes },
   sent: Sent,
 ): Promise<{ readonly own: BoughtRows | undefined; readonly rest: Sent }> {
-  const bought = await boughtOf(journal, sent, (index, content) => !inManifest.has(index, content));
-  const toSend = bought.size === 0 ? sent.toSend : () => rowsWithout(sent.toSend(), bought);
-  return { own: await tallied(sent, bought), rest: { ...sent, toSend } };
+  const isOf = (index: number, content: number) => !inManifest.has(index, content);
+  const uploaded = pictureHost && (await uploadedBy(disk, out, journal));
+  const bought = await boughtOf(journal, sent, isOf, { byBytes, uploaded });
+  const toSend = bought.size === 0 ? sent.toSend : () => rowsWithout(sent.toSend(), bought, byBytes);
+  return { own: await tallied(sent, bought, undefined, byBytes), rest: { ...sent, toSend } };
 }
 
-async function* rowsWithout(rows: AsyncIterable<Row>, bought: Buyers): AsyncGenerator<Row> {
-  for await (const row of rows) if (buyerOf(row, bought) === undefined) yield row;
+async function* rowsWithout(
+  rows: AsyncIterable<Row>,
+  bought: Buyers,
+  byBytes: HashesByBytes,
+): AsyncGenerator<Row> {
+  for await (const row of rows) if (buyerOf(row, bought, byBytes) === undefined) yield row;
+}
+
+/** The purchases of the run in the folder that have uploaded pictures. */
+export async function uploadedBy(disk: Disk, folder: string, journal: Bought): Promise<UploadedRequests> {
+  const uploaded = new UploadedRequests((await UploadNotes.open(disk, `${folder}/uploads.jsonl`)).sizes());
+  const buyers = buyersIn(journal, () => true);
+  for await (const record of journal.records())
+    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) uploaded.add(record);
+  return uploaded;
 }
 
 /**
@@ -150,15 +167,15 @@ interface ComparedBy {
  * The hashes of a request that was sent.
  *
  * @param asSent without how the manifest writes it
- * @param isByBytes if it has uploaded pictures, only the hash by their bytes
+ * @param isByBytes if it has uploaded pictures, only the hashes by their bytes and without them
  */
 export function hashesSent(
   intent: IntentRecord,
   { asSent, isByBytes = asSent }: { asSent: boolean; isByBytes?: boolean } = { asSent: false },
 ): readonly string[] {
   const { hash, asked = hash, takes } = intent;
-  const byBytes = isByBytes && takes === undefined ? uploadedHash(intent) : undefined;
-  if (byBytes !== undefined) return [byBytes];
+  const byBytes = isByBytes && takes === undefined ? uploadedHashes(intent) : [];
+  if (byBytes.length > 0) return byBytes;
   return asSent && takes === undefined ? [askedHash(intent)] : [hash, asked];
 }
 

@@ -16,38 +16,25 @@ import { firstOf } from '../../manifest/quote-value.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
 import type { Ahead } from './ahead.js';
-import { HashesByBytes, UploadedRequests } from '../../uploads/create-picture-host.js';
-import { UploadNotes } from '../../uploads/upload-notes.js';
-import { boughtOf, buyersIn, hashesSent, tallied, type Bought, type Sent } from './bought-before.js';
+import { type HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
+import {
+  boughtOf,
+  buyersIn,
+  hashesSent,
+  tallied,
+  uploadedBy,
+  type Bought,
+  type Sent,
+} from './bought-before.js';
 import { isDamagedRun } from './examine-files.js';
 
 /**
  * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
- * everything again. Of a run whose journal is gone it compares what is noted outside of the run's folder. Pictures that are uploaded
- * are compared by their bytes.
+ * everything again. Of a run whose journal is gone it compares what is noted outside of the run's folder.
  */
 export async function boughtElsewhere(
   options: StartOf & Pick<ResolvedOptions, 'pictureHost'>,
-  runs: RunsToCompare,
-  sent: Sent,
-): Promise<Pick<Ahead, 'bought' | 'unread'>> {
-  const { out, pictureHost } = options;
-  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
-  try {
-    return await boughtByRuns(options, { ...runs, byBytes }, sent);
-  } finally {
-    await byBytes.close();
-  }
-}
-
-interface RunsToCompare {
-  readonly runs: readonly OtherRun[];
-  readonly peekJournal: PeekJournal;
-}
-
-async function boughtByRuns(
-  options: StartOf & Pick<ResolvedOptions, 'pictureHost'>,
-  { runs, peekJournal, byBytes }: RunsToCompare & { readonly byBytes: HashesByBytes },
+  { runs, peekJournal, byBytes }: RunsToCompare,
   sent: Sent,
 ): Promise<Pick<Ahead, 'bought' | 'unread'>> {
   const hashes = new Map<string, readonly string[]>();
@@ -70,7 +57,7 @@ async function boughtByRuns(
       gone.push({ ...run, isDamaged });
       continue;
     }
-    const uploaded = options.pictureHost && (await uploadedIn(options.disk, run.folder, journal));
+    const uploaded = options.pictureHost && (await uploadedBy(options.disk, run.folder, journal));
     const bought = await boughtOf(journal, sent, () => true, { asSent: !run.isBeside, byBytes, uploaded });
     for (const [hash, ids] of bought)
       if (ids.length >= (hashes.get(hash)?.length ?? 0)) hashes.set(hash, ids);
@@ -79,9 +66,9 @@ async function boughtByRuns(
   const { lost, unread } = await lostRuns(options, gone);
   const mayBeBought = async (row: Row): Promise<boolean> => {
     const written = [...hashesOf(row)];
-    const isNamed = lost.some(({ isWritten }) => isWritten?.(written));
+    const isNamed = lost.some(({ mayHaveUploaded }) => mayHaveUploaded?.(row, written));
     const uploaded = isNamed ? await byBytes.hashOf(row) : undefined;
-    const hashes = { written, sent: [uploaded ?? askedHash(row)] };
+    const hashes = { written, sent: [uploaded ?? askedHash(row)], uploaded };
     const runs = lost.filter(({ mayHave }) => mayHave(row, hashes));
     for (const run of runs) run.hasRows = true;
     return runs.length > 0;
@@ -106,6 +93,13 @@ function foldersOf(runs: readonly LostRun[]): string[] {
   return runs.map(({ folder }) => folder);
 }
 
+interface RunsToCompare {
+  readonly runs: readonly OtherRun[];
+  readonly peekJournal: PeekJournal;
+  /** Compares pictures that are uploaded. */
+  readonly byBytes: HashesByBytes;
+}
+
 /** All runs. The journals of the latest are read, and those of earlier ones as long as that takes no second. */
 async function* runsToRead(
   disk: Disk,
@@ -121,7 +115,7 @@ async function* runsToRead(
 
 /** For rows that are not known yet: whether the folder of the start had a run which has bought something, or may have, and is gone. */
 export async function boughtHere(options: StartOf): Promise<Pick<Ahead, 'bought'>> {
-  const runs = await otherRuns(options, undefined, []);
+  const runs = await otherRuns(options, undefined, {});
   const { lost } = await lostRuns(
     options,
     runs.filter(({ isOwn }) => isOwn),
@@ -171,10 +165,18 @@ interface GoneRun extends OtherRun {
   readonly besides?: string;
 }
 
+interface HashesOfRow extends BoughtHashes {
+  /** By the bytes of its pictures. */
+  readonly uploaded: string | undefined;
+}
+
 interface LostRun extends Pick<GoneRun, 'folder' | 'isOwn' | 'isDamaged' | 'isThere' | 'besides'> {
-  readonly mayHave: (row: Row, hashes: BoughtHashes) => boolean;
-  /** Whether it has bought what is written in this way; with other pictures, it may be. Absent if that is not known. */
-  readonly isWritten?: (hashes: readonly string[]) => boolean;
+  readonly mayHave: (row: Row, hashes: HashesOfRow) => boolean;
+  /**
+   * Whether it has bought what is written in this way, or with other names of the pictures; with other pictures, it may be. Absent if
+   * that is not known.
+   */
+  readonly mayHaveUploaded?: (row: Row, written: readonly string[]) => boolean;
   /** Set once it may have bought a row that no other run has. */
   hasRows?: true;
 }
@@ -206,9 +208,12 @@ async function lostRuns(
     }
     if (noted === undefined || noted.size === 0) continue;
     const list = isBeside ? 'written' : 'sent';
-    const has = (hashes: BoughtHashes) => hashes[list].some((hash) => noted.has(hash, list));
-    const isWritten = (written: readonly string[]) => written.some((hash) => noted.has(hash, 'written'));
-    lost.push({ ...run, isWritten, mayHave: (row, hashes) => !isRead(row) && has(hashes) });
+    const has = (hash: string | undefined) => hash !== undefined && noted.has(hash, 'sent');
+    const mayHaveUploaded = (row: Row, written: readonly string[]) =>
+      has(hashWithoutPictures(row)) || written.some((hash) => noted.has(hash, 'written'));
+    const mayHave = (row: Row, { uploaded, ...hashes }: HashesOfRow) =>
+      !isRead(row) && (has(uploaded) || hashes[list].some((hash) => noted.has(hash, list)));
+    lost.push({ ...run, mayHaveUploaded, mayHave });
   }
   return { lost, unread };
 }
@@ -233,15 +238,6 @@ export function unreadText(folders: readonly string[] = []): string[] {
   return [
     `rows of this manifest were in ${runs} in ${named}, ${whose}, and not all that ${they} bought is noted: other rows that ${they} bought are bought again`,
   ];
-}
-
-/** The purchases of the run that have uploaded pictures. */
-async function uploadedIn(disk: Disk, folder: string, journal: Bought): Promise<UploadedRequests> {
-  const uploaded = new UploadedRequests((await UploadNotes.open(disk, `${folder}/uploads.jsonl`)).sizes());
-  const buyers = buyersIn(journal, () => true);
-  for await (const record of journal.records())
-    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) uploaded.add(record);
-  return uploaded;
 }
 
 /** Reads the journal of another run. */

@@ -18,6 +18,7 @@ import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
+import { HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { NewlySent } from './newly-sent.js';
 import { CheckedRows } from './checked-rows.js';
@@ -43,6 +44,8 @@ export interface Checked {
   readonly rows?: CheckedRows | undefined;
   /** Hashes of some rows, by which another run of the same rows is found: see `RowSample`. */
   readonly sample: readonly string[];
+  /** The same without their pictures, if these are uploaded. */
+  readonly similar?: readonly string[];
   /** Hashes of some requests that this start sends. */
   readonly sending: readonly string[];
   /** The price of the rows that are sent and whose price is in no list, by what the service has reported before. */
@@ -78,7 +81,11 @@ export async function checkManifest(
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
   const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  return checked ?? checkRows(options, journal, { newSurvey, peekJournal, beforeRows });
+  if (checked !== undefined) return checked;
+  const { out, pictureHost } = options;
+  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
+  const parts = { newSurvey, peekJournal, beforeRows, byBytes };
+  return checkRows(options, journal, parts).finally(() => byBytes.close());
 }
 
 /** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
@@ -102,7 +109,7 @@ async function checkRest(
   // another row asks for now, and so may a row that has changed.
   const isByGone = (ahead.gone > 0 && hasCapitals) || (!survey.inManifest.areAll && ahead.toSend > 0);
   const isByOthers =
-    ahead.toSend > 0 && (await otherRuns(options, await begunRun(options), sample)).length > 0;
+    ahead.toSend > 0 && (await otherRuns(options, await begunRun(options), { sample })).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
     return { plan, columns, ahead, ...foundBy(survey), sample, ...sent };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
@@ -125,15 +132,16 @@ async function readRest(
   return newlySent?.names() ?? [];
 }
 
+interface RowCheckParts extends Omit<CheckParts, 'stops'> {
+  readonly newSurvey: () => StartSurvey;
+  readonly byBytes: HashesByBytes;
+}
+
 /** Checks the whole manifest, row by row. */
 async function checkRows(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-  {
-    newSurvey,
-    peekJournal,
-    beforeRows,
-  }: Omit<CheckParts, 'stops'> & { readonly newSurvey: () => StartSurvey },
+  { newSurvey, peekJournal, beforeRows, byBytes }: RowCheckParts,
 ): Promise<Checked> {
   beforeRows?.();
   const survey = newSurvey();
@@ -147,7 +155,7 @@ async function checkRows(
   const rows = canBeKept(options, known) ? new CheckedRows() : undefined;
   const newIds = () => (known.rows === undefined ? new IdBook() : new KnownIds(known.rows));
   const ids = newIds();
-  const sample = new RowSample();
+  const [sample, similar] = [new RowSample(), new RowSample([hashWithoutPictures])];
   const read = () => readRows(options.disk, manifest, newIds());
   const plan = await planManifest(readRows(options.disk, manifest, ids), {
     priceOf: (row) => options.prices.priceOf(row),
@@ -157,6 +165,7 @@ async function checkRows(
       if (!item.valid) return;
       newlySent?.see(item.row.columnUse);
       sample.add(item.row);
+      if (options.pictureHost !== undefined) similar.add(item.row);
       rows?.add(item.row, manifest.bytes?.sections ?? []);
       if (survey.names.hasCapitals) rows?.addName(item.row.id, survey.names, ids);
     },
@@ -171,8 +180,9 @@ async function checkRows(
   const bought = await boughtAlready(options, journal, {
     ahead,
     inManifest: survey.inManifest,
-    sample: sample.hashes,
+    samples: { sample: sample.hashes, similar: similar.hashes },
     peekJournal,
+    byBytes,
     toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
     isSame: (row) => same.has(row),
   });
@@ -183,6 +193,7 @@ async function checkRows(
     columns: survey.columns ?? [],
     rows,
     sample: sample.hashes,
+    similar: similar.hashes,
     ...sent,
   };
 }
@@ -217,19 +228,20 @@ async function boughtAlready(
   start: {
     readonly ahead: Pick<Ahead, 'toSend'>;
     readonly inManifest: RowsInManifest;
-    readonly sample: readonly string[];
+    readonly samples: Pick<Checked, 'sample' | 'similar'>;
     readonly peekJournal: PeekJournal;
+    readonly byBytes: HashesByBytes;
   } & Pick<Sent, 'toSend' | 'isSame'>,
 ): Promise<Pick<Ahead, 'bought' | 'unread'>> {
-  const { ahead, inManifest, sample, peekJournal, toSend, isSame } = start;
+  const { ahead, inManifest, samples, peekJournal, byBytes, toSend, isSame } = start;
   const { prices } = options;
   const sent = { toSend, isSame, priceOf: (row: Row) => prices.priceOf(row) };
   if (options.manifest.live !== undefined) return journal === undefined ? boughtHere(options) : {};
   if (ahead.toSend === 0) return {};
   const { own, rest = sent } =
-    journal && !inManifest.areAll ? await boughtBefore(journal, inManifest, sent) : {};
-  const runs = await otherRuns(options, journal && (await begunRun(options)), sample);
-  const { bought, ...found } = await boughtElsewhere(options, { runs, peekJournal }, rest);
+    journal && !inManifest.areAll ? await boughtBefore(options, journal, { inManifest, byBytes }, sent) : {};
+  const runs = await otherRuns(options, journal && (await begunRun(options)), samples);
+  const { bought, ...found } = await boughtElsewhere(options, { runs, peekJournal, byBytes }, rest);
   if (own === undefined) return { ...found, ...(bought && { bought }) };
   return { ...found, bought: { ...own, ...(bought && { others: bought }) } };
 }

@@ -77,7 +77,7 @@ export async function repairLostJournal(
   const summary = await readSummary(disk, folder);
   if (lostBytes === 0 && (await whyLost(examining, summary)) === undefined) return undefined;
   const { recovered } = journal;
-  const evidence = new Evidence();
+  const evidence = new Evidence(recovered.tally.accounts.map(({ purchase }) => purchase));
   const lost = new Map<string, LostRecords>();
   const place = { ...examining, covered: summary?.covers };
   for await (const purchase of lostPurchases(place)) {

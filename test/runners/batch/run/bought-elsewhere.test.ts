@@ -7,7 +7,9 @@ import { startOtherServer, type OtherServer } from '../../../support/other-serve
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
 import { until } from '../../../support/until.js';
 import { createPictureHost, localPicture } from '../../../../runners/batch/uploads/create-picture-host.js';
+import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
+import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
@@ -274,6 +276,31 @@ describe('a manifest that another run has bought from', () => {
       expect(out).not.toBe(other.out);
     });
 
+    /** A text that makes its row one of the few that are noted wherever they stand. */
+    const sparse = () => {
+      const isSparse = (prompt: string) => {
+        const { endpoint, images } = edit('');
+        const request = { kind: 'edit', input: { images, prompt } };
+        return askedHash({ kind: 'edit', endpoint, columns: {}, hash: '', request }).startsWith('00');
+      };
+      return Array.from({ length: 10_000 }, (_, at) => `sparse ${at}`).find(isSparse) ?? '';
+    };
+
+    it('is known by rows behind the first thousands', async () => {
+      const rows = Array.from({ length: 4_200 }, (_, at) => edit(`r${at}`));
+      folder.manifest([...rows, edit('last', sparse())]);
+      const { out } = await start('one', { only: ['last'] });
+      other.manifest([edit('new', sparse())]);
+      expect(await startThere()).toMatchObject({ rows: 1, elsewhere: [out], first: [{ boughtAs: 'last' }] });
+    });
+
+    it('is known by rows behind the first thousands that arrived', async () => {
+      const rows = [edit('a'), edit('b'), edit('last', sparse())];
+      const { out } = await start('live', { manifest: { rows } });
+      other.manifest([edit('new', sparse())]);
+      expect(await startThere()).toMatchObject({ rows: 1, elsewhere: [out], first: [{ boughtAs: 'last' }] });
+    });
+
     it('holds pictures that are named by paths for the same only where their addresses are', async () => {
       const withPath = [{ ...edit('a'), images: ['a.png'] }];
       const based = (host: string, path: string) => ({
@@ -307,9 +334,11 @@ describe('a manifest that another run has bought from', () => {
   describe('and that uploads its pictures', () => {
     let other: RunFolder;
     const read: string[] = [];
+    const unreadable = new Set<string>();
     beforeEach(() => {
       other = runFolder();
       read.length = 0;
+      unreadable.clear();
       for (const { path } of [folder, other])
         for (const name of ['a', 'b', 'c']) draw(path, `${name}.png`, name);
       for (const { manifest } of [folder, other]) manifest(['a', 'b', 'c'].map((id) => picture(id)));
@@ -336,6 +365,7 @@ describe('a manifest that another run has bought from', () => {
         return {
           ...host,
           sha256Of: async (name, sizes) => {
+            if (unreadable.has(name)) throw new UploadError('picture', `${name} cannot be read (EIO)`);
             const sha256 = await host.sha256Of?.(name, sizes);
             if (sha256 !== undefined) read.push(name);
             return sha256;
@@ -366,6 +396,63 @@ describe('a manifest that another run has bought from', () => {
         bought: { rows: 1, elsewhere: [out], first: [{ id: 'b2', boughtAs: 'b' }] },
       });
       expect(read.sort()).toEqual(['a.png', 'renamed.png']);
+    });
+
+    it('is said of rows whose pictures cannot be read while it is checked: their disk may be there again later', async () => {
+      const { out } = await start('one', { ...uploading(folder), limit: 2 });
+      folder.manifest([picture('x', 'a.png'), picture('y', 'c.png'), { ...picture('z'), prompt: 'other' }]);
+      draw(folder.path, 'z.png', 'z');
+      for (const name of ['a.png', 'c.png', 'z.png']) unreadable.add(name);
+      const found = { rows: 2, elsewhere: [out], first: [{ id: 'x' }, { id: 'y' }] };
+      const two = () => start('two', { ...uploading(folder), same: 'refuse' });
+      expect(await two()).toMatchObject({ exitCode: 2, bought: found });
+      const again = { ...uploading(folder), same: 'refuse' as const, add: true };
+      expect(await start('one', again)).toMatchObject({ exitCode: 2, bought: { rows: 2 } });
+      await rename(out, join(folder.path, 'lost'));
+      expect(await two()).toMatchObject({ exitCode: 2, bought: { ...found, isLost: true } });
+      expect(service.jobs.size).toBe(2);
+    });
+
+    it('is known by renamed pictures under other ids also in its own folder, and where its journal is gone', async () => {
+      const { out } = await start('one', uploading(folder));
+      draw(folder.path, 'renamed.png', 'b');
+      draw(folder.path, 'a.png', 'x');
+      folder.manifest([picture('new', 'a.png'), picture('b2', 'renamed.png'), picture('c')]);
+      const again = { ...uploading(folder), same: 'refuse' as const };
+      expect(await start('one', again)).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 1, first: [{ id: 'b2', boughtAs: 'b' }] },
+      });
+      await rename(out, join(folder.path, 'lost'));
+      const lost = await start('two', { ...again, only: ['b2'] });
+      expect(lost).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out], isLost: true } });
+      expect(service.jobs.size).toBe(3);
+    });
+
+    it('is known in another folder by pictures that were moved and renamed', async () => {
+      const { out } = await start('one', uploading(folder));
+      draw(other.path, 'moved.png', 'b');
+      draw(other.path, 'new.png', 'x');
+      other.manifest([picture('m', 'moved.png'), picture('n', 'new.png')]);
+      expect(await startThere()).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 1, elsewhere: [out], first: [{ id: 'm', boughtAs: 'b' }] },
+      });
+      forget(out);
+      await rename(out, join(folder.path, 'lost'));
+      // What was bought for the same texts need not be for these pictures.
+      expect(await startThere()).toMatchObject({ exitCode: 0, bought: undefined });
+    });
+
+    it('is known in another folder by pictures that arrived in a run which goes on', async () => {
+      const rows = ['a', 'b'].map((id) => picture(id));
+      const { manifest, ...hosted } = uploading(folder);
+      const resolveImage = localPicture;
+      const { out } = await start('live', { ...hosted, manifest: { rows, resolveImage } });
+      expect(manifest).toBeDefined();
+      draw(other.path, 'moved.png', 'b');
+      other.manifest([picture('m', 'moved.png')]);
+      expect(await startThere()).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out] } });
     });
 
     it('says nothing of other pictures under the same names in another folder', async () => {

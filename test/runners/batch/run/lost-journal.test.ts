@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import { openJournal } from '../../../../runners/batch/journal/open-journal.js';
+import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { toPriceList } from '../../../../runners/batch/ledger/price-list.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
 
@@ -138,6 +140,24 @@ describe('a journal that is behind the files', () => {
     expect(end.reason).not.toContain('fault');
     expect(run.lines('results.jsonl').map(({ id }) => id)).toContain('r6');
     expect(run.service.posts).toHaveLength(10);
+  });
+
+  it('keeps a job with a price per picture a job, of which costs.csv alone is left', async () => {
+    const run = paperRun();
+    const job = (id: string) => ({ id, endpoint: 'draw', input: { resolution: '2k', row: id } });
+    const prices = () =>
+      createPriceBook(toPriceList({ endpoints: { draw: { usdPerPicture: { '1k': 0.05, '2k': 0.08 } } } }));
+    run.manifest([job('a'), job('b')]);
+    await run.start({ limit: 1, prices: prices() });
+    const older = copyOf(run);
+    await run.start({ prices: prices() });
+    for (const name of ['journal.jsonl', 'results.jsonl']) putBack(run, older, name);
+    await run.disk.unlink(`${out}/summary.json`);
+    await run.start({ repair: true, prices: prices() });
+    expect(run.lines('failures.jsonl')).toMatchObject([
+      { id: 'b', error: { code: 'unknown' }, millrace: { kind: 'job' } },
+    ]);
+    expect(run.service.posts).toEqual(['a', 'b']);
   });
 
   it('is not repaired by settle, which says so', async () => {

@@ -20,6 +20,9 @@ describe('millrace report', () => {
     await rm(join(work.folder, 'rows.out'), { recursive: true });
     // Jobs that cost something have no pictures either.
     expect((await work.call('run', 'rows.jsonl', '--yes', '--assume-price', '0.01')).stdout).toContain(next);
+    await rm(join(work.folder, 'rows.out'), { recursive: true });
+    await work.write('prices.json', ['{"endpoints":{"echo":{"usdPerPicture":{"1k":0.01}}}}']);
+    expect((await work.call('run', 'rows.jsonl', '--yes', '--prices', 'prices.json')).stdout).toContain(next);
   });
 
   it('writes again what the run wrote at its end', async () => {
