@@ -81,6 +81,7 @@ const compareBlind = async (page: Page): Promise<void> => {
   await page.locator('.blind .side').first().waitFor();
 };
 const order = async (page: Page): Promise<void> => {
+  await page.getByText('Connected', { exact: true }).waitFor();
   await page
     .locator('#files')
     .setInputFiles(['boat.png', 'city.png'].map((one) => `samples/pictures/${one}`));
