@@ -40,6 +40,11 @@ export interface CallOptions<O = unknown> {
 export interface AttachOptions<O = unknown> extends CallOptions<O> {
   /** When the job was submitted, in ms since the epoch. @defaultValue the time of the first subscription */
   submittedAt?: number | undefined;
+  /**
+   * Whether it was submitted by `runSync`: the service keeps its result for a minute, so it is polled at least every 30 s.
+   * @defaultValue false
+   */
+  sync?: boolean | undefined;
   /** Whether the job ended as `expired` before, so that the first 404 is believed. @defaultValue false */
   wasExpired?: boolean | undefined;
   /** Its callbacks: the `row` of a webhook receiver. @defaultValue none: the job is only polled */
@@ -148,7 +153,7 @@ function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: Job
 
 const callOptions: readonly (keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output')[] = [
   ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant', 'secrets'] as const),
-  ...(['submittedAt', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
+  ...(['submittedAt', 'sync', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
 ];
 
 function unchecked<O>(outcome: Outcome<unknown>): Observable<Outcome<O>> {

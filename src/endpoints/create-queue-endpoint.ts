@@ -109,11 +109,12 @@ class Queue<I, O, C> extends QueueQuestions implements QueueEndpoint<I, O, C> {
 
   attach(jobId: string, options: AttachOptions<O> = {}): Job<O, QueueFailureCode> {
     checkObject(options);
-    const { submittedAt, wasExpired = false } = options;
+    const { submittedAt, sync = false, wasExpired = false } = options;
     if (submittedAt !== undefined) checkNumber('submittedAt', submittedAt, 'number');
     const known = {
       jobId: checkJobId(jobId),
       ...(submittedAt !== undefined && { submittedAt }),
+      sync,
       wasExpired,
     };
     const { webhook } = options;

@@ -28,6 +28,7 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
     ...(submittedAt !== undefined && { submittedAt }),
     ...(webhook && { webhook }),
     ...(secrets.length > 0 && { secrets }),
+    sync: row.task.row.mode === 'sync',
     wasExpired: row.task.wasExpired === true,
   });
 }

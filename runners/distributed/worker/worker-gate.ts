@@ -32,7 +32,7 @@ interface WorkerGateOptions {
 /**
  * The gate for one worker's requests of a run. Each worker measures the pauses and rates of endpoints itself, as a local run
  * does. A given rate is shared: the worker takes turns for all waiting requests. If all endpoints that this worker calls
- * refuse, all workers pause.
+ * refuse, all workers pause: they submit nothing. Each one's own gate decides about its polls.
  */
 export class WorkerGate implements Gate {
   private readonly own: EndpointGate;
@@ -51,7 +51,7 @@ export class WorkerGate implements Gate {
     this.own = createEndpointGate({ scheduler, random }, rates);
   }
 
-  /** Sends nothing to any endpoint for `forMs`. */
+  /** Submits nothing to any endpoint for `forMs`. */
   hold(forMs: number): void {
     this.heldUntil = Math.max(this.heldUntil, this.scheduler.now() + forMs);
   }
@@ -59,13 +59,13 @@ export class WorkerGate implements Gate {
   admit(request: GateRequest): ReturnType<Gate['admit']> {
     return concat(
       this.own.admit(request),
-      defer(() => (this.heldMs > 0 ? timer(this.heldMs, this.scheduler).pipe(ignoreElements()) : EMPTY)),
+      defer(() => (this.holds(request) ? timer(this.heldMs, this.scheduler).pipe(ignoreElements()) : EMPTY)),
       this.turns === undefined ? EMPTY : this.turns.turn(request.kind !== 'submit'),
     );
   }
 
   tryPass(request: GateRequest): boolean {
-    return this.turns === undefined && this.heldMs <= 0 && (this.own.tryPass?.(request) ?? false);
+    return this.turns === undefined && !this.holds(request) && (this.own.tryPass?.(request) ?? false);
   }
 
   observe(answer: GateAnswer): void {
@@ -75,6 +75,10 @@ export class WorkerGate implements Gate {
     if (pausedMs <= Math.max(this.heldMs, 0)) return;
     this.hold(pausedMs);
     this.shared.pause(pausedMs);
+  }
+
+  private holds({ kind }: GateRequest): boolean {
+    return kind === 'submit' && this.heldMs > 0;
   }
 
   private get heldMs(): number {

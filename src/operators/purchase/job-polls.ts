@@ -42,6 +42,11 @@ export class JobPolls<O> implements PollTask {
     return this.job.spec.variant;
   }
 
+  get sync(): boolean {
+    const { known, sync } = this.job.spec;
+    return known?.sync ?? sync;
+  }
+
   get wasExpired(): boolean {
     return this.job.spec.known?.wasExpired === true;
   }

@@ -30,7 +30,13 @@ export interface JobSpec<O> {
   readonly options: Pick<ResolvedQueueOptions, 'deadlineMs' | 'onUnsubscribe' | 'retry' | 'poll'>;
   /** A job that was bought before, which is polled and never submitted. */
   readonly known?:
-    { readonly jobId: string; readonly submittedAt?: number; readonly wasExpired?: boolean } | undefined;
+    | {
+        readonly jobId: string;
+        readonly submittedAt?: number;
+        readonly sync?: boolean;
+        readonly wasExpired?: boolean;
+      }
+    | undefined;
   /** The failed job that is to run again. The answer must name it. */
   readonly retried?: string | undefined;
   readonly endpoint: string;

@@ -83,8 +83,8 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
     subscriber.add(this);
     if (deadline.at <= context.scheduler.now()) return this.due();
     task.begun?.(this);
-    const { key, jobId, submittedAt, endpoint, variant } = task;
-    task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant }).subscribe(this);
+    const { key, jobId, submittedAt, endpoint, variant, sync } = task;
+    task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant, sync }).subscribe(this);
     if (task.atOnce) this.next();
     if (!this.closed) context.deadlines.set(this, deadline.at);
   }

@@ -9,6 +9,9 @@ const stormAfter = 5;
 /** A probe that was not refused within this many ms counts as accepted, so that the next may follow: its answer can take minutes. */
 const probeMs = 2_000;
 
+/** A longer pause lets a poll pass this often: the service keeps a result of /runsync for a minute. */
+const longestForPollsMs = 30_000;
+
 /** Why a request waits at a gate, and for how many ms. */
 export interface GateWait {
   why: WaitReason;
@@ -20,14 +23,15 @@ type Answered = Pick<GateAnswer, 'status' | 'retryAfterMs'>;
 /**
  * Pauses all requests to an endpoint. A pause begins when half of the latest 20 answers are refusals, or in a storm of
  * failures; a single refused request waits alone. After the pause one probe at a time is sent until an answer is good. Until
- * then each pause is longer than the last, unless the service names the time.
+ * then each pause is longer than the last, unless the service names the time. A pause of minutes holds back submissions; polls
+ * pass one at a time each half minute, and while their answers are good.
  */
 export interface CircuitBreaker {
-  /** Why no request may pass now and for how long; `undefined` if one may. */
-  blocked(): GateWait | undefined;
+  /** Why no submission may pass now, or no poll or cancel (`isUrgent`), and for how long; `undefined` if one may. */
+  blocked(isUrgent?: boolean): GateWait | undefined;
   /** Call it when a request passes. */
   passed(): void;
-  /** Records an answer. Returns `paused` or `resumed` if it changes that. */
+  /** Records an answer. Returns `paused` or `resumed` if it changes that, for polls alone where submissions still wait. */
   observe(answer: Answered): 'paused' | 'resumed' | undefined;
   /** Whether a new circuit breaker would behave the same: there is no pause and no probe. */
   readonly isIdle: boolean;
@@ -35,6 +39,7 @@ export interface CircuitBreaker {
 
 export function createCircuitBreaker(scheduler: SchedulerLike, random: () => number): CircuitBreaker {
   const pause = createCountdown(scheduler);
+  const pauseForPolls = createCountdown(scheduler);
   const probe = createCountdown(scheduler);
   const latest = new AnswerWindow();
   let why: WaitReason = 'backoff';
@@ -44,6 +49,7 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
 
   function begin(reason: WaitReason, askedMs = 0): 'paused' | undefined {
     const remainingMs = pause.remainingMs();
+    if (remainingMs === 0 || pauseForPolls.remainingMs() === 0) pauseForPolls.start(longestForPollsMs);
     if (remainingMs > 0 && askedMs <= remainingMs) return undefined;
     if (remainingMs === 0) pauses++;
     why = reason;
@@ -52,6 +58,9 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
     pause.start(askedMs > 0 ? askedMs : backoff(pauses, random));
     return 'paused';
   }
+
+  const pauseFor = (isUrgent: boolean) =>
+    Math.min(pause.remainingMs(), isUrgent ? pauseForPolls.remainingMs() : Infinity);
 
   function refused(retryAfterMs: number | undefined): 'paused' | undefined {
     if (recovering) return begin('rate-limited', retryAfterMs);
@@ -62,7 +71,9 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
   function recover(): 'resumed' | undefined {
     failures = 0;
     if (!recovering) latest.add(false);
-    if (!recovering || pause.remainingMs() > 0) return undefined;
+    if (!recovering || pauseFor(true) > 0) return undefined;
+    probe.clear();
+    if (pauseFor(false) > 0) return 'resumed';
     latest.clear();
     recovering = false;
     pauses = 0;
@@ -70,9 +81,9 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
   }
 
   return {
-    blocked() {
+    blocked(isUrgent = false) {
       if (!recovering) return undefined;
-      const pauseMs = pause.remainingMs();
+      const pauseMs = pauseFor(isUrgent);
       if (pauseMs > 0) return { why, forMs: pauseMs };
       const probeLeftMs = probe.remainingMs();
       return probeLeftMs > 0 ? { why: 'gate', forMs: probeLeftMs } : undefined;

@@ -62,6 +62,7 @@ class RatedGate {
   readonly #shared: RateLimiter | undefined;
   #arrivals = 0;
   #alarm: Subscription | undefined;
+  #alarmAt = 0;
   #isReleasing = false;
   /** Whether the alarm is for a rate and not for a pause: the rate makes up for a timer that fires late. */
   #isForRate = false;
@@ -89,7 +90,7 @@ class RatedGate {
   readonly tryPass = (request: GateRequest): boolean => {
     const endpoint = this.#endpoints.of(request);
     if (this.#isReleasing || (this.#crowded.size > 0 && this.#isBehind(endpoint, request))) return false;
-    if (endpoint.blocked() !== undefined) return false;
+    if (endpoint.blocked(isUrgent(request.kind)) !== undefined) return false;
     if (this.#shared !== undefined && waitForRate(this.#shared) !== undefined) return false;
     this.#pass(endpoint, false);
     return true;
@@ -116,7 +117,8 @@ class RatedGate {
     const endpoint = this.#endpoints.of(request);
     const urgent = isUrgent(request.kind);
     const wait =
-      endpoint.blocked(endpoint.queue.ahead(urgent)) ?? waitForRate(this.#shared, this.#aheadAtAll(urgent));
+      endpoint.blocked(urgent, endpoint.queue.ahead(urgent)) ??
+      waitForRate(this.#shared, this.#aheadAtAll(urgent));
     endpoint.queue.add(waiter, urgent, this.#arrivals++);
     this.#crowded.add(endpoint);
     waiter.add(() => {
@@ -147,7 +149,7 @@ class RatedGate {
   #aheadAtAll(urgent: boolean): number {
     let ahead = 0;
     for (const { breaker, queue } of this.#crowded)
-      if (breaker.blocked() === undefined) ahead += queue.ahead(urgent);
+      if (breaker.blocked(queue.isUrgent) === undefined) ahead += queue.ahead(urgent);
     return ahead;
   }
 
@@ -158,14 +160,19 @@ class RatedGate {
       this.#alarm = undefined;
       return;
     }
-    if (this.#alarm !== undefined) return;
     let waitMs = Infinity;
+    let isForRate = false;
     for (const endpoint of this.#crowded) {
       const forMs = Math.max(endpoint.blocked()?.forMs ?? 0, waitForRate(this.#shared)?.forMs ?? 0);
       if (forMs >= waitMs) continue;
       waitMs = forMs;
-      this.#isForRate = endpoint.breaker.blocked() === undefined;
+      isForRate = endpoint.breaker.blocked(endpoint.queue.isUrgent) === undefined;
     }
+    const at = this.#scheduler.now() + waitMs;
+    if (this.#alarm !== undefined && this.#alarmAt <= at) return;
+    this.#alarm?.unsubscribe();
+    this.#alarmAt = at;
+    this.#isForRate = isForRate;
     this.#alarm = this.#scheduler.schedule(() => this.#release(), clampTimer(Math.ceil(waitMs)));
   }
 

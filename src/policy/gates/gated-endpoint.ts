@@ -20,9 +20,9 @@ export class GatedEndpoint<Waiter> {
     return this.rate?.ratePerSecond;
   }
 
-  /** Why the next request may not pass now; `undefined` if it may. */
-  blocked(ahead = 0): GateWait | undefined {
-    return this.breaker.blocked() ?? waitForRate(this.rate, ahead);
+  /** Why a request may not pass now, by default the first one that waits; `undefined` if it may. */
+  blocked(isUrgent = this.queue.isUrgent, ahead = 0): GateWait | undefined {
+    return this.breaker.blocked(isUrgent) ?? waitForRate(this.rate, ahead);
   }
 
   passed(now: number, hasWaited: boolean): void {
@@ -66,6 +66,8 @@ export interface WaitingQueue<T> {
   first(): T | undefined;
   /** Arrival of the first one, lower for urgent ones than for all others; `Infinity` if none waits. */
   readonly firstArrival: number;
+  /** Whether the first one is urgent. */
+  readonly isUrgent: boolean;
   /** A copy of all waiters, in order. */
   all(): T[];
 }
@@ -92,6 +94,9 @@ export function createWaitingQueue<T>(): WaitingQueue<T> {
       for (const arrival of urgentOnes.values()) return arrival;
       for (const arrival of others.values()) return later + arrival;
       return Infinity;
+    },
+    get isUrgent() {
+      return urgentOnes.size > 0;
     },
     all: () => [...urgentOnes.keys(), ...others.keys()],
   };

@@ -10,8 +10,9 @@ const stall = { leastMs: 1_000, mostMs: 120_000 };
 const toleranceMs = 5;
 
 /**
- * The jobs in flight at one endpoint, in order of submission, with their next poll times. A job that waits behind others has no
- * poll time until one of those has started or ended; if that does not happen for a while, only the first waiting job is polled.
+ * The jobs in flight at one endpoint, in order of submission, with their next poll times. A job that waits behind others is polled
+ * once one of those has started or ended; if that does not happen for a while, only the first waiting job is polled, and the others
+ * before the service may forget their results.
  */
 export class EndpointModel {
   readonly #queue = createQueueModel();
@@ -54,25 +55,27 @@ export class EndpointModel {
 
   /** Sets all poll times again, because the run-time distribution has changed. */
   rearm(): void {
-    for (const job of this.#jobs.values()) if (job.place >= 0) this.#arm(job);
+    for (const job of this.#jobs.values()) if (job.place >= 0 && !this.#isBlocked(job)) this.#arm(job);
   }
 
   #arm(job: TrackedJob): void {
     this.#dues.remove(job);
     if (job.polling || !this.#jobs.has(job.rank)) return;
-    const due = job.dueBy(this.#queue, this.planOf);
-    if (due === undefined) {
+    if (this.#isBlocked(job)) {
       this.#blocked.add(job.rank);
       this.#watchForStall();
-      return;
     }
-    this.#dues.set(job, due);
+    this.#dues.set(job, job.dueBy(this.#queue, this.planOf));
+  }
+
+  /** Whether it waits behind jobs of which one has to start or end before its own start can be estimated. */
+  #isBlocked(job: TrackedJob): boolean {
+    return job.startBy(this.#queue) === undefined;
   }
 
   /** Called at a poll time, which may have moved since it was set. */
   fired(job: TrackedJob): void {
-    const due = job.dueBy(this.#queue, this.planOf);
-    if (due === undefined || due > this.scheduler.now() + toleranceMs) this.#arm(job);
+    if (job.dueBy(this.#queue, this.planOf) > this.scheduler.now() + toleranceMs) this.#arm(job);
     else job.poll();
   }
 
@@ -107,7 +110,7 @@ export class EndpointModel {
     this.#stalled = undefined;
     for (let rank = this.#blocked.first(); rank !== undefined; rank = this.#blocked.first()) {
       const job = this.#jobs.get(rank);
-      if (job !== undefined && job.startBy(this.#queue) === undefined) break;
+      if (job !== undefined && this.#isBlocked(job)) break;
       this.#blocked.removeFirst();
       if (job !== undefined) this.#arm(job);
     }

@@ -1,11 +1,5 @@
 import { ageGrid } from './run-time-distribution.js';
 
-/**
- * The longest wait beyond the ages of the distribution, also if a clock was set forward. The service keeps a result for half an
- * hour.
- */
-const longestBeyondMs = 600_000;
-
 /** When to poll next a job that has run for `ageMs` and has not ended. */
 export interface PollPlan {
   nextAgeMs(ageMs: number): number;
@@ -53,7 +47,7 @@ export function planPolls(mass: Float64Array, msPerCall: number): PollPlan {
     nextAgeMs: (ageMs) => {
       const bin = ageGrid.binOf(ageMs);
       const planned = edges[next[bin] ?? bins] ?? 0;
-      return planned > ageMs ? planned : ageMs + Math.min(ageMs * 0.01 + 1, longestBeyondMs);
+      return planned > ageMs ? planned : ageMs * 1.01 + 1;
     },
   };
 }

@@ -29,6 +29,8 @@ export interface PollJob {
   readonly endpoint?: string;
   /** Another property that decides how long a job runs, such as a resolution. @defaultValue '' */
   readonly variant?: string | undefined;
+  /** Submitted by /runsync: the service keeps its result for a minute, not for half an hour. @defaultValue false */
+  readonly sync?: boolean | undefined;
 }
 
 /**

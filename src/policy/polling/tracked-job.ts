@@ -30,6 +30,9 @@ interface Owner {
   left(job: TrackedJob): void;
 }
 
+/** The longest wait between two polls. The service keeps a result for half an hour, after /runsync for a minute. */
+const longestWaitMs = { run: 600_000, runsync: 30_000 };
+
 /** The wait after a reply that the job is still queued: first half of the mean time between two starts, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
 
@@ -89,10 +92,14 @@ export class TrackedJob implements Due, Unsubscribable {
     return believed === undefined ? undefined : { ...believed, at: Math.max(believed.at, this.waitingAt) };
   }
 
-  /** When to poll it next; `undefined` if not before one of the jobs ahead has started or ended. */
-  dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number | undefined {
+  /** When to poll it next, at the latest before the service may forget its result. */
+  dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number {
+    const latest = this.aliveAt + longestWaitMs[this.job.sync === true ? 'runsync' : 'run'];
     const start = this.startBy(queue);
-    if (start === undefined) return undefined;
+    return start === undefined ? latest : Math.min(latest, this.#dueAfter(start, planOf));
+  }
+
+  #dueAfter(start: BelievedStart, planOf: (variant: string) => PollPlan): number {
     const wait = planOf(this.variant).nextAgeMs(Math.max(0, this.aliveAt - start.at));
     const due = start.at + (start.by === 'rate' ? wait / 2 : wait);
     if (this.timesWaiting === 0) return due;

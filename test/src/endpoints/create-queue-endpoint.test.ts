@@ -140,7 +140,7 @@ describe('a queue endpoint', () => {
     });
   });
 
-  it('tells the poll schedule whose job it is, and when it was submitted', () => {
+  it('tells the poll schedule whose job it is, and when and how it was submitted', () => {
     inVirtualTime(({ scheduler, cold, flush }) => {
       const jobs: PollJob[] = [];
       const poll: PollSchedule = {
@@ -162,17 +162,25 @@ describe('a queue endpoint', () => {
         client.queue('e', { poll }).run({}, { key: 'c', variant: 'large' }),
         client.queue('e', { poll }).attach('old', { key: 'd', submittedAt: -5_000 }),
         edit.attach('old', { key: 'e' }),
+        edit.attach('older', { key: 'f', sync: true }),
       ].map((job) => job.subscribe());
       flush();
       for (const subscription of subscriptions) subscription.unsubscribe();
       expect(
-        jobs.map(({ key, endpoint, variant, submittedAt }) => [key, endpoint, variant, submittedAt]),
+        jobs.map(({ key, endpoint, variant, submittedAt, sync }) => [
+          key,
+          endpoint,
+          variant,
+          submittedAt,
+          sync,
+        ]),
       ).toStrictEqual([
-        ['a', 'edit', '1k', 0],
-        ['b', 'edit', '4k', 0],
-        ['c', 'e', 'large', 0],
-        ['d', 'e', undefined, -5_000],
-        ['e', 'edit', undefined, 0],
+        ['a', 'edit', '1k', 0, false],
+        ['b', 'edit', '4k', 0, true],
+        ['c', 'e', 'large', 0, false],
+        ['d', 'e', undefined, -5_000, false],
+        ['e', 'edit', undefined, 0, false],
+        ['f', 'edit', undefined, 0, true],
       ]);
     });
   });

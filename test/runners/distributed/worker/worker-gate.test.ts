@@ -53,11 +53,13 @@ describe("a worker's gate", () => {
     expect(pauses).toStrictEqual([5_000]);
   });
 
-  it('obeys the pause of the run', () => {
+  it('obeys the pause of the run, but polls the jobs that it has', () => {
     const { gate, ask } = setUp();
     gate.hold(3_000);
     expect(ask('one')).toBeUndefined();
     expect(gate.tryPass(visit('submit', 'k', 'one'))).toBe(false);
+    expect(ask('one', 'poll')).toBe('passes');
+    expect(gate.tryPass(visit('poll', 'k', 'one'))).toBe(true);
   });
 
   it('takes turns for all that waits at once, and gives them to polls first', async () => {

@@ -97,6 +97,39 @@ describe('an open gate', () => {
     ]);
   });
 
+  it('lets a poll pass each half minute of a longer pause, and others while the answers are good [fault 4]', () => {
+    const log = play(({ ask, observe, refuse }) => {
+      refuse(0, 120_000);
+      ask(1_000, 'submit');
+      ask(2_000, 'p1', 'poll');
+      ask(3_000, 'p2', 'poll');
+      ask(4_000, 'p3', 'poll');
+      observe(30_050, 429, 5_000);
+      observe(60_100, 200);
+      ask(70_000, 'p4', 'poll');
+    }, 130_000);
+    expect(log.filter((line) => !line.includes('waits'))).toEqual([
+      '30000 p1',
+      '60050 p2',
+      '60100 p3',
+      '70000 p4',
+      '120000 submit',
+    ]);
+  });
+
+  it('ends the shorter pause of one endpoint while another has a longer one', () => {
+    const log = play(({ gate, scheduler, ask, refuse, log: lines }) => {
+      refuse(0, 20_000);
+      ask(1, 'a');
+      const other = visit('submit', 'b', 'other');
+      for (let n = 0; n < 10; n++) gate.observe({ ...other, status: 429, retryAfterMs: 2_000 });
+      scheduler.schedule(() => {
+        gate.admit(other).subscribe({ complete: () => lines.push(`${scheduler.now()} b`) });
+      }, 2);
+    });
+    expect(log.filter((line) => !line.includes('waits'))).toEqual(['2000 b', '20000 a']);
+  });
+
   it('tells those who wait when the pause becomes longer', () => {
     const log = play(({ ask, observe, refuse }) => {
       refuse(0, 1_000);

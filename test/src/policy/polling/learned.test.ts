@@ -1,6 +1,6 @@
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
+import { pollFixed, type PollJob } from '../../../../src/policy/polling/poll-schedule.js';
 import { pollLearned } from '../../../../src/policy/polling/learned.js';
 import { createRandom, lognormalRunTimes } from '../../../bench/polling/lognormal-run-times.js';
 import { optimum } from '../../../bench/polling/optimum.js';
@@ -105,5 +105,33 @@ describe('pollLearned', () => {
     scheduler.flush();
     expect(polls).toBeGreaterThan(1);
     expect(polls).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['/runsync', true, 30_000],
+    ['/run', false, 600_000],
+  ])('asks before the service may forget a result of %s', (_, sync, longestMs) => {
+    const hour = 3_600_000;
+    const kept = { runTimesMs: Array.from({ length: 400 }, (_value, n) => 5 * hour + n) };
+    const waitsMs = (job: Partial<PollJob>, status: string, ahead: string[] = []) => {
+      const scheduler = new VirtualTimeScheduler(undefined, 6 * hour);
+      const schedule = pollLearned({ kept: { slow: kept } }, scheduler);
+      const times: number[] = [];
+      const polled = (key: string, state: string, more: Partial<PollJob> = {}) =>
+        schedule.pollTimes({ key, submittedAt: 0, endpoint: 'slow', sync, ...more }).subscribe(() => {
+          if (key === 'a') times.push(scheduler.now());
+          schedule.observe(key, { id: key, status: state }, scheduler.now());
+        });
+      for (const key of ahead) polled(key, 'IN_PROGRESS');
+      polled('a', status, job);
+      scheduler.flush();
+      return times.map((time, n) => time - (times[n - 1] ?? 0));
+    };
+    expect(Math.max(...waitsMs({}, 'IN_PROGRESS'))).toBeLessThanOrEqual(longestMs + 5);
+    expect(Math.max(...waitsMs({ submittedAt: -400 * hour }, 'IN_PROGRESS'))).toBeLessThanOrEqual(
+      longestMs + 5,
+    );
+    const behind = waitsMs({}, 'IN_QUEUE', ['b', 'c']);
+    expect(Math.max(...behind)).toBeLessThanOrEqual(longestMs + 5);
   });
 });

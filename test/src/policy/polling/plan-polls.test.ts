@@ -56,12 +56,6 @@ describe('planPolls', () => {
     expect(cost).toBeLessThanOrEqual(costOf(mass, [...moved.map(snap), last], msPerCall).cost * 1.001 + 1);
   });
 
-  it('asks in time about a job older than its grid', () => {
-    const plan = planPolls(normalMass(8_000, 0.4), 190);
-    for (const ageMs of [86_400_000, 365 * 86_400_000])
-      expect(plan.nextAgeMs(ageMs) - ageMs).toBeLessThanOrEqual(600_000);
-  });
-
   it('asks less when a call is dearer', () => {
     const mass = normalMass(8_000, 0.4);
     expect(agesOf(mass, 50).length).toBeGreaterThan(agesOf(mass, 500).length);
