@@ -31,7 +31,7 @@ interface Owner {
 }
 
 /** The longest wait between two polls. The service keeps a result for half an hour, after /runsync for a minute. */
-const longestWaitMs = { run: 600_000, runsync: 30_000 };
+const longestWaitMs = { run: 900_000, runsync: 30_000 };
 
 /** The wait after a reply that the job is still queued: first half of the mean time between two starts, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
