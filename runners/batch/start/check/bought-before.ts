@@ -156,8 +156,8 @@ export function hashesSent(
   intent: IntentRecord,
   { asSent, isByBytes = asSent }: { asSent: boolean; isByBytes?: boolean } = { asSent: false },
 ): readonly string[] {
-  const { hash, asked = hash, takes } = intent;
-  const byBytes = isByBytes && takes === undefined ? uploadedHash(intent) : undefined;
+  const { hash, asked = hash, takes, kind } = intent;
+  const byBytes = isByBytes && takes === undefined && kind === 'edit' ? uploadedHash(intent) : undefined;
   if (byBytes !== undefined) return [byBytes];
   return asSent && takes === undefined ? [askedHash(intent)] : [hash, asked];
 }
