@@ -125,9 +125,12 @@ export class RunProgress {
   /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
   async noteRows(from: ManifestOf): Promise<void> {
     if (this.#path === undefined) return;
+    await this.#noteRun(this.#path, from, await this.options.disk.realPath(this.folder));
+  }
+
+  #noteRun(path: string, from: ManifestOf, folder: string): Promise<boolean> {
     const { disk, owner } = this.options;
-    const folder = await disk.realPath(this.folder);
-    await noteRun(disk, dirname(dirname(this.#path)), { ...from, folder, at: owner.started });
+    return noteRun(disk, dirname(dirname(path)), { ...from, folder, at: owner.started });
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -157,13 +160,13 @@ export class RunProgress {
   async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
     this.#isNoted = true;
-    const { disk, owner, tryLock } = this.options;
+    const { disk, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;
     const note = async (): Promise<boolean> => {
       isAlone = true;
       await refuseSending(from, folder, this.options);
-      return noteRun(disk, state, { ...from, folder, at: owner.started });
+      return this.#noteRun(path, from, folder);
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {

@@ -170,9 +170,15 @@ export class RunPurchases {
 
   /** `undefined` if it is not known: workers may go on, or the journal is so large that reading it would take long. */
   async hashes(): Promise<BoughtHashes | undefined> {
-    if (this.#bought === undefined) return purchasesOf(this.options, this.peekJournal).catch(() => undefined);
-    const all = [...this.#bought.values()];
-    return { written: all.flatMap(({ written }) => written), sent: all.flatMap(({ sent }) => sent) };
+    const all =
+      this.#bought?.values() ?? (await purchasesOf(this.options, this.peekJournal).catch(() => undefined));
+    if (all === undefined) return undefined;
+    const bought = { written: [] as string[], sent: [] as string[] };
+    for (const { written, sent } of all) {
+      bought.written.push(...written);
+      bought.sent.push(...sent);
+    }
+    return bought;
   }
 }
 
@@ -183,20 +189,14 @@ function hashesOfBoth(intent: IntentRecord): BoughtHashes {
 async function purchasesOf(
   { disk, out }: Pick<ResolvedOptions, 'disk' | 'out'>,
   peekJournal: PeekJournal,
-): Promise<BoughtHashes | undefined> {
+): Promise<BoughtHashes[] | undefined> {
   const { size = 0 } = (await disk.stat(journalPath(out))) ?? {};
   const isTooLarge = size > mostBytesRead;
   const journal = isTooLarge ? undefined : await peekJournal(disk, out);
   if (journal === undefined || (await readElsewhere(disk, out, elsewhereSchema))?.isOpen === true)
     return undefined;
-  const bought = { written: [] as string[], sent: [] as string[] };
-  const buyers = buyersIn(journal, () => true);
-  for await (const record of journal.records()) {
-    if (record.k !== 'intent' || !buyers.has(journal.recovered.rows.indexOf(record.id))) continue;
-    const { written, sent } = hashesOfBoth(record);
-    bought.written.push(...written);
-    bought.sent.push(...sent);
-  }
+  const bought: BoughtHashes[] = [];
+  for await (const intent of purchasesIn(journal)) bought.push(hashesOfBoth(intent));
   return bought;
 }
 
@@ -284,10 +284,15 @@ export function unreadText(folders: readonly string[] = []): string[] {
 /** The purchases of the run that have uploaded pictures. */
 async function uploadedIn(disk: Disk, folder: string, journal: Bought): Promise<UploadedRequests> {
   const uploaded = new UploadedRequests((await UploadNotes.open(disk, `${folder}/uploads.jsonl`)).sizes());
+  for await (const intent of purchasesIn(journal)) uploaded.add(intent);
+  return uploaded;
+}
+
+/** The intents of the rows that were bought, or may have been. */
+async function* purchasesIn(journal: Bought): AsyncGenerator<IntentRecord, void, void> {
   const buyers = buyersIn(journal, () => true);
   for await (const record of journal.records())
-    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) uploaded.add(record);
-  return uploaded;
+    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) yield record;
 }
 
 /** Reads the journal of another run. */
