@@ -20,8 +20,8 @@ function times(count, draw) {
 }
 
 function sky(id, ...stops) {
-  const marks = stops.map(([at, colour]) => `<stop offset="${at}" stop-color="${colour}"/>`).join('');
-  return `<linearGradient id="${id}" x1="0" y1="0" x2="0" y2="1">${marks}</linearGradient>`;
+  const colours = stops.map(([at, colour]) => `<stop offset="${at}" stop-color="${colour}"/>`).join('');
+  return `<linearGradient id="${id}" x1="0" y1="0" x2="0" y2="1">${colours}</linearGradient>`;
 }
 
 /** A mountain range as a polygon from the left edge to the right. */

@@ -103,10 +103,6 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
   // Endpoints that exist already keep their values.
-  const sizes = new EndpointMap(
-    () => new ReplySizes(replies),
-    () => true,
-  );
   const unbounded = new EndpointMap(
     () => new RequestSlots(new ReplySizes(replies)),
     () => true,
@@ -131,13 +127,10 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
     contextOf: (endpointId, url, maxConcurrency) => {
       const { host } = new URL(url);
       const isGiven = (maxConcurrency ?? options.maxConcurrency) !== undefined;
+      const own = unbounded.of({ host, endpointId });
       const slots = isGiven
-        ? new RequestSlots(
-            sizes.of({ host, endpointId }),
-            [...boundOf(maxConcurrency), ...bound],
-            `${host}/${endpointId}`,
-          )
-        : unbounded.of({ host, endpointId });
+        ? own.within([...boundOf(maxConcurrency), ...bound], `${host}/${endpointId}`)
+        : own;
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
     apiKey,

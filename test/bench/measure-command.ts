@@ -21,7 +21,7 @@ process.on('exit', () => {
   writeSync(2, '\\n' + JSON.stringify({ benchKb: Number(kb), cpuMs: (user + system) / 1000 }) + '\\n');
 });`)}`;
 
-/** Runs node with arguments to its end, and measures it; with `isTold` off only its time, and nothing is loaded for it. */
+/** Runs node with arguments to its end, and measures it; without `isReported` only its time, and nothing is loaded for it. */
 export async function measureCommand(
   args: readonly string[],
   env: Record<string, string> = {},

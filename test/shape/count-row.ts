@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { argv, execPath } from 'node:process';
+import { argv, env, execPath } from 'node:process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -89,10 +89,11 @@ async function serve(): Promise<{ service: Service; close: () => void }> {
   return { service: JSON.parse(line) as Service, close: () => child.kill() };
 }
 
-/** The calls of each function of ours in a run of `count` rows. */
+/** The calls of each function of ours in a run of `count` rows that no other run has bought. */
 async function callsIn({ endpoint, row }: Rows, count: number): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'count-row-'));
   const path = join(folder, 'rows.jsonl');
+  env['XDG_STATE_HOME'] = join(folder, 'state');
   writeFileSync(path, Array.from({ length: count }, (_, n) => JSON.stringify(row(n))).join('\n'));
   await session.post('Profiler.takePreciseCoverage');
   const { baseUrl, apiKey } = service;

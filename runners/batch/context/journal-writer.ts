@@ -1,6 +1,8 @@
 import { defer, type Observable } from 'rxjs';
 import type { Journal } from '../journal/journal.js';
 import type { JournalRecord } from '../journal/record.js';
+import type { RowRecord } from '../row/record-head.js';
+import type { RowStatus } from '../row/row-status.js';
 import { RunTally } from '../row/run-tally.js';
 
 /** Appends to the journal, and keeps the tally of its durable records. */
@@ -12,10 +14,10 @@ export class JournalWriter {
   /** Number of the last durable outcome of this start; 0 if there is none yet. */
   lastOutcome = 0;
 
-  /** @param durable called when a record has become durable */
+  /** @param durable called when a record of a row has become durable, with the state of the row then */
   constructor(
     readonly journal: Journal,
-    private readonly durable: () => void = () => undefined,
+    private readonly durable: (record: RowRecord, status: RowStatus) => void = () => undefined,
   ) {
     this.records = journal.recovered.records;
     this.tally = new RunTally(journal.recovered);
@@ -29,8 +31,7 @@ export class JournalWriter {
       const note = (number: number): void => {
         this.records = Math.max(this.records, number);
         if (record.k === 'outcome') this.lastOutcome = Math.max(this.lastOutcome, number);
-        if ('id' in record) this.tally.take(record);
-        this.durable();
+        if ('id' in record) this.durable(record, this.tally.take(record));
       };
       appended.subscribe({ next: note, error: () => undefined });
       return appended;

@@ -115,7 +115,7 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
   const { id, cost } = outcome;
   const status = endOfOutcome(outcome);
   if (outcome.status === 'completed' && outcome.image !== undefined) pictures.expiring.saved(id);
-  notePreview(context, outcome);
+  if (outcome.image?.problem !== undefined) notePreview(context, id, outcome.image);
   const message = outcome.status === 'completed' ? undefined : outcome.error.message;
   const level = status === 'completed' ? 'info' : 'warn';
   log.write(level, { id, row, status, cost, ...(message && { message }) }, 'row ended');
@@ -128,10 +128,11 @@ function report(context: PurchaseContext, row: number, outcome: OutcomeRecord): 
 /** Warns once per start about an edit whose picture could not be fetched, so that the one in its reply was saved instead. */
 function notePreview(
   { pictures, events }: Pick<PurchaseContext, 'pictures' | 'events'>,
-  outcome: OutcomeRecord,
+  id: string,
+  image: SavedImage,
 ): void {
-  if (outcome.image?.problem === undefined || pictures.previews.edits++ > 0) return;
-  const message = `Row ${previewText(outcome.id, outcome.image)} Others like it are counted at the end.`;
+  if (pictures.previews.edits++ > 0) return;
+  const message = `Row ${previewText(id, image)} Others like it are counted at the end.`;
   events.next({ type: 'warning', code: 'picture', message });
 }
 
@@ -157,11 +158,10 @@ function bookCost(
   if (source === 'unknown') money.ledger.keepUnknown(facts.id);
   else if (source !== 'none') money.ledger.settle(facts.id, cost);
   money.watch?.look(facts);
-  // The time that a job took is known only now: its price may be above the one that was agreed to.
-  const isAbove = source === 'estimated' && (cost ?? 0) > (money.prices.priceOf(facts) ?? 0);
-  if (cost !== null && (source === 'reported' || isAbove)) notePrice(context, facts, cost);
   if (cost !== null && (source === 'reported' || source === 'estimated')) {
-    const above = takeUnlisted(money, { facts, cost, intent });
+    // The time that a job took is known only now: its price may be above the one that was agreed to.
+    if (source === 'reported' || cost > (money.prices.priceOf(facts) ?? 0)) notePrice(context, facts, cost);
+    const above = money.unagreed && takeUnlisted(money.unagreed, money, { facts, cost, intent });
     if (above !== undefined) stops.stop(above);
   }
   // The real price is not known then.
@@ -198,10 +198,11 @@ export function notePrice(
  * is more than was agreed to. Over a database, the shared ledger does this for all workers.
  */
 function takeUnlisted(
-  { prices, unagreed, ledger }: PurchaseContext['money'],
+  unagreed: NonNullable<PurchaseContext['money']['unagreed']>,
+  { prices, ledger }: PurchaseContext['money'],
   { facts, cost, intent }: Pick<Ending, 'intent'> & { readonly facts: RowFacts; readonly cost: MicroDollars },
 ): StopCause | undefined {
-  if (unagreed === undefined || ledger.isDecidedElsewhere === true) return undefined;
+  if (ledger.isDecidedElsewhere === true) return undefined;
   if (!isUnlisted(prices.table(), facts)) return undefined;
   if (intent !== undefined && intent.at < unagreed.since) return undefined;
   unagreed.spent += cost;

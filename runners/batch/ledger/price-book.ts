@@ -70,7 +70,8 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
       seen.set(key, known);
       const isDearer = reported > known.highest;
       known.highest = Math.max(known.highest, reported);
-      const expected = isOfOldJournal(list, row) ? null : listedPrice(list, row);
+      const price = list.endpoints.get(row.endpoint);
+      const expected = price !== undefined && isOfOldJournal(price, row) ? null : listedPrice(list, row);
       if (expected === null || expected === reported || (known.warned && !isDearer)) return 'as-expected';
       const first = !known.warned;
       known.warned = true;
@@ -83,7 +84,7 @@ export function createPriceBook(list: PriceList = toPriceList()): PriceBook {
     },
     estimate(row, executionTimeMs) {
       const price = list.endpoints.get(row.endpoint);
-      if (isOfOldJournal(list, row)) return null;
+      if (price !== undefined && isOfOldJournal(price, row)) return null;
       if (row.kind === 'route' || price === undefined || !('perSecond' in price))
         return listedPrice(list, row);
       return executionTimeMs === undefined ? null : perSecond(price.perSecond, executionTimeMs / 1_000);
@@ -110,9 +111,8 @@ export function isUnlisted({ book, assumed }: PriceTable, row: Priced): boolean 
 }
 
 /** A job with a price per picture that a start of 0.1.0 has sent: its journal has no resolution of jobs, and what was reserved stands. */
-function isOfOldJournal(list: PriceList, { kind, endpoint, resolution }: Priced): boolean {
-  const price = list.endpoints.get(endpoint);
-  return kind === 'job' && resolution === undefined && price !== undefined && 'perPicture' in price;
+function isOfOldJournal(price: EndpointPrice, { kind, resolution }: Priced): boolean {
+  return kind === 'job' && resolution === undefined && 'perPicture' in price;
 }
 
 function driftFrom(expected: MicroDollars, reported: MicroDollars): number {

@@ -7,7 +7,13 @@ import { journalPath } from '../journal/journal.js';
 import type { HoldPlaceOptions } from './hold-place.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
 import { refuseSending, type SentFrom } from './refuse-sending.js';
-import { noteBought, noteRun, type BoughtHashes, type ManifestOf } from './runs-of-manifest.js';
+import {
+  isWhollyNoted,
+  noteBought,
+  noteRun,
+  type BoughtHashes,
+  type ManifestOf,
+} from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
@@ -25,6 +31,14 @@ const progressSchema = ownerSchema.extend({
   repairs: z.int(),
 });
 
+/** What a run has bought, or may have. */
+interface Purchases {
+  /** Whether this start has bought nothing, and has ended no purchase. */
+  readonly isUnchanged: boolean;
+  /** `undefined` if it is not known. */
+  hashes(): Promise<BoughtHashes | undefined>;
+}
+
 /**
  * How far a run has come, noted in a locked file outside of its folder, under an id from the journal's first start. A copy of
  * the folder has the same id, so it cannot run at the same time as the original, or after the original has continued. A note is
@@ -36,6 +50,10 @@ export class RunProgress {
   #path: string | undefined;
   #repairs = 0;
   #isNoted = false;
+  /** The length of the journal before this start. */
+  #before = 0;
+  /** All that was bought before this start is noted. */
+  #isWhole: boolean | undefined;
   /** What this start has noted last. */
   #noted: JournalEnd | undefined;
   #found: JournalEnd | undefined;
@@ -60,6 +78,7 @@ export class RunProgress {
     if (here === undefined) return 0;
     const path = await this.#take(here.id);
     if (path === undefined) return 0;
+    this.#before = here.size;
     const earlier = await noteOfLater(disk, this.folder, { path, here, repairs });
     if (earlier === undefined) return 0;
     if (earlier.isOwn && isRepair) return Math.max(earlier.note.bytes - here.size, 1);
@@ -71,12 +90,12 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
-   * @param bought what the run has bought, at the end of a start; `undefined` if that is not known
+   * @param bought what the run has bought, at the end of a start. @defaultValue it may buy more
    * @returns what is not protected if the note cannot be written, for example on a full disk; `holdPlace` reports that no folder
    *   can be written
    * @throws {LockError} `held` if another run is about to send the same rows
    */
-  async note(from: SentFrom, bought?: BoughtHashes): Promise<string | undefined> {
+  async note(from: SentFrom, bought?: Purchases): Promise<string | undefined> {
     const end = await this.#end();
     if (end === undefined) return undefined;
     const path = await this.#take(end.id);
@@ -84,8 +103,11 @@ export class RunProgress {
     const folder = await this.options.disk.realPath(this.folder);
     const { disk, owner } = this.options;
     const isNoted = await this.#noteManifest(path, from, folder);
-    const run = { ...from, folder, at: owner.started, run: end.id };
-    const isListed = await noteBought(disk, dirname(dirname(path)), run, bought);
+    const run = { ...from, folder, at: owner.started, run: end.id, bytes: end.bytes };
+    const state = dirname(dirname(path));
+    this.#isWhole ??= await isWhollyNoted(disk, state, { ...run, bytes: this.#before });
+    const isKept = this.#isWhole && bought?.isUnchanged === true;
+    const isListed = await noteBought(disk, state, run, isKept ? 'as-noted' : await bought?.hashes());
     return (await this.#write(path, folder, end)) && isNoted && isListed ? undefined : unnoted(folder, path);
   }
 
@@ -103,9 +125,12 @@ export class RunProgress {
   /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
   async noteRows(from: ManifestOf): Promise<void> {
     if (this.#path === undefined) return;
+    await this.#noteRun(this.#path, from, await this.options.disk.realPath(this.folder));
+  }
+
+  #noteRun(path: string, from: ManifestOf, folder: string): Promise<boolean> {
     const { disk, owner } = this.options;
-    const folder = await disk.realPath(this.folder);
-    await noteRun(disk, dirname(dirname(this.#path)), { ...from, folder, at: owner.started });
+    return noteRun(disk, dirname(dirname(path)), { ...from, folder, at: owner.started });
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -135,13 +160,13 @@ export class RunProgress {
   async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
     this.#isNoted = true;
-    const { disk, owner, tryLock } = this.options;
+    const { disk, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;
     const note = async (): Promise<boolean> => {
       isAlone = true;
       await refuseSending(from, folder, this.options);
-      return noteRun(disk, state, { ...from, folder, at: owner.started });
+      return this.#noteRun(path, from, folder);
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {

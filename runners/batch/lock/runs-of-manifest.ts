@@ -194,6 +194,8 @@ const listsSchema = z.object({ written: z.string(), sent: z.string() });
 const boughtSchema = noteSchema.extend({
   /** The id of the run that is there. */
   run: z.string(),
+  /** The length of its journal then. */
+  bytes: z.int().optional(),
   /** What it has bought. Absent if that is not known. */
   bought: listsSchema.optional(),
   /** It may have bought more: a start goes on, has died, or has more than is noted. */
@@ -216,23 +218,54 @@ export interface BoughtThere extends Pick<NotedRun, 'manifest'> {
   has(hash: string, list: keyof BoughtHashes): boolean;
 }
 
-/** Writes the note. Returns whether it was written. */
+interface RunAt {
+  readonly folder: string;
+  readonly run: string;
+  /** The length of its journal. */
+  readonly bytes: number;
+}
+
+/** Whether all that the run has bought is noted. */
+export async function isWhollyNoted(
+  disk: Disk,
+  stateFolder: string,
+  { folder, run, bytes }: RunAt,
+): Promise<boolean> {
+  const note = await readBought(disk, boughtAt(stateFolder, folder));
+  return note?.run === run && note.bytes === bytes && note.bought !== undefined && note.isOpen !== true;
+}
+
+/**
+ * Writes the note. Returns whether it was written.
+ *
+ * @param bought `as-noted` if it is noted already; `undefined` if it is not known, or may become more
+ */
 export async function noteBought(
   disk: Disk,
   stateFolder: string,
-  { run, folder, ...from }: ManifestOf & Readonly<Record<'folder' | 'at' | 'run', string>>,
-  bought: BoughtHashes | undefined,
+  { run, folder, bytes, ...from }: ManifestOf & RunAt & { readonly at: string },
+  bought: BoughtHashes | 'as-noted' | undefined,
 ): Promise<boolean> {
   const { manifest, at, baseUrl, lbBaseUrl } = from;
   const path = boughtAt(stateFolder, folder);
   const before = await readBought(disk, path);
   const isSame = before?.run === run;
   const lists = {
-    bought: bought ? listsOf(bought) : isSame ? before.bought : undefined,
+    bought: typeof bought === 'object' ? listsOf(bought) : isSame ? before.bought : undefined,
     earlier: isSame ? before.earlier : joined([before?.earlier, before?.bought]),
     isEarlierOpen: isSame ? before.isEarlierOpen : before !== undefined && mayHaveMore(before),
   };
-  const note = { folder, manifest, at, baseUrl, lbBaseUrl, run, isOpen: bought === undefined, ...lists };
+  const note = {
+    folder,
+    manifest,
+    at,
+    baseUrl,
+    lbBaseUrl,
+    run,
+    bytes,
+    isOpen: bought === undefined,
+    ...lists,
+  };
   await disk.mkdir(dirname(path)).catch(() => undefined);
   return replaceNote(disk, path, note);
 }

@@ -38,7 +38,8 @@ export function jobOf(context: PurchaseContext, row: RowInFlight): Job<unknown> 
  * worker has sent the row, they are found by the names of its pictures.
  */
 function signaturesOf({ request, facts }: RowProgress): readonly (string | RegExp)[] {
-  const sent = request === facts.request || request.kind !== 'edit' ? [] : request.input.images;
+  if (request.kind !== 'edit') return [];
+  const sent = request === facts.request ? [] : request.input.images;
   const known = sent.flatMap((image) => /[?&]X-Amz-Signature=(\w+)/.exec(image)?.[1] ?? []);
   return [...known, ...signaturesIn(facts.request)];
 }

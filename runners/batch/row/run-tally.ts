@@ -45,13 +45,14 @@ export class RunTally {
     this.tally.restore(known.tally);
   }
 
-  /** Adds a durable record, in the order of the journal. */
-  take(record: RowRecord): void {
+  /** Adds a durable record, in the order of the journal. Returns the state of its row then. */
+  take(record: RowRecord): RowStatus {
     const row = this.rowOf(record.id);
     if (record.k === 'intent') row.isSent = true;
     if (record.k === 'reopen') this.countReopening(record.id, row, record.to);
     this.tally.take(row, headOf(record));
     if (record.k === 'outcome') this.countEnd(record, row);
+    return row.status;
   }
 
   /** The state of a row of earlier starts, or of one in flight or held. */

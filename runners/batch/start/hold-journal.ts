@@ -8,10 +8,9 @@ import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
 import type { SentFrom } from '../lock/refuse-sending.js';
-import type { BoughtHashes } from '../lock/runs-of-manifest.js';
 import { peekJournal } from '../journal/recovered-journal.js';
 import type { RunIdentity } from '../journal/record.js';
-import { purchasesOf } from './check/bought-elsewhere.js';
+import { RunPurchases } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
@@ -57,7 +56,7 @@ export interface HeldJournal extends Journal {
     rows?: Pick<SentFrom, 'sample' | 'similar' | 'sending' | 'senders'>,
   ) => Promise<void>;
   /** The same while the run goes on, at most every half second. Call it when a record is durable. */
-  readonly noteDurable: () => void;
+  readonly noteDurable: RunPurchases['take'];
   /** Notes some of the rows that are sent, or that have arrived since. */
   readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar'>) => Promise<void>;
 }
@@ -104,7 +103,7 @@ export async function holdJournal(
   let warned: string | undefined;
   const note = async (
     rows: Parameters<HeldJournal['noteProgress']>[0],
-    bought?: BoughtHashes,
+    bought?: RunPurchases,
   ): Promise<void> => {
     const { sample, similar, sending, senders } = rows ?? {};
     const message = await progress?.note({ ...from, sample, similar, sending, senders }, bought);
@@ -112,15 +111,19 @@ export async function holdJournal(
     warned = message;
   };
   const meantime = notesOf(progress, options);
+  const bought = new RunPurchases(options, journal, peekJournal);
   const noteEnd = async (): Promise<void> => {
     await meantime.written();
-    const bought = progress && (await purchasesOf(options, peekJournal).catch(() => undefined));
     await note({}, bought);
   };
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
-  const { noteDurable } = meantime;
+  const noteDurable: HeldJournal['noteDurable'] = (record, status) => {
+    if (progress === undefined) return;
+    bought.take(record, status);
+    meantime.noteDurable();
+  };
   return Object.assign(journal, { identity, noteProgress: note, noteDurable, noteRows });
 }
 
@@ -130,7 +133,7 @@ const noteEveryMs = 500;
 function notesOf(
   progress: RunHold['progress'],
   { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
-): Pick<HeldJournal, 'noteDurable'> & { readonly written: () => Promise<void> } {
+): { readonly noteDurable: () => void; readonly written: () => Promise<void> } {
   let writing: Promise<void> | undefined;
   let at = scheduler.now();
   return {

@@ -32,7 +32,8 @@ export class Stops {
   /** A set, so that each of the many rows in flight can part quickly. */
   private readonly rows = new Set<Leavable>();
   private readonly causes: StopCause[] = [];
-  private areUnreservedLeft = false;
+  /** One of the causes leaves rows that have not reserved their price. */
+  leavesUnreserved = false;
 
   get isStopping(): boolean {
     return this.causes.length > 0;
@@ -41,10 +42,6 @@ export class Stops {
   /** How the run ends; `undefined` if nothing stopped it. */
   get end(): RunEnd | undefined {
     return worstEnd(this.causes);
-  }
-
-  get leavesUnreserved(): boolean {
-    return this.areUnreservedLeft;
   }
 
   leaves(status: UnendedStatus): boolean {
@@ -71,7 +68,7 @@ export class Stops {
   stop(cause: StopCause): boolean {
     const isNew = !this.causes.some(({ exitCode }) => exitCode === cause.exitCode);
     if (isNew) this.causes.push(cause);
-    this.areUnreservedLeft ||= cause.leavesUnreserved === true;
+    this.leavesUnreserved ||= cause.leavesUnreserved === true;
     const leaving = new Set([...(this.leaving$.value ?? []), ...cause.leaves]);
     this.leaving$.next(leaving);
     for (const row of [...this.rows]) row.leave(this.leaving$.value ?? leaving);

@@ -202,8 +202,9 @@ export function withoutPurchases(drawn: Drawn): Drawn {
   };
 }
 
-/** The group as it is written in a database that has lost records of some of these rows. */
-export function withoutLost(drawn: Drawn, rows: ReadonlyMap<string, HeldRow>): Drawn {
+/** The group as it is written in a database that has only so many groups, and has lost records of some of these rows. */
+export function withoutLost(drawn: Drawn, rows: ReadonlyMap<string, HeldRow>, groups: number): Drawn {
+  for (const row of rows.values()) row.isLost ||= row.group > groups;
   const { batch, group } = drawn;
   const isThere = ({ isLost }: HeldRow): boolean => !isLost;
   const isKept = (_: unknown, at: number): boolean => batch[at]?.row.isLost === false;

@@ -214,8 +214,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     const written = mayBuy ? drawn : withoutPurchases(drawn);
     this.hasLost ||= has < this.known.groups;
     if (!this.hasLost) return written;
-    for (const row of this.held.values()) row.isLost ||= row.group > has;
-    const kept = withoutLost(written, this.held);
+    const kept = withoutLost(written, this.held, has);
     const lost = written.jobs.filter((one) => !kept.jobs.includes(one));
     this.rejectJobs(new DatabasePutBack('moved'), lost);
     return kept;

@@ -31,6 +31,11 @@ export class RequestSlots {
     this.#endpoint = endpoint;
   }
 
+  /** The same endpoint with these limits, where replies have the same sizes. */
+  within(bounds: readonly Lanes[], endpoint: string): RequestSlots {
+    return new RequestSlots(this.#replies, bounds, endpoint);
+  }
+
   /**
    * @param isLong whether the service may answer only after working on the request
    * @returns `undefined` if the request has no limit
@@ -137,14 +142,11 @@ export class ReplySizes {
   /** A result has been read, or another large reply. */
   #isKnown = false;
 
-  readonly #now = () => this.#expected;
+  /** The bytes that a reply is expected to have. */
+  readonly expected = () => this.#expected;
 
   constructor(readonly room: ReplyRoom) {
     this.#expected = room.bytes / firstPolls;
-  }
-
-  take(go: () => void): ReplyShare {
-    return this.room.take(this.#now, go);
   }
 
   /** Only results show that results are small, because many jobs may end at once after many short answers. */
@@ -232,13 +234,10 @@ class Slot implements RequestSlot {
     this.#held = held;
     const takeOf = (index: number) => {
       const lanes = this.#bounds[index];
-      if (lanes === undefined) return takeRoom();
-      held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
-    };
-    const takeRoom = () => {
+      if (lanes !== undefined) return held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
       const replies = this.#replies;
       if (replies === undefined) return void done();
-      const share = replies.take(done);
+      const share = replies.room.take(replies.expected, done);
       this.#share = share;
       held.add(() => {
         this.#share = undefined;

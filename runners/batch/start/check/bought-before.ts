@@ -65,10 +65,15 @@ async function* rowsWithout(
 /** The purchases of the run in the folder that have uploaded pictures. */
 export async function uploadedBy(disk: Disk, folder: string, journal: Bought): Promise<UploadedRequests> {
   const uploaded = new UploadedRequests((await UploadNotes.open(disk, `${folder}/uploads.jsonl`)).sizes());
+  for await (const intent of purchasesIn(journal)) uploaded.add(intent);
+  return uploaded;
+}
+
+/** The intents of the rows that were bought, or may have been. */
+export async function* purchasesIn(journal: Bought): AsyncGenerator<IntentRecord, void, void> {
   const buyers = buyersIn(journal, () => true);
   for await (const record of journal.records())
-    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) uploaded.add(record);
-  return uploaded;
+    if (record.k === 'intent' && buyers.has(journal.recovered.rows.indexOf(record.id))) yield record;
 }
 
 /**
@@ -140,7 +145,7 @@ export async function boughtOf(
  *
  * @param bits gets the first 32 bits of the hashes of these requests
  */
-export function buyersIn(
+function buyersIn(
   { recovered: { rows } }: Bought,
   isOf: (index: number, content: number) => boolean,
   bits = new Set<number>(),
@@ -173,8 +178,8 @@ export function hashesSent(
   intent: IntentRecord,
   { asSent, isByBytes = asSent }: { asSent: boolean; isByBytes?: boolean } = { asSent: false },
 ): readonly string[] {
-  const { hash, asked = hash, takes } = intent;
-  const byBytes = isByBytes && takes === undefined ? uploadedHashes(intent) : [];
+  const { hash, asked = hash, takes, kind } = intent;
+  const byBytes = isByBytes && takes === undefined && kind === 'edit' ? uploadedHashes(intent) : [];
   if (byBytes.length > 0) return byBytes;
   return asSent && takes === undefined ? [askedHash(intent)] : [hash, asked];
 }

@@ -2,7 +2,8 @@ import { dirname } from 'node:path';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import { elsewhereSchema, readElsewhere } from '../../journal/elsewhere.js';
-import { journalPath } from '../../journal/journal.js';
+import { journalPath, type Journal } from '../../journal/journal.js';
+import type { IntentRecord } from '../../journal/record.js';
 import { runIn } from '../../lock/run-progress.js';
 import {
   boughtThere,
@@ -15,12 +16,14 @@ import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { firstOf } from '../../manifest/quote-value.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
+import type { RowRecord } from '../../row/record-head.js';
+import { mayBePaid, type RowStatus } from '../../row/row-status.js';
 import type { Ahead } from './ahead.js';
 import { type HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
 import {
   boughtOf,
-  buyersIn,
   hashesSent,
+  purchasesIn,
   tallied,
   uploadedBy,
   type Bought,
@@ -125,26 +128,69 @@ export async function boughtHere(options: StartOf): Promise<Pick<Ahead, 'bought'
   return { bought: { ...new SameTally().result(), elsewhere, isLost: true, isHere: true } };
 }
 
+/** What is remembered of this many rows takes some megabytes. */
+const mostRemembered = 20_000;
+
 /**
- * What the run has bought, or may have, for a start that finds its folder gone. `undefined` if that is not known: workers may go
- * on, or the journal is so large that reading it once more would take long.
+ * What a run has bought, or may have, for a start that finds its folder gone. It is remembered of the rows of a run's first start; of
+ * later starts, and of many rows, the journal is read once more.
  */
-export async function purchasesOf(
+export class RunPurchases {
+  /** Whether no row has gone on in this start. Not known of a journal to which others write as well. */
+  isUnchanged: boolean;
+  /** By the ids of the rows. `undefined` if the journal has to be read. */
+  #bought: Map<string, BoughtHashes> | undefined;
+
+  constructor(
+    private readonly options: Pick<ResolvedOptions, 'disk' | 'out' | 'journal'>,
+    { recovered }: Pick<Journal, 'recovered'>,
+    private readonly peekJournal: PeekJournal,
+  ) {
+    this.isUnchanged = options.journal === undefined;
+    if (this.isUnchanged && recovered.rows.size === 0) this.#bought = new Map();
+  }
+
+  /** Takes a durable record of a row, which is in this state then. */
+  take(record: RowRecord, status: RowStatus): void {
+    this.isUnchanged = false;
+    const bought = this.#bought;
+    if (bought === undefined) return;
+    if (record.k === 'intent') bought.set(record.id, hashesOfBoth(record));
+    else if (!mayBePaid(status)) bought.delete(record.id);
+    // A row that is sent once more may have been bought before.
+    if (record.k === 'reopen' || record.k === 'freed' || bought.size > mostRemembered)
+      this.#bought = undefined;
+  }
+
+  /** `undefined` if it is not known: workers may go on, or the journal is so large that reading it would take long. */
+  async hashes(): Promise<BoughtHashes | undefined> {
+    const all =
+      this.#bought?.values() ?? (await purchasesOf(this.options, this.peekJournal).catch(() => undefined));
+    if (all === undefined) return undefined;
+    const bought = { written: [] as string[], sent: [] as string[] };
+    for (const { written, sent } of all) {
+      bought.written.push(...written);
+      bought.sent.push(...sent);
+    }
+    return bought;
+  }
+}
+
+function hashesOfBoth(intent: IntentRecord): BoughtHashes {
+  return { written: hashesSent(intent), sent: hashesSent(intent, { asSent: true }) };
+}
+
+async function purchasesOf(
   { disk, out }: Pick<ResolvedOptions, 'disk' | 'out'>,
   peekJournal: PeekJournal,
-): Promise<BoughtHashes | undefined> {
+): Promise<BoughtHashes[] | undefined> {
   const { size = 0 } = (await disk.stat(journalPath(out))) ?? {};
   const isTooLarge = size > mostBytesRead;
   const journal = isTooLarge ? undefined : await peekJournal(disk, out);
   if (journal === undefined || (await readElsewhere(disk, out, elsewhereSchema))?.isOpen === true)
     return undefined;
-  const bought = { written: [] as string[], sent: [] as string[] };
-  const buyers = buyersIn(journal, () => true);
-  for await (const record of journal.records()) {
-    if (record.k !== 'intent' || !buyers.has(journal.recovered.rows.indexOf(record.id))) continue;
-    bought.written.push(...hashesSent(record));
-    bought.sent.push(...hashesSent(record, { asSent: true }));
-  }
+  const bought: BoughtHashes[] = [];
+  for await (const intent of purchasesIn(journal)) bought.push(hashesOfBoth(intent));
   return bought;
 }
 

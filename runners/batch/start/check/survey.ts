@@ -274,7 +274,7 @@ export class StartSurvey {
     const fits = this.fitting.add(price, row);
     this.values?.add(row, price, fits);
     addPrice(this.price, price);
-    if (isUnlisted(this.listed, row)) this.unlisted += price ?? 0;
+    if (price !== null && isUnlisted(this.listed, row)) this.unlisted += price;
     if (price === null) this.firstUnpriced ??= { id: row.id, line: row.line };
   }
 }

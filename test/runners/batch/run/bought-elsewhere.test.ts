@@ -784,6 +784,20 @@ describe('a manifest that another run has bought from', () => {
       expect(warnings(two)).toEqual([expect.stringContaining(`in the run in ${out}, whose journal is gone`)]);
     });
 
+    it('is not read once more where a start has changed nothing, and is where a person has settled a row since', async () => {
+      service.behave = (id) => (id === 'b' ? 'lose-answer' : 'complete');
+      const { out } = await start('one', { only: ['a', 'b'] });
+      const noted = () => JSON.parse(readFileSync(noteOf(out), 'utf8')) as { bought: { sent: string } };
+      const sent = () => noted().bought.sent.length / 16;
+      expect(sent()).toBe(2);
+      writeFileSync(noteOf(out), JSON.stringify({ ...noted(), bought: { written: '', sent: '' } }));
+      await start('one', { only: ['a'] });
+      expect(sent()).toBe(0);
+      await settleRow(out, 'b', { notSent: true });
+      await start('one', { only: ['a'] });
+      expect(sent()).toBe(1);
+    });
+
     it('remembers what was noted in another place, because the usual one could not be written', async () => {
       const { out } = await start('one', { only: ['a'] });
       vi.stubEnv('TMPDIR', folder.path);

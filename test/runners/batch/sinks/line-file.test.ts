@@ -135,7 +135,7 @@ describe('LineFile', () => {
   });
 });
 
-describe('holdsMark', () => {
+describe('holdsExtent', () => {
   it('looks at the size after a clean stop, and at every byte after a crash', async () => {
     const disk = await diskWith('one\n');
     const file = await LineFile.open(disk, path);
