@@ -100,12 +100,18 @@ export class RunProgress {
     await this.#write(this.#path, await this.options.disk.realPath(this.folder), found);
   }
 
-  /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
+  /**
+   * Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`.
+   *
+   * @throws {LockError} `held` if another run is about to send the same rows
+   */
   async noteRows(from: ManifestOf): Promise<void> {
     if (this.#path === undefined) return;
-    const { disk, owner } = this.options;
-    const folder = await disk.realPath(this.folder);
-    await noteRun(disk, dirname(dirname(this.#path)), { ...from, folder, at: owner.started });
+    await this.#noteAlone(
+      this.#path,
+      { ...from, hasBegun: true },
+      await this.options.disk.realPath(this.folder),
+    );
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -131,10 +137,14 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
   async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
     this.#isNoted = true;
+    return this.#noteAlone(path, from, folder);
+  }
+
+  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
+  async #noteAlone(path: string, from: SentFrom, folder: string): Promise<boolean> {
     const { disk, owner, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;

@@ -625,6 +625,22 @@ describe('a manifest that another run has bought from', () => {
       expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
     });
 
+    it('is found by another run of the same feed, which stops before that row [fault 19]', async () => {
+      const feed = (...ids: readonly string[]) => ({ manifest: { rows: ids.map((id) => edit(id)) } });
+      const first = await startSlowly('one', feed('a', 'b', 'c'));
+      const other = start('two', feed('x', 'b', 'y'));
+      await until(() => service.requests.length === 2);
+      first.release();
+      const { exitCode, reason } = await other;
+      expect([exitCode, reason]).toEqual([
+        75,
+        expect.stringMatching(/one is running .* Rows from these on were not sent/),
+      ]);
+      expect((await first.run).exitCode).toBe(0);
+      expect([...service.executions.keys()].sort()).toEqual(['a', 'b', 'c', 'x']);
+      expect([...service.executions.values()]).toEqual([1, 1, 1, 1]);
+    });
+
     it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {
       let release = (): void => undefined;
       const hold = new Promise<void>((resolve) => (release = resolve));
