@@ -26,7 +26,7 @@ export async function* liveTasks(
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
   const [sample, similar] = [new RowSample(), new RowSample([hashWithoutPictures])];
-  const sending = new RowSample([askedHash]);
+  const sending = new RowSample([sentHash]);
   let sampled = 0;
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
@@ -55,8 +55,14 @@ export async function* liveTasks(
 /** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. If false, the run stops. */
 export async function isSparseNoted(run: Run, row: Row): Promise<boolean> {
   if (isRead(row)) return true;
-  const [sending, similar] = [sparse(askedHash(row)), sparse(hashWithoutPictures(row))];
-  return sending.length + similar.length === 0 || isNoted(run, { sample: sending, similar, sending });
+  const [sample, similar] = [sparse(askedHash(row)), sparse(hashWithoutPictures(row))];
+  const sending = sparse(sentHash(row));
+  return sample.length + similar.length === 0 || isNoted(run, { sample, similar, sending });
+}
+
+/** `undefined` for a row whose pictures are uploaded: their paths may lead to other pictures in another folder. */
+function sentHash(row: Row): string | undefined {
+  return hashWithoutPictures(row) === undefined ? askedHash(row) : undefined;
 }
 
 /** Stops the run if that is not so, as where another run is about to send such rows. */

@@ -455,6 +455,22 @@ describe('a manifest that another run has bought from', () => {
       expect(await startThere()).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out] } });
     });
 
+    it('goes on while rows of other pictures under the same names arrive in another folder', async () => {
+      for (const name of ['a', 'b']) draw(other.path, `${name}.png`, `other ${name}`);
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      service.behave = () => ({ hold });
+      const live = (at: RunFolder, name: string) => {
+        const { pictureHost } = uploading(at);
+        const rows = ['a', 'b'].map((id) => picture(id));
+        return start(name, { pictureHost, manifest: { rows, resolveImage: localPicture } });
+      };
+      const ends = [live(folder, 'one'), live(other, 'two')];
+      await Promise.race([until(() => service.requests.length === 2), ...ends]);
+      release();
+      expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    });
+
     it('says nothing of other pictures under the same names in another folder', async () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
