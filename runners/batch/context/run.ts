@@ -42,10 +42,12 @@ export interface Run extends PurchaseContext {
   readonly startedAt: number;
   /**
    * Notes the hashes of some rows that are sent, by which starts of the same rows in other folders find this run. `similar`: without
-   * pictures that are uploaded.
+   * pictures that are uploaded; `sending`: as they are asked for.
+   *
+   * @throws {LockError} `held` if another running process is about to send some of those in `sending`
    */
   readonly noteRows: (
-    rows: Partial<Readonly<Record<'sample' | 'similar', readonly string[]>>>,
+    rows: Partial<Readonly<Record<'sample' | 'similar' | 'sending', readonly string[]>>>,
   ) => Promise<void>;
 }
 

@@ -10,6 +10,8 @@ import type { FileLock, TryLock } from './try-lock-file.js';
 export interface SentFrom extends ManifestOf {
   /** @defaultValue what others have sent since is not compared */
   readonly senders?: Senders | undefined;
+  /** The start has begun to send rows, and these come later. @defaultValue false */
+  readonly hasBegun?: boolean;
 }
 
 interface Parts extends NotePlace {
@@ -41,7 +43,7 @@ async function lengthIn({ disk }: NotePlace, folder: string): Promise<number> {
  * @throws {LockError} `held`
  */
 export async function refuseSending(
-  { senders, ...from }: SentFrom,
+  { senders, hasBegun = false, ...from }: SentFrom,
   own: string,
   parts: Parts,
 ): Promise<void> {
@@ -49,9 +51,9 @@ export async function refuseSending(
   for (const { folder } of await runsSending(parts, from)) {
     if (folder === own) continue;
     const process = await processOf(folder, parts);
-    if (process !== undefined) throw sentElsewhere(folder, process);
+    if (process !== undefined) throw sentElsewhere(folder, process, hasBegun);
     const database = await databaseWithRows(disk, folder);
-    if (database !== undefined) throw sentByWorkers(folder, database);
+    if (database !== undefined) throw sentByWorkers(folder, database, hasBegun);
     if (senders !== undefined && (await hasBoughtSince(disk, folder, senders.get(folder) ?? 0)))
       throw sentMeanwhile(folder);
   }
@@ -90,8 +92,13 @@ async function databaseWithRows(disk: Disk, folder: string): Promise<string | un
   return note?.isOpen === true ? note.database : undefined;
 }
 
-function sentElsewhere(folder: string, owner: Owner): LockError {
-  const message = `The run in ${folder} is running (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. Nothing was sent. Wait for its end, and start again: what it has bought is named then.`;
+/** What was not sent. */
+function unsent(hasBegun: boolean): string {
+  return hasBegun ? 'Rows from these on were not sent.' : 'Nothing was sent.';
+}
+
+function sentElsewhere(folder: string, owner: Owner, hasBegun: boolean): LockError {
+  const message = `The run in ${folder} is running (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. ${unsent(hasBegun)} Wait for its end, and start again: what it has bought is named then.`;
   return new LockError('held', message, owner);
 }
 
@@ -100,9 +107,9 @@ function sentMeanwhile(folder: string): LockError {
   return new LockError('held', message);
 }
 
-function sentByWorkers(folder: string, database: string): LockError {
+function sentByWorkers(folder: string, database: string, hasBegun: boolean): LockError {
   const message =
     `The run in ${folder} has not ended: its workers (${database}) may send rows that this start would send as well, and they would be paid twice. ` +
-    `Nothing was sent. Start that run again with --db, and this one after its end: what it has bought is named then. If that database is lost, look at the account first, and remove ${elsewherePath(folder)}.`;
+    `${unsent(hasBegun)} Start that run again with --db, and this one after its end: what it has bought is named then. If that database is lost, look at the account first, and remove ${elsewherePath(folder)}.`;
   return new LockError('held', message);
 }

@@ -122,15 +122,18 @@ export class RunProgress {
     await this.#write(this.#path, await this.options.disk.realPath(this.folder), found);
   }
 
-  /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
+  /**
+   * Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`.
+   *
+   * @throws {LockError} `held` if another run is about to send the same rows
+   */
   async noteRows(from: ManifestOf): Promise<void> {
     if (this.#path === undefined) return;
-    await this.#noteRun(this.#path, from, await this.options.disk.realPath(this.folder));
-  }
-
-  #noteRun(path: string, from: ManifestOf, folder: string): Promise<boolean> {
-    const { disk, owner } = this.options;
-    return noteRun(disk, dirname(dirname(path)), { ...from, folder, at: owner.started });
+    await this.#noteAlone(
+      this.#path,
+      { ...from, hasBegun: true },
+      await this.options.disk.realPath(this.folder),
+    );
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -156,17 +159,21 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
   async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
     if (this.#isNoted) return true;
     this.#isNoted = true;
-    const { disk, tryLock } = this.options;
+    return this.#noteAlone(path, from, folder);
+  }
+
+  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
+  async #noteAlone(path: string, from: SentFrom, folder: string): Promise<boolean> {
+    const { disk, owner, tryLock } = this.options;
     const state = dirname(dirname(path));
     let isAlone = false;
     const note = async (): Promise<boolean> => {
       isAlone = true;
       await refuseSending(from, folder, this.options);
-      return this.#noteRun(path, from, folder);
+      return noteRun(disk, state, { ...from, folder, at: owner.started });
     };
     await disk.mkdir(`${state}/manifests`).catch(() => undefined);
     return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {

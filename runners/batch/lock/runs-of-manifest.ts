@@ -158,13 +158,10 @@ function isSameService(earlier: Hosts, now: Hosts): boolean {
 export async function noteRun(
   disk: Disk,
   stateFolder: string,
-  {
-    sample = [],
-    similar = [],
-    sending = [],
-    ...note
-  }: ManifestOf & { readonly folder: string; readonly at: string },
+  run: ManifestOf & { readonly folder: string; readonly at: string },
 ): Promise<boolean> {
+  const { sample = [], similar = [], sending = [], folder, manifest, at, baseUrl, lbBaseUrl } = run;
+  const note = { folder, manifest, at, baseUrl, lbBaseUrl };
   const name = `${nameOf(note.folder)}.json`;
   const paths = [
     `${nameOf(dirname(note.manifest))}/${name}`,

@@ -57,8 +57,12 @@ export interface HeldJournal extends Journal {
   ) => Promise<void>;
   /** The same while the run goes on, at most every half second. Call it when a record is durable. */
   readonly noteDurable: RunPurchases['take'];
-  /** Notes some of the rows that are sent, or that have arrived since. */
-  readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar'>) => Promise<void>;
+  /**
+   * Notes some of the rows that are sent, or that have arrived since.
+   *
+   * @throws {LockError} `held` if another running process is about to send such rows
+   */
+  readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar' | 'sending'>) => Promise<void>;
 }
 
 /**

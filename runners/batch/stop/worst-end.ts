@@ -32,7 +32,7 @@ export const exitCodes: Readonly<Record<string, number>> = {
 };
 
 /** Exit codes from the most to the least important. Interruptions come before all of them. */
-const order = [70, 74, 4, 2, 3, 5, 69, 6, 1];
+const order = [70, 74, 4, 2, 3, 5, 69, 75, 6, 1];
 
 /**
  * The end of a run that has several reasons: the most important exit code, with its sentence. After an interruption the

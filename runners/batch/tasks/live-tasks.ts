@@ -8,6 +8,7 @@ import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { hashWithoutPictures } from '../uploads/create-picture-host.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
+import { exitOf } from '../stop/exit-of.js';
 import { isPending } from '../row/row-status.js';
 import { rowFactsOf, isRead, type Task } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
@@ -25,6 +26,7 @@ export async function* liveTasks(
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
   const [sample, similar] = [new RowSample(), new RowSample([hashWithoutPictures])];
+  const sending = new RowSample([sentHash]);
   let sampled = 0;
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
@@ -40,21 +42,38 @@ export async function* liveTasks(
       run.pictures.names.see(item.row.id);
       sample.add(item.row);
       similar.add(item.row);
+      sending.add(item.row);
       // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
-      if (isPowerOfTwo(++sampled)) {
-        await run.noteRows({ sample: sample.hashes, similar: similar.hashes });
-      }
-      await noteSparse(run, item.row);
+      const rows = { sample: sample.hashes, similar: similar.hashes, sending: sending.hashes };
+      if (isPowerOfTwo(++sampled) && !(await isNoted(run, rows))) return;
+      if (!(await isSparseNoted(run, item.row))) return;
     }
     yield task;
   }
 }
 
-/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. */
-export async function noteSparse({ noteRows }: Pick<Run, 'noteRows'>, row: Row): Promise<void> {
-  if (isRead(row)) return;
-  const rows = { sample: sparse(askedHash(row)), similar: sparse(hashWithoutPictures(row)) };
-  if (rows.sample.length + rows.similar.length > 0) await noteRows(rows);
+/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. If false, the run stops. */
+export async function isSparseNoted(run: Run, row: Row): Promise<boolean> {
+  if (isRead(row)) return true;
+  const [sample, similar] = [sparse(askedHash(row)), sparse(hashWithoutPictures(row))];
+  const sending = sparse(sentHash(row));
+  return sample.length + similar.length === 0 || isNoted(run, { sample, similar, sending });
+}
+
+/** `undefined` for a row whose pictures are uploaded: their paths may lead to other pictures in another folder. */
+function sentHash(row: Row): string | undefined {
+  return hashWithoutPictures(row) === undefined ? askedHash(row) : undefined;
+}
+
+/** Stops the run if that is not so, as where another run is about to send such rows. */
+async function isNoted({ noteRows, stops }: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
+  try {
+    await noteRows(rows);
+    return true;
+  } catch (error) {
+    stops.stop({ ...exitOf(error), leaves: ['open'] });
+    return false;
+  }
 }
 
 function isPowerOfTwo(count: number): boolean {

@@ -455,6 +455,22 @@ describe('a manifest that another run has bought from', () => {
       expect(await startThere()).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out] } });
     });
 
+    it('goes on while rows of other pictures under the same names arrive in another folder', async () => {
+      for (const name of ['a', 'b']) draw(other.path, `${name}.png`, `other ${name}`);
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      service.behave = () => ({ hold });
+      const live = (at: RunFolder, name: string) => {
+        const { pictureHost } = uploading(at);
+        const rows = ['a', 'b'].map((id) => picture(id));
+        return start(name, { pictureHost, manifest: { rows, resolveImage: localPicture } });
+      };
+      const ends = [live(folder, 'one'), live(other, 'two')];
+      await Promise.race([until(() => service.requests.length === 2), ...ends]);
+      release();
+      expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    });
+
     it('says nothing of other pictures under the same names in another folder', async () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
@@ -623,6 +639,22 @@ describe('a manifest that another run has bought from', () => {
       for (const { release } of [first, rest]) release();
       const ends = await Promise.all([first.run, rest.run, there]);
       expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    });
+
+    it('is found by another run of the same feed, which stops before that row [fault 19]', async () => {
+      const feed = (...ids: readonly string[]) => ({ manifest: { rows: ids.map((id) => edit(id)) } });
+      const first = await startSlowly('one', feed('a', 'b', 'c'));
+      const other = start('two', feed('x', 'b', 'y'));
+      await until(() => service.requests.length === 2);
+      first.release();
+      const { exitCode, reason } = await other;
+      expect([exitCode, reason]).toEqual([
+        75,
+        expect.stringMatching(/one is running .* Rows from these on were not sent/),
+      ]);
+      expect((await first.run).exitCode).toBe(0);
+      expect([...service.executions.keys()].sort()).toEqual(['a', 'b', 'c', 'x']);
+      expect([...service.executions.values()]).toEqual([1, 1, 1, 1]);
     });
 
     it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {

@@ -14,6 +14,8 @@ describe('worstEnd', () => {
     [[1, 6], 6],
     [[0, 1], 1],
     [[0, 75], 75],
+    [[6, 75], 75],
+    [[75, 69], 69],
   ])('of %j what matters most is told: %i', (codes, exitCode) => {
     expect(worstEnd(codes.map((code) => end(code)))).toEqual(end(exitCode));
     expect(worstEnd(codes.toReversed().map((code) => end(code)))).toEqual(end(exitCode));
