@@ -31,6 +31,9 @@ export class FakeDatabase {
   private hasLost = false;
   /** As it was before the last commits. */
   private earlier: FakeTables[] = [];
+  /** The process of each run's latest start; those of earlier ones are in `starters` too. */
+  private readonly latest = new Map<unknown, FleetLife>();
+  private readonly starters = new Set<FleetLife>();
   private readonly clients = new Set<FakeClient>();
   private holder: FakeClient | undefined;
   private readonly waiting: (() => void)[] = [];
@@ -130,7 +133,8 @@ export class FakeDatabase {
     return Object.assign(new FakeTables(), structuredClone(own), { workers, gates });
   }
 
-  commit(tables: FakeTables, notifications: readonly string[]): void {
+  commit(tables: FakeTables, notifications: readonly string[], by: FleetLife): void {
+    this.compareStarts(tables, by);
     this.earlier = [...this.earlier.slice(-9), this.tables];
     this.tables = tables;
     for (const ledger of tables.ledgers) {
@@ -152,6 +156,24 @@ export class FakeDatabase {
         );
     }
     for (const payload of notifications) this.notify(payload);
+  }
+
+  /** Only the latest start of a run feeds, withdraws and stops. What workers change, and what is released for dead ones, is their own. */
+  private compareStarts(tables: FakeTables, by: FleetLife): void {
+    const before = this.tables;
+    for (const { run, start, stop } of tables.runs) {
+      const was = before.runs.find((one) => one['run'] === run);
+      if (start !== (was?.['start'] ?? 0)) {
+        this.latest.set(run, by);
+        this.starters.add(by);
+      }
+      if (this.hasLost || !this.starters.has(by) || this.latest.get(run) === by) continue;
+      const fedIn = ({ ledgers }: FakeTables) => ledgers.find((one) => one['run'] === run)?.['fed'];
+      const isThere = ({ item }: Row) => tables.rows.some((row) => row['item'] === item);
+      const waiting = before.rows.filter((row) => row['run'] === run && row['worker'] === null);
+      if (fedIn(tables) !== fedIn(before) || stop !== was?.['stop'] || !waiting.every(isThere))
+        this.broken.push('a start changes a run that a later one has taken over');
+    }
   }
 
   private notify(payload: string): void {
@@ -300,14 +322,14 @@ class FakeClient extends EventEmitter {
     await database.lock(this);
     const tables = database.copy();
     const rows = database.run(text, values, tables);
-    database.commit(tables, []);
+    database.commit(tables, [], this.life);
     database.unlock(this);
     return rows;
   }
 
   private commit(): void {
     const { tables, notifications } = this.transaction ?? {};
-    this.database.commit(tables ?? this.database.copy(), notifications ?? []);
+    this.database.commit(tables ?? this.database.copy(), notifications ?? [], this.life);
     this.end();
   }
 
@@ -319,7 +341,7 @@ class FakeClient extends EventEmitter {
 
   private notify(payload: string): void {
     if (this.transaction !== undefined) this.transaction.notifications.push(payload);
-    else this.database.commit(this.database.copy(), [payload]);
+    else this.database.commit(this.database.copy(), [payload], this.life);
   }
 
   private get isCut(): boolean {

@@ -101,14 +101,42 @@ export function severalFleet(seed: number): FleetSimulation {
   const first = random() < 0.2 ? lossyFleet(seed) : random() < 0.25 ? switchedFleet(seed) : randomFleet(seed);
   const others = Array.from({ length: 1 + Math.floor(random() * 2) }, (_, place) => {
     const { rows, collectors } = randomFleet(seed + 500_000_000 * (place + 1));
-    return { rows, collectors, beginsMs: random() * 10_000 };
+    return { rows, beginsMs: random() * 10_000, ...withChanges(seed + place, rows, collectors) };
   });
   const overtaken = (fate: CollectorFate): CollectorFate =>
     random() < 0.5
       ? { ...fate, overtaken: { afterMs: random() ** 4 * 10_000, forMs: 10 ** (3 + random() * 2.2) } }
       : fate;
   const collectors = first.collectors.map(overtaken);
-  return { ...first, collectors, others, ...(random() < 0.5 && { dayCapUsd: 0.1 + random() }) };
+  const several = { ...first, collectors, others, ...(random() < 0.5 && { dayCapUsd: 0.1 + random() }) };
+  return seeded(seed + 0.46875)() < 0.4 ? withLostWorkers(several) : several;
+}
+
+/** Rows that come into the manifest between two starts, and starts that send again what has failed. */
+function withChanges(seed: number, rows: number, fates: readonly CollectorFate[]) {
+  const random = seeded(seed + 0.46484375);
+  // A cap of values is refused where no row has one.
+  const isByValue = fates.some(({ options }) => options?.maxCostByUsd !== undefined);
+  const late = random() < 0.5 && !isByValue ? Math.floor(random() * rows) : 0;
+  const retry = ['failed', 'download', 'deadline'] as const;
+  const collectors = fates.map((fate) =>
+    random() < 0.3 ? { ...fate, options: { ...fate.options, retry } } : fate,
+  );
+  return { late, collectors };
+}
+
+/** Slow enough for workers to be declared dead and to come back while the run goes on. */
+function withLostWorkers(simulation: FleetSimulation): FleetSimulation {
+  const random = seeded(simulation.seed + 0.484375);
+  const away = () => [{ afterMs: 500 + random() * 12_000, forMs: 50_000 + random() * 100_000 }];
+  const lost = [{ freezes: away() }, { cuts: away() }, { beginsMs: random() * 5_000 }];
+  return {
+    ...simulation,
+    rows: simulation.rows + 8,
+    beside: Math.max(simulation.beside, 2),
+    workers: [...lost, ...simulation.workers],
+    options: { ...simulation.options, rate: 0.3 + random() },
+  };
 }
 
 function withValueCaps(seed: number, fates: readonly CollectorFate[]): CollectorFate[] {

@@ -122,6 +122,41 @@ describe('runs over a database, in virtual time', () => {
     }
   });
 
+  it.each([
+    ['stands still', 'freezes', 3_000],
+    ['stands still', 'freezes', 7_000],
+    ['is cut off', 'cuts', 5_000],
+  ] as const)(
+    'let a worker write nothing that %s until it is declared dead (%s at %i ms)',
+    async (_, fate, afterMs) => {
+      const { broken, lost } = await simulateFleet({
+        seed: 7 + afterMs,
+        rows: 24,
+        beside: 2,
+        collectors: [{}],
+        options: { concurrency: 2, rate: 1 },
+        workers: [{ [fate]: [{ afterMs, forMs: 70_000 }] }, { beginsMs: 500 }],
+      });
+      expect([broken, lost]).toEqual([[], 1]);
+    },
+  );
+
+  it('let a start change nothing that a later one has taken over, also where it is told to stop', async () => {
+    const { broken, exitCodes } = await simulateFleet({
+      seed: 5,
+      rows: 24,
+      beside: 2,
+      collectors: [
+        { overtaken: { afterMs: 3_000, forMs: 60_000 }, stops: [{ afterMs: 9_000, order: 'graceful' }] },
+        {},
+      ],
+      options: { concurrency: 2, rate: 1 },
+      workers: [],
+    });
+    expect(broken).toEqual([]);
+    expect(exitCodes).not.toContain(130);
+  });
+
   it('go on behind a worker that stands still for a minute and comes back', async () => {
     // It has rows by then, and the run goes on when it comes back, however long the first feeding takes.
     const freezes = [{ afterMs: 15_000, forMs: 60_000 }];

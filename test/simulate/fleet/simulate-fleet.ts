@@ -52,6 +52,8 @@ export interface CollectorFate extends FleetFate {
 /** A further run over the same database, from a folder on a machine of its own. */
 export interface OtherRun {
   readonly rows: number;
+  /** This many of them come into its manifest between its first two starts, before the others. @defaultValue 0 */
+  readonly late?: number;
   readonly beginsMs: number;
   readonly collectors: readonly CollectorFate[];
 }
@@ -130,13 +132,19 @@ class FleetRun {
     readonly rows: readonly SimulatedRow[],
     readonly collectors: readonly CollectorFate[],
     readonly beginsMs: number,
+    readonly late: number,
     random: () => number,
   ) {
     const job = place === 0 ? '/job' : `/job-${place}`;
     this.out = `${job}/out`;
     this.manifest = `${job}/rows.jsonl`;
     this.disk = new ForgetfulDisk({ random });
-    this.disk.plant(this.manifest, manifestText(rows, 'jsonl'));
+    this.writeManifest(late);
+  }
+
+  /** Without its first rows. */
+  writeManifest(from: number): void {
+    this.disk.plant(this.manifest, manifestText(this.rows.slice(from), 'jsonl'));
   }
 
   /** What the service has done for its rows alone. */
@@ -181,7 +189,7 @@ class FleetWorld {
     this.random = seeded(seed);
     const first = makeRows(rows, this.random);
     this.runs = [
-      new FleetRun(0, first, collectors, 0, this.random),
+      new FleetRun(0, first, collectors, 0, 0, this.random),
       ...others.map(
         (other, place) =>
           new FleetRun(
@@ -189,6 +197,7 @@ class FleetWorld {
             makeRows(other.rows, this.random, 96 * (place + 1)),
             other.collectors,
             other.beginsMs,
+            other.collectors.length > 0 ? (other.late ?? 0) : 0,
             this.random,
           ),
       ),
@@ -229,6 +238,7 @@ class FleetWorld {
     for (let start = 0; start < collectors.length + mostPeacefulStarts; start++) {
       const isAtPeace = start >= collectors.length;
       if (start === collectors.length) this.makePeace();
+      if (start === 1 && run.late > 0) run.writeManifest(0);
       const { life, finished, isOvertaken } = await this.collect(run, collectors[start] ?? {}, isAtPeace);
       run.exitCodes.push(finished?.exitCode ?? 'died');
       this.simulation.watch?.(
@@ -488,7 +498,8 @@ class FleetWorld {
     const retried = [this.simulation.options, ...collectors.map((fate) => fate.options)].some(
       (some) => some?.onUnknown === 'retry',
     );
-    const asked = { retried, failedAgain: false, leftPictures: false, hasLost: this.hasLost };
+    const failedAgain = collectors.some(({ options }) => options?.retry?.includes('failed') === true);
+    const asked = { retried, failedAgain, leftPictures: false, hasLost: this.hasLost };
     const books = { rows, service: run.of(this.service), disk, out, finished, lastStartAt, ...asked };
     const ledger = this.ledgerOf(run);
     const left = ['reserved', 'waiting', 'inFlight', 'polled'].filter(
