@@ -81,12 +81,12 @@ export class AdaptiveRateLimiter implements RateLimiter {
     return this.#limiter?.waitMs(ahead) ?? 0;
   }
 
-  take(hasWaited = false): void {
+  take(hasWaited = false, isPaused = false): void {
     const now = this.scheduler.now();
     this.#since ??= now;
     if (this.#hasResumed && hasWaited && !this.#trial.isTrying)
       this.#triedMs += Math.min(Math.max(now - this.#passedAt, 0), togetherMs);
-    this.#hasResumed = true;
+    this.#hasResumed ||= !isPaused;
     this.#isTried = hasWaited;
     this.#passedAt = now;
     this.#inFlight++;

@@ -27,8 +27,9 @@ export class GatedEndpoint<Waiter> {
 
   passed(now: number, hasWaited: boolean): void {
     this.#usedAt = now;
+    const isPaused = this.breaker.blocked() !== undefined;
     this.breaker.passed();
-    this.rate?.take(hasWaited);
+    this.rate?.take(hasWaited, isPaused);
   }
 
   observe(answer: GateAnswer): 'paused' | 'resumed' | undefined {

@@ -13,8 +13,9 @@ export interface RateLimiter {
   /**
    * Call it when a request passes. Idle time saves up no tokens.
    * @param hasWaited whether it waited for the rate: if it passes late, the next one passes sooner
+   * @param isPaused whether the endpoint pauses, and only some polls pass: the answers to these show nothing about the rate
    */
-  take(hasWaited?: boolean): void;
+  take(hasWaited?: boolean, isPaused?: boolean): void;
 }
 
 export function createRateLimiter(ratePerSecond: number, scheduler: SchedulerLike): RateLimiter {

@@ -122,9 +122,11 @@ export class TrackedJob implements Due, Unsubscribable {
   }
 
   sawWaiting(queue: QueueModel, at: number): void {
-    queue.sawWaiting(this.rank, at, this.startBy(queue)?.by === 'count');
+    const believed = this.startBy(queue);
+    queue.sawWaiting(this.rank, at, believed?.by === 'count');
     this.waitingAt = at;
-    this.timesWaiting += 1;
+    // Behind others it was polled only so that its result is not forgotten: its start was not expected.
+    if (believed !== undefined) this.timesWaiting += 1;
     this.aliveAt = at;
   }
 

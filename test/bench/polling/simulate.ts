@@ -11,6 +11,8 @@ export interface Scenario {
   readonly runTime: (n: number) => number;
   /** Somebody else keeps so many jobs of the same law in the queue. */
   readonly foreignInFlight?: number;
+  /** The jobs were submitted by /runsync. */
+  readonly sync?: boolean;
   /** Replies carry no delayTime and no executionTime. */
   readonly silent?: boolean;
   /** The number of workers changes. */
@@ -67,7 +69,9 @@ export function simulate(
     const key = `job-${number}`;
     const job: Served = { run: scenario.runTime(number), foreign: false, submittedAt: scheduler.now() };
     service.submit(job);
-    const polls: Subscription = schedule.pollTimes({ key, submittedAt: scheduler.now() }).subscribe(() => {
+    const { sync } = scenario;
+    const times = schedule.pollTimes({ key, submittedAt: scheduler.now(), sync });
+    const polls: Subscription = times.subscribe(() => {
       calls += 1;
       const now = scheduler.now();
       const over = job.endedAt !== undefined;

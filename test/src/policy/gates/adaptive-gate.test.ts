@@ -59,4 +59,41 @@ describe('an adaptive gate', () => {
     for (let n = 0; n < 500; n += 1) gate.admit(visit()).subscribe({ complete: () => (passed += 1) });
     expect(passed).toBe(500);
   });
+
+  it.each([200, 429])('keeps its rate over a long pause in which polls are answered with %i', (ofPolls) => {
+    const scheduler = new VirtualTimeScheduler(undefined, Infinity);
+    const gate = adaptiveGate({ scheduler, random: () => 0.5 });
+    const pauseMs = 600_000;
+    const [pausesAt, goesOnAt] = [60_000, 60_000 + 2 * pauseMs];
+    let tokens = perSecond;
+    let filledAt = 0;
+    const answerOf = (isSubmit: boolean) => {
+      const now = scheduler.now();
+      if (now >= pausesAt && now < goesOnAt)
+        return { status: isSubmit ? 429 : ofPolls, retryAfterMs: Math.min(pauseMs, goesOnAt - now) };
+      tokens = Math.min(perSecond, tokens + ((now - filledAt) / 1_000) * perSecond);
+      filledAt = now;
+      if (tokens < 1) return { status: 429, retryAfterMs: 1_000 };
+      tokens -= 1;
+      return { status: 200, retryAfterMs: undefined };
+    };
+    let submitted = 0;
+    const ask = (isSubmit: boolean) => {
+      const request = { ...visit(), kind: isSubmit ? ('submit' as const) : ('poll' as const) };
+      const observe = () => {
+        const answer = answerOf(isSubmit);
+        gate.observe({ ...request, ...answer });
+        if (isSubmit && answer.status === 200 && scheduler.now() > goesOnAt) submitted += 1;
+        const againMs = answer.status === 429 ? answer.retryAfterMs : isSubmit ? 10 : 10_000;
+        if (scheduler.now() < goesOnAt + 120_000) scheduler.schedule(() => ask(isSubmit), againMs);
+      };
+      gate.admit(request).subscribe({ complete: () => scheduler.schedule(observe, 50) });
+    };
+    for (let n = 0; n < 100; n += 1) {
+      ask(true);
+      ask(false);
+    }
+    scheduler.flush();
+    expect(submitted / 120).toBeGreaterThan(perSecond / 2);
+  });
 });
