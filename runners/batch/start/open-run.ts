@@ -47,10 +47,26 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   await refuseFolder(disk, out);
   const listener = await listening(opening, ports);
   const early = meanwhile && (await holdJournal(opening, ports, meanwhile));
-  const checked = await checkStart(opening, ports, early).catch(async (error: unknown) => {
+  try {
+    return await startRun(opening, ports, { early, isBegun, listener });
+  } catch (error) {
     if (early !== undefined) await ports.updateFiles(options, early);
     throw error;
-  });
+  }
+}
+
+async function startRun(
+  opening: Opening,
+  ports: RunPorts,
+  {
+    early,
+    isBegun,
+    listener,
+  }: Pick<Begun, 'listener'> & { early?: HeldJournal | undefined; isBegun: boolean },
+): Promise<Run> {
+  const { options } = opening;
+  const { disk, out } = options;
+  const checked = await checkStart(opening, ports, early);
   const { ahead } = checked;
   const journal = early ?? (await holdJournal(opening, ports));
   const isEmptied = (await openImagesFolder(disk, out)) && isBegun;

@@ -54,6 +54,7 @@ describe('a run that died and is started again', () => {
   it.each([
     ['whose price nobody agrees to', { confirm: () => Promise.resolve(false) }],
     ['against another service', { baseUrl: 'https://other.test' }],
+    ['under a daily cap whose ledger cannot be read', { maxCostPerDayUsd: 5, ledgerFile: '/job/damaged' }],
   ])('and is refused, as a start %s: the files have all that the journal knows', async (_, options) => {
     const run = paperRun();
     run.manifest([job('a'), job('b'), job('c')]);
@@ -62,7 +63,8 @@ describe('a run that died and is started again', () => {
     // The lines of the last rows were not on the disk yet.
     for (const name of ['results.jsonl', 'costs.csv'])
       run.disk.plant(`/job/out/${name}`, `${run.text(name).split('\n').slice(0, -2).join('\n')}\n`);
-    expect(await run.start(options)).toMatchObject({ exitCode: 2 });
+    run.disk.plant('/job/damaged', 'no ledger\n');
+    expect((await run.start(options)).summary).toBeUndefined();
     expect(run.lines('results.jsonl').map(({ id }) => id)).toEqual(['a', 'b']);
     expect(run.costs()).toMatchObject([{ id: 'a' }, { id: 'b' }]);
     expect(JSON.parse(run.text('summary.json'))).toMatchObject({
