@@ -13,6 +13,7 @@ import type { PaidRow, Task } from './row/task.js';
 import { serviceOver } from './context/run-service.js';
 import { RunStream } from './context/run-event.js';
 import { savePictures } from './pictures/save-pictures.js';
+import { updateFiles } from './start/open-folder.js';
 import { openRun } from './start/open-run.js';
 import { resolveOptions } from './start/resolve-options.js';
 import { startEvents } from './start/start-events.js';
@@ -63,6 +64,7 @@ export function runBatch(options: RunBatchOptions, stages: RunStages = runStages
     open: (opening) =>
       openRun(opening, {
         openJournal,
+        updateFiles,
         peekJournal,
         openService: serviceOver(createLateClient),
         listen: listenForCallbacks,

@@ -42,6 +42,17 @@ export type OpenJournal = (
   } & CostByChoices,
 ) => Promise<Journal>;
 
+/** What the journal of a start is opened with. */
+export interface HoldPorts {
+  /** Opens the journal in the run's folder, unless the options name another one. */
+  readonly openJournal: OpenJournal;
+  /** Brings the files up to date with the journal before a start is refused. */
+  readonly updateFiles: (
+    folder: Pick<ResolvedOptions, 'disk' | 'out' | 'scheduler'>,
+    journal: Journal,
+  ) => Promise<void>;
+}
+
 /** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
   readonly identity: RunIdentity;
@@ -68,12 +79,11 @@ export interface HeldJournal extends Journal {
 /**
  * Locks the run's folder and opens its journal.
  *
- * @param openFile opens the journal in the run's folder, unless the options name another one
  * @param meanwhile called before the journal is opened, and awaited afterwards
  */
 export async function holdJournal(
   { options, events, closers, room }: Opening,
-  openFile: OpenJournal,
+  { openJournal, updateFiles }: HoldPorts,
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<HeldJournal> {
   const { out, prices } = options;
@@ -90,14 +100,13 @@ export async function holdJournal(
   const journal = await holdingPictured(
     options.disk,
     out,
-    await soundJournal({ options, closers, room }, progress, openFile),
+    await soundJournal({ options, closers, room }, progress, openJournal),
   );
   await done;
   const lost = options.repair ? await lostOutputs(journal) : undefined;
   if (lost !== undefined) events.next({ type: 'warning', code: 'journal', message: lost });
   refuseOtherColumns(options, journal);
-  const { identity, left } = await checkIdentity(journal, options.identity, out);
-  for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
+  const identity = await identityOf({ options, events }, updateFiles, journal);
   // Only for a journal in the folder; any other kind checks this itself.
   if (options.journal === undefined) await refuseElsewhere(options.disk, out, journal.recovered);
   if (held.isInherited === true) await clearUnsaved(options.disk, out);
@@ -129,6 +138,21 @@ export async function holdJournal(
     meantime.noteDurable();
   };
   return Object.assign(journal, { identity, noteProgress: note, noteDurable, noteRows });
+}
+
+async function identityOf(
+  { options, events }: Pick<Opening, 'options' | 'events'>,
+  updateFiles: HoldPorts['updateFiles'],
+  journal: Journal,
+): Promise<RunIdentity> {
+  try {
+    const { identity, left } = await checkIdentity(journal, options.identity, options.out);
+    for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
+    return identity;
+  } catch (error) {
+    await updateFiles(options, journal);
+    throw error;
+  }
 }
 
 const noteEveryMs = 500;

@@ -72,14 +72,37 @@ async function inJournal<T>(
   try {
     const writer = new JournalWriter(journal);
     const folder = { out, disk, scheduler, journal: writer, projections };
-    const result = await work(folder);
-    await projections.catchUp();
-    const covers = await projections.sync();
-    const summary = earlier && { ...updated(earlier, folder), covers };
-    if (summary) await writeSummary(disk, out, summary);
-    return { result, summary };
+    const update = async (): Promise<Summary | undefined> => {
+      await projections.catchUp();
+      const covers = await projections.sync();
+      const summary = earlier && { ...updated(earlier, folder), covers };
+      if (summary) await writeSummary(disk, out, summary);
+      return summary;
+    };
+    const result = await work(folder).catch(async (error: unknown) => {
+      await update().catch(() => undefined);
+      throw error;
+    });
+    return { result, summary: await update() };
   } finally {
     await projections.close();
+  }
+}
+
+/**
+ * Brings the files of a start that is refused up to date with its journal: opening it may have copied records of workers, and the
+ * last start may have died before it wrote its lines. The refusal is more important than an error of this.
+ */
+export async function updateFiles(
+  { disk, out, scheduler }: Pick<OpenFolder, 'disk' | 'out' | 'scheduler'>,
+  journal: Journal,
+): Promise<void> {
+  try {
+    const covered = (await readSummary(disk, out))?.covers?.records ?? 0;
+    if (covered < journal.recovered.records)
+      await inJournal(out, { disk, scheduler }, journal, () => Promise.resolve());
+  } catch {
+    // The next start does it again.
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CallbackListener, ListenForCallbacks } from '../context/called-back.js';
 import { rowPlaces, type OpenService } from '../context/run-service.js';
-import { hasBegun, holdJournal, type HeldJournal, type OpenJournal, type Opening } from './hold-journal.js';
+import { hasBegun, holdJournal, type HeldJournal, type HoldPorts, type Opening } from './hold-journal.js';
 import { openPolling } from '../context/learned-polling.js';
 import { lastValueFrom } from 'rxjs';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
@@ -40,29 +40,63 @@ import { newCap } from './money/cap-in-force.js';
  * @throws the reason why the run cannot start: `exitOf` gives its exit code.
  */
 export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
-  const { options, events, stops } = opening;
+  const { options } = opening;
   const { disk, out } = options;
   const isBegun = await hasBegun(disk, out);
   const meanwhile = isBegun ? whileOpening(opening, ports.checkAhead) : undefined;
   await refuseFolder(disk, out);
   const listener = await listening(opening, ports);
-  const early = meanwhile && (await holdJournal(opening, ports.openJournal, meanwhile));
-  const { peekJournal, beforeRows } = ports;
-  const checked = await checkManifest(options, early, { stops, peekJournal, beforeRows });
+  const early = meanwhile && (await holdJournal(opening, ports, meanwhile));
+  try {
+    return await startRun(opening, ports, { early, isBegun, listener });
+  } catch (error) {
+    if (early !== undefined) await ports.updateFiles(options, early);
+    throw error;
+  }
+}
+
+async function startRun(
+  opening: Opening,
+  ports: RunPorts,
+  {
+    early,
+    isBegun,
+    listener,
+  }: Pick<Begun, 'listener'> & { early?: HeldJournal | undefined; isBegun: boolean },
+): Promise<Run> {
+  const { options } = opening;
+  const { disk, out } = options;
+  const checked = await checkStart(opening, ports, early);
+  const { ahead } = checked;
+  const journal = early ?? (await holdJournal(opening, ports));
+  const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
+  const kept = { ...opening, options: await withKeptManifest(options) };
+  // Load the transport now, so that nothing is loaded between the intent of a row and its request.
+  if (ahead.ended < ahead.rows || options.manifest.live !== undefined) await options.transport.load?.();
+  const { openService, beforeRows } = ports;
+  return begin(kept, checked, { journal, isEmptied, listener, openService, beforeRows });
+}
+
+/**
+ * Checks the manifest, and asks about the price.
+ *
+ * @throws the reason why the start is refused
+ */
+async function checkStart(
+  { options, events, stops }: Opening,
+  { peekJournal, beforeRows }: RunPorts,
+  journal: Journal | undefined,
+): Promise<Checked> {
+  const checked = await checkManifest(options, journal, { stops, peekJournal, beforeRows });
   const { plan, ahead } = checked;
-  if (early !== undefined) refuseOtherManifest(options, early.recovered, ahead);
+  if (journal !== undefined) refuseOtherManifest(options, journal.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
   for (const message of [...newlySentText(ahead.newlySent), ...unreadText(ahead.unread)])
     events.next({ type: 'warning', code: 'manifest', message });
   refuseStart(options, plan, ahead);
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
-  const journal = early ?? (await holdJournal(opening, ports.openJournal));
-  const isEmptied = (await openImagesFolder(disk, out)) && isBegun;
-  const kept = { ...opening, options: await withKeptManifest(options) };
-  // Load the transport now, so that nothing is loaded between the intent of a row and its request.
-  if (ahead.ended < ahead.rows || options.manifest.live !== undefined) await options.transport.load?.();
-  return begin(kept, checked, { journal, isEmptied, listener, openService: ports.openService, beforeRows });
+  return checked;
 }
 
 /**
@@ -112,8 +146,7 @@ async function withKeptManifest(options: ResolvedOptions): Promise<ResolvedOptio
 }
 
 /** The implementations that a run uses, chosen where it is wired. */
-export interface RunPorts {
-  readonly openJournal: OpenJournal;
+export interface RunPorts extends HoldPorts {
   readonly peekJournal: PeekJournal;
   /** Opens the service once the manifest is checked. */
   readonly openService: OpenService;

@@ -53,6 +53,8 @@ describe('settleRow', () => {
     const { rows, pending } = await readStatus('/job/out', { disk: run.disk });
     expect(rows).toEqual({ total: 5, completed: 1, failed: 0, toDo: 4 });
     expect(pending.sent).toBe(1);
+    await expect(settle(run, 'nobody', { notSent: true })).rejects.toMatchObject({ code: 'usage' });
+    expect(JSON.parse(run.text('summary.json'))).toMatchObject({ rows });
     const { id } = run.lines('journal.jsonl').findLast(({ k }) => k === 'intent')!;
     expect((await settle(run, String(id), { notSent: true }))?.rows).toEqual(rows);
     expect((await readStatus('/job/out', { disk: run.disk })).rows).toEqual(rows);

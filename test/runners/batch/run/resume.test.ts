@@ -51,6 +51,29 @@ describe('a run that died and is started again', () => {
     expect(run.service.posts).toEqual(['a', 'b']);
   });
 
+  it.each([
+    ['whose price nobody agrees to', { confirm: () => Promise.resolve(false) }],
+    ['against another service', { baseUrl: 'https://other.test' }],
+    ['under a daily cap whose ledger cannot be read', { maxCostPerDayUsd: 5, ledgerFile: '/job/damaged' }],
+  ])('and is refused, as a start %s: the files have all that the journal knows', async (_, options) => {
+    const run = paperRun();
+    run.manifest([job('a'), job('b'), job('c')]);
+    let submitted = 0;
+    await killedAt(run, (event) => step('submitting')(event) && ++submitted === 3, { concurrency: 1 });
+    // The lines of the last rows were not on the disk yet.
+    for (const name of ['results.jsonl', 'costs.csv'])
+      run.disk.plant(`/job/out/${name}`, `${run.text(name).split('\n').slice(0, -2).join('\n')}\n`);
+    run.disk.plant('/job/damaged', 'no ledger\n');
+    expect((await run.start(options)).summary).toBeUndefined();
+    expect(run.lines('results.jsonl').map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(run.costs()).toMatchObject([{ id: 'a' }, { id: 'b' }]);
+    expect(JSON.parse(run.text('summary.json'))).toMatchObject({
+      rows: { total: 3, completed: 2, toDo: 1 },
+      pending: { sent: 1 },
+    });
+    expect(await run.start()).toMatchObject({ exitCode: 6, summary: { rows: { completed: 2, failed: 1 } } });
+  });
+
   it('while the request was out: no row that failed in the next start, so --halt does not count it', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b'), edit('c'), edit('d')]);
