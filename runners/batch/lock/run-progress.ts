@@ -8,11 +8,13 @@ import type { HoldPlaceOptions } from './hold-place.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
 import { refuseSending, type SentFrom } from './refuse-sending.js';
 import {
+  BoughtNote,
   isWhollyNoted,
   noteBought,
   noteRun,
   type BoughtHashes,
   type ManifestOf,
+  type PurchaseChanges,
 } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
@@ -33,9 +35,13 @@ const progressSchema = ownerSchema.extend({
 
 /** What a run has bought, or may have. */
 interface Purchases {
-  /** Whether this start has bought nothing, and has ended no purchase. */
-  readonly isUnchanged: boolean;
-  /** `undefined` if it is not known. */
+  /** The run has no rows of earlier starts. */
+  readonly isFirst: boolean;
+  /** Whether `changes` has returned all that this start has bought, and all that was not bought after all. */
+  readonly areAllKnown: boolean;
+  /** Since the last call. */
+  changes(): PurchaseChanges;
+  /** All that the run has bought; `undefined` if that is not known. */
   hashes(): Promise<BoughtHashes | undefined>;
 }
 
@@ -52,8 +58,9 @@ export class RunProgress {
   #isNoted = false;
   /** The length of the journal before this start. */
   #before = 0;
-  /** All that was bought before this start is noted. */
-  #isWhole: boolean | undefined;
+  #bought: BoughtNote | undefined;
+  /** There were purchases before `#bought`. */
+  #isBehind = false;
   /** What this start has noted last. */
   #noted: JournalEnd | undefined;
   #found: JournalEnd | undefined;
@@ -76,9 +83,9 @@ export class RunProgress {
     const { disk } = this.options;
     const here = await journalIn(disk, this.folder);
     if (here === undefined) return 0;
+    this.#before = here.size;
     const path = await this.#take(here.id);
     if (path === undefined) return 0;
-    this.#before = here.size;
     const earlier = await noteOfLater(disk, this.folder, { path, here, repairs });
     if (earlier === undefined) return 0;
     if (earlier.isOwn && isRepair) return Math.max(earlier.note.bytes - here.size, 1);
@@ -90,12 +97,13 @@ export class RunProgress {
    * Writes the note. Call it when the journal is durable.
    *
    * @param from the manifest: a start of it with another folder finds this run through the note
-   * @param bought what the run has bought, at the end of a start. @defaultValue it may buy more
+   * @param bought what the run has bought
+   * @param isEnd whether it is the end of a start, which buys nothing more
    * @returns what is not protected if the note cannot be written, for example on a full disk; `holdPlace` reports that no folder
    *   can be written
    * @throws {LockError} `held` if another run is about to send the same rows
    */
-  async note(from: SentFrom, bought?: Purchases): Promise<string | undefined> {
+  async note(from: SentFrom, bought: Purchases, isEnd: boolean): Promise<string | undefined> {
     const end = await this.#end();
     if (end === undefined) return undefined;
     const path = await this.#take(end.id);
@@ -105,17 +113,27 @@ export class RunProgress {
     const isNoted = await this.#noteManifest(path, from, folder);
     const run = { ...from, folder, at: owner.started, run: end.id, bytes: end.bytes };
     const state = dirname(dirname(path));
-    this.#isWhole ??= await isWhollyNoted(disk, state, { ...run, bytes: this.#before });
-    const isKept = this.#isWhole && bought?.isUnchanged === true;
-    const isListed = await noteBought(disk, state, run, isKept ? 'as-noted' : await bought?.hashes());
+    let isListed = true;
+    if (this.#bought === undefined) {
+      const isWhole = bought.isFirst || (await isWhollyNoted(disk, state, { ...run, bytes: this.#before }));
+      isListed = await noteBought(disk, state, run, undefined);
+      this.#bought = new BoughtNote(disk, state, folder, isWhole && isListed && !this.#isBehind);
+    }
+    await this.#bought.add(bought.changes());
+    if (isEnd && !(bought.areAllKnown && (await this.#bought.close(end.bytes))))
+      isListed = await noteBought(disk, state, run, await bought.hashes());
     return (await this.#write(path, folder, end)) && isNoted && isListed ? undefined : unnoted(folder, path);
   }
 
   /**
    * Writes the note while the run goes on, which may be killed: a backup of the folder from before its last rows is then refused.
-   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then.
+   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then, and all
+   * purchases, also if the folder was moved.
    */
-  async noteFound(): Promise<void> {
+  async noteFound(bought: Purchases): Promise<void> {
+    const changes = bought.changes();
+    if (this.#bought === undefined) this.#isBehind = true;
+    await this.#bought?.add(changes);
     const found = this.#found;
     this.#found = await this.#end();
     if (this.#path === undefined || found === undefined || this.#found === undefined) return;

@@ -1,4 +1,4 @@
-import { type Subject } from 'rxjs';
+import { type Subject, type Subscription } from 'rxjs';
 import type { Disk } from '../disk/disk.js';
 import { artifactName, filesFolder, imagesFolder } from '../artifacts/artifact-name.js';
 import type { DiskRoom } from '../disk/disk-room.js';
@@ -114,20 +114,21 @@ export async function holdJournal(
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
   let warned: string | undefined;
+  const bought = new RunPurchases(options, journal, peekJournal);
   const note = async (
-    rows: Parameters<HeldJournal['noteProgress']>[0],
-    bought?: RunPurchases,
+    { sample, similar, sending, senders }: NonNullable<Parameters<HeldJournal['noteProgress']>[0]>,
+    isEnd: boolean,
   ): Promise<void> => {
-    const { sample, similar, sending, senders } = rows ?? {};
-    const message = await progress?.note({ ...from, sample, similar, sending, senders }, bought);
+    const rows = { ...from, sample, similar, sending, senders };
+    const message = await progress?.note(rows, bought, isEnd);
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
-  const meantime = notesOf(progress, options);
-  const bought = new RunPurchases(options, journal, peekJournal);
+  const meantime = notesOf(progress, options, bought);
+  const noteProgress: HeldJournal['noteProgress'] = (rows = {}) => note(rows, false);
   const noteEnd = async (): Promise<void> => {
     await meantime.written();
-    await note({}, bought);
+    await note({}, true);
   };
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
@@ -137,7 +138,7 @@ export async function holdJournal(
     bought.take(record, status);
     meantime.noteDurable();
   };
-  return Object.assign(journal, { identity, noteProgress: note, noteDurable, noteRows });
+  return Object.assign(journal, { identity, noteProgress, noteDurable, noteRows });
 }
 
 async function identityOf(
@@ -161,19 +162,28 @@ const noteEveryMs = 500;
 function notesOf(
   progress: RunHold['progress'],
   { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
+  bought: RunPurchases,
 ): { readonly noteDurable: () => void; readonly written: () => Promise<void> } {
   let writing: Promise<void> | undefined;
-  let at = scheduler.now();
+  let timer: Subscription | undefined;
+  let isOver = false;
+  const schedule = (): void => {
+    if (!isOver) timer ??= scheduler.schedule(write, noteEveryMs);
+  };
+  const write = (): void => {
+    const done = (): void => {
+      timer = undefined;
+      if (bought.haveChanged) schedule();
+    };
+    writing = progress?.noteFound(bought).then(done, done);
+  };
   return {
-    noteDurable() {
-      const now = scheduler.now();
-      // The clock may have been put back.
-      if (progress === undefined || writing !== undefined || Math.abs(now - at) < noteEveryMs) return;
-      at = now;
-      const done = (): void => (writing = undefined);
-      writing = progress.noteFound().then(done, done);
+    noteDurable: schedule,
+    async written() {
+      isOver = true;
+      timer?.unsubscribe();
+      await writing;
     },
-    written: () => writing ?? Promise.resolve(),
   };
 }
 

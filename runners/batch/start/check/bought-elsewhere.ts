@@ -10,6 +10,7 @@ import {
   otherRuns,
   type BoughtHashes,
   type OtherRun,
+  type PurchaseChanges,
   type StartOf,
 } from '../../lock/runs-of-manifest.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
@@ -17,7 +18,7 @@ import { firstOf } from '../../manifest/quote-value.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
 import type { RowRecord } from '../../row/record-head.js';
-import { mayBePaid, type RowStatus } from '../../row/row-status.js';
+import { isEnd, mayBePaid, type RowStatus } from '../../row/row-status.js';
 import type { Ahead } from './ahead.js';
 import { type HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
 import {
@@ -128,44 +129,58 @@ export async function boughtHere(options: StartOf): Promise<Pick<Ahead, 'bought'
   return { bought: { ...new SameTally().result(), elsewhere, isLost: true, isHere: true } };
 }
 
-/** What is remembered of this many rows takes some megabytes. */
-const mostRemembered = 20_000;
-
-/**
- * What a run has bought, or may have, for a start that finds its folder gone. It is remembered of the rows of a run's first start; of
- * later starts, and of many rows, the journal is read once more.
- */
+/** What a run has bought, or may have, for a start that finds its folder gone. */
 export class RunPurchases {
-  /** Whether no row has gone on in this start. Not known of a journal to which others write as well. */
-  isUnchanged: boolean;
-  /** By the ids of the rows. `undefined` if the journal has to be read. */
-  #bought: Map<string, BoughtHashes> | undefined;
+  readonly isFirst: boolean;
+  /** Not of a journal to which others write as well, nor if a purchase of an earlier start has changed. */
+  areAllKnown: boolean;
+  /** By the ids of the rows that this start has sent and that have not ended. */
+  readonly #inFlight = new Map<string, BoughtHashes>();
+  readonly #bought = new Set<BoughtHashes>();
+  #refused: BoughtHashes[] = [];
 
   constructor(
     private readonly options: Pick<ResolvedOptions, 'disk' | 'out' | 'journal'>,
     { recovered }: Pick<Journal, 'recovered'>,
     private readonly peekJournal: PeekJournal,
   ) {
-    this.isUnchanged = options.journal === undefined;
-    if (this.isUnchanged && recovered.rows.size === 0) this.#bought = new Map();
+    this.areAllKnown = options.journal === undefined;
+    this.isFirst = this.areAllKnown && recovered.rows.size === 0;
   }
 
   /** Takes a durable record of a row, which is in this state then. */
   take(record: RowRecord, status: RowStatus): void {
-    this.isUnchanged = false;
-    const bought = this.#bought;
-    if (bought === undefined) return;
-    if (record.k === 'intent') bought.set(record.id, hashesOfBoth(record));
-    else if (!mayBePaid(status)) bought.delete(record.id);
-    // A row that is sent once more may have been bought before.
-    if (record.k === 'reopen' || record.k === 'freed' || bought.size > mostRemembered)
-      this.#bought = undefined;
+    const sent = this.#inFlight.get(record.id);
+    if (record.k === 'intent') {
+      if (sent !== undefined) return;
+      const hashes = hashesOfBoth(record);
+      this.#inFlight.set(record.id, hashes);
+      this.#bought.add(hashes);
+      return;
+    }
+    if (sent !== undefined && !mayBePaid(status) && !this.#bought.delete(sent)) this.#refused.push(sent);
+    // It may have been bought by an earlier start, or before it was sent once more.
+    const isOther = sent === undefined && !mayBePaid(status) && !this.isFirst;
+    if (isOther || record.k === 'reopen' || record.k === 'freed') this.areAllKnown = false;
+    if (isEnd(status) || !mayBePaid(status)) this.#inFlight.delete(record.id);
+  }
+
+  /** Whether `changes` would return some. */
+  get haveChanged(): boolean {
+    return this.#bought.size + this.#refused.length > 0;
+  }
+
+  /** What was bought since the last call, or may have been, and what was not after all. */
+  changes(): PurchaseChanges {
+    const changes = { bought: [...this.#bought], refused: this.#refused };
+    this.#bought.clear();
+    this.#refused = [];
+    return changes;
   }
 
   /** `undefined` if it is not known: workers may go on, or the journal is so large that reading it would take long. */
   async hashes(): Promise<BoughtHashes | undefined> {
-    const all =
-      this.#bought?.values() ?? (await purchasesOf(this.options, this.peekJournal).catch(() => undefined));
+    const all = await purchasesOf(this.options, this.peekJournal).catch(() => undefined);
     if (all === undefined) return undefined;
     const bought = { written: [] as string[], sent: [] as string[] };
     for (const { written, sent } of all) {

@@ -11,6 +11,7 @@ import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
+import { boughtThere } from '../../../../runners/batch/lock/runs-of-manifest.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -54,8 +55,9 @@ describe('a manifest that another run has bought from', () => {
   /** As a start leaves it that was killed, or one of an older version. */
   const forget = (out: string, isOld = false) => {
     const path = noteOf(out);
-    const { bought, ...note } = JSON.parse(readFileSync(path, 'utf8')) as { bought: object };
-    expect(bought).toBeDefined();
+    const [line = '', ...additions] = readFileSync(path, 'utf8').split('\n');
+    const { bought, ...note } = JSON.parse(line) as { bought?: object };
+    expect(bought ?? additions[0]).toBeTruthy();
     writeFileSync(path, isOld ? '' : JSON.stringify(note));
   };
 
@@ -819,15 +821,79 @@ describe('a manifest that another run has bought from', () => {
     it('is not read once more where a start has changed nothing, and is where a person has settled a row since', async () => {
       service.behave = (id) => (id === 'b' ? 'lose-answer' : 'complete');
       const { out } = await start('one', { only: ['a', 'b'] });
-      const noted = () => JSON.parse(readFileSync(noteOf(out), 'utf8')) as { bought: { sent: string } };
-      const sent = () => noted().bought.sent.length / 16;
-      expect(sent()).toBe(2);
-      writeFileSync(noteOf(out), JSON.stringify({ ...noted(), bought: { written: '', sent: '' } }));
+      const hosts = { baseUrl: '', lbBaseUrl: '' };
+      const count = async () => (await boughtThere(nodeDisk, out, hosts))?.size;
+      expect(await count()).toBe(2);
+      const lines = readFileSync(noteOf(out), 'utf8').trim().split('\n');
+      const note = lines
+        .map((line) => JSON.parse(line) as object)
+        .reduce((all, line) => ({ ...all, ...line }));
+      writeFileSync(noteOf(out), JSON.stringify({ ...note, isOpen: false }));
       await start('one', { only: ['a'] });
-      expect(sent()).toBe(0);
+      expect(await count()).toBe(0);
       await settleRow(out, 'b', { notSent: true });
       await start('one', { only: ['a'] });
-      expect(sent()).toBe(1);
+      expect(await count()).toBe(1);
+    });
+
+    /** Breaks a row off when it is sent, while the rows before it are noted: as a process that is killed. */
+    const kill = async (out: string, ids: readonly string[], before = 0) => {
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      service.behave = (id) => (id === ids.at(-1) ? { hold } : 'complete');
+      const end = start(out, { only: ids });
+      const noted = async () =>
+        (await boughtThere(nodeDisk, join(folder.path, out), { baseUrl: '', lbBaseUrl: '' }))?.size;
+      await until(async () => (await noted()) === before + ids.length);
+      const meanwhile = readFileSync(noteOf(join(folder.path, out)), 'utf8');
+      release();
+      await end;
+      writeFileSync(noteOf(join(folder.path, out)), meanwhile);
+      service.behave = () => 'complete';
+    };
+
+    it('knows the rows of a run that was killed, also the last one which waits for its answer', async () => {
+      await kill('one', ['a', 'b']);
+      await lose('one');
+      const two = await start('two', { same: 'refuse' });
+      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 2, first: [{ id: 'a' }, { id: 'b' }] } });
+      expect(warnings(two)).toEqual([expect.stringContaining('whose journal is gone')]);
+      expect((await start('two', { only: ['c'] })).exitCode).toBe(0);
+    });
+
+    it('knows them where the run was gone on with, and where another run was in the folder since', async () => {
+      await kill('one', ['a']);
+      await kill('one', ['b'], 1);
+      await lose('one');
+      expect((await start('one', { only: ['c'] })).exitCode).toBe(0);
+      await rm(join(folder.path, 'one'), { recursive: true });
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 3 });
+    });
+
+    it.each([
+      [0, 2],
+      [1, 2],
+      [20, 2],
+      [80, 0],
+    ])('compares what is left of a note that lacks %i bytes', async (bytes, rows) => {
+      const { out } = await start('one', { only: ['a', 'b'] });
+      const path = noteOf(out);
+      truncateSync(path, readFileSync(path).length - bytes);
+      await lose('one');
+      const two = await start('two', { same: 'refuse' });
+      expect([two.exitCode, two.bought?.rows ?? 0]).toEqual([rows === 0 ? 0 : 2, rows]);
+      expect(warnings(two)).toHaveLength(bytes === 0 ? 0 : 1);
+    });
+
+    it('compares what stands behind a line that cannot be read', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      await start('one', { only: ['b'] });
+      const lines = readFileSync(noteOf(out), 'utf8').split('\n');
+      writeFileSync(noteOf(out), lines.toSpliced(1, 0, '\0\0\0').join('\n'));
+      await lose('one');
+      const two = await start('two', { same: 'refuse' });
+      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 2 } });
+      expect(warnings(two)).toHaveLength(1);
     });
 
     it('remembers what was noted in another place, because the usual one could not be written', async () => {

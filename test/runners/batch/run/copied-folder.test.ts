@@ -1,7 +1,6 @@
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -109,18 +108,14 @@ describe('a copy of a folder', () => {
       string,
     ];
     const hold = (out: string) => holdRun(out, { stateFolders: [state] });
-    let passedMs = 0;
-    const clock = { now: () => Date.now() + passedMs };
-    const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, clock);
     run.service.behave = (row) => {
-      passedMs += 60_000;
       if (row === 'r4') run.takeCopy();
       // What stands there is what a kill leaves.
       if (row === 'r7') cpSync(state, killed, { recursive: true });
-      // Time to write a note: meanwhile the next one would be left out.
-      return row > 'r4' ? { hold: setTimeout(200) } : 'complete';
+      // A note is written half a second after a record.
+      return row > 'r4' ? { hold: setTimeout(700) } : 'complete';
     };
-    await run.start(run.folder.out, { hold, scheduler });
+    await run.start(run.folder.out, { hold });
     rmSync(state, { recursive: true });
     renameSync(killed, state);
     rmSync(run.folder.out, { recursive: true });

@@ -106,6 +106,38 @@ describe('the money of millrace run', () => {
     expect((await run('grind.jsonl')).code).toBe(0);
   });
 
+  it('does not buy again what a run has bought that was killed, and whose folder is gone, unless that is agreed to', async () => {
+    await serve();
+    await jobs('grind', 12, { ms: 60_000 });
+    const command = [
+      'run',
+      'grind.jsonl',
+      '--prices',
+      'prices.json',
+      '--max-cost',
+      '1',
+      '--concurrency',
+      '4',
+    ];
+    const killed = startMillrace([...command, '--out', 'monday'], options());
+    const notes = join(work.folder, 'state/millrace/bought');
+    const noted = async () => {
+      const [name = ''] = await readdir(notes).catch(() => []);
+      return (await readFile(join(notes, name), 'utf8').catch(() => '')).includes('"bought"');
+    };
+    await until(noted);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    await rename(join(work.folder, 'monday'), join(work.folder, 'moved'));
+    const sent = emulator.bill().length;
+    const tuesday = await startMillrace([...command, '--out', 'tuesday'], options()).ended;
+    expect(tuesday.stderr).toContain(
+      `4 rows ask for what may have been bought already, in ${join(work.folder, 'monday')}, whose journal is gone`,
+    );
+    expect(tuesday.code).toBe(2);
+    expect(emulator.bill()).toHaveLength(sent);
+  });
+
   it.each<[string, string, () => Promise<void>]>([
     [
       'that is a link to a disk which is empty now',
