@@ -1,5 +1,6 @@
 import type { Disk } from '../disk/disk.js';
-import type { Journal } from '../journal/journal.js';
+import { type Journal, journalPath } from '../journal/journal.js';
+import { journalMoved } from '../journal/journal-error.js';
 import { catchUp } from './catch-up.js';
 import { costValueColumns } from './cost-line.js';
 import type { EndedRow } from './line-text.js';
@@ -43,6 +44,9 @@ export class Projections {
    */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const { disk, folder, journal } = options;
+    const path = journalPath(folder);
+    // The folder was moved away meanwhile, and files in its place would look like those of a run that has lost its journal.
+    if (journal.recovered.records > 0 && (await disk.stat(path)) === undefined) throw journalMoved(path);
     const covered = await trusted(options);
     const sheets = options.sheets ?? (await sheetsThere(options));
     const valueColumns = costValueColumns(journal.recovered.tally.columns);

@@ -74,6 +74,26 @@ describe('a run that died and is started again', () => {
     expect(await run.start()).toMatchObject({ exitCode: 6, summary: { rows: { completed: 2, failed: 1 } } });
   });
 
+  it.each([
+    ['is refused', false, 2],
+    ['is agreed to', true, 74],
+  ])(
+    'and %s after its folder was moved away: nothing is written in its place',
+    async (_, agreed, exitCode) => {
+      const run = paperRun();
+      run.manifest([job('a'), job('b')]);
+      await killedAt(run, step('submitting'), { concurrency: 1 });
+      const confirm = async (): Promise<boolean> => {
+        run.disk.moveFolder('/job/out', '/job/moved');
+        await run.disk.mkdir('/job/out');
+        return agreed;
+      };
+      expect(await run.start({ confirm })).toMatchObject({ exitCode });
+      expect(run.service.posts).toEqual(['a']);
+      expect(await run.disk.list('/job/out')).not.toContain('costs.csv');
+    },
+  );
+
   it('while the request was out: no row that failed in the next start, so --halt does not count it', async () => {
     const run = paperRun();
     run.manifest([edit('a'), edit('b'), edit('c'), edit('d')]);
