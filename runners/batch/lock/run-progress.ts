@@ -4,18 +4,17 @@ import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readUpTo, withFile } from '../disk/read-file.js';
 import { journalPath } from '../journal/journal.js';
-import type { HoldPlaceOptions } from './hold-place.js';
-import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
-import { refuseSending, type SentFrom } from './refuse-sending.js';
 import {
   BoughtNote,
   isWhollyNoted,
   noteBought,
-  noteRun,
   type BoughtHashes,
-  type ManifestOf,
   type PurchaseChanges,
-} from './runs-of-manifest.js';
+} from './bought-note.js';
+import type { HoldPlaceOptions } from './hold-place.js';
+import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
+import { refuseSending, type SentFrom } from './refuse-sending.js';
+import { noteRun, type ManifestOf } from './runs-of-manifest.js';
 import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
@@ -42,7 +41,7 @@ interface Purchases {
   /** Since the last call. */
   changes(): PurchaseChanges;
   /** All that the run has bought; `undefined` if that is not known. */
-  hashes(): Promise<BoughtHashes | undefined>;
+  hashes(): Promise<readonly BoughtHashes[] | undefined>;
 }
 
 /**

@@ -11,7 +11,7 @@ import { isOutOfCredit, stopCauses, whyRefused, whyDrifted } from '../stop/stop-
 import { endPurchase } from './end-purchase.js';
 import { arePicturesHosted } from './host-pictures.js';
 import { collecting, jobOf } from './job-of.js';
-import { noteAnswer } from './note-answer.js';
+import { noteAnswer } from '../stop/service-reach.js';
 import type { StopCause, Stops } from '../stop/stops.js';
 import { isRead } from '../row/task.js';
 

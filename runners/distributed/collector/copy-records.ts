@@ -3,7 +3,7 @@ import type { Run } from '../../batch/context/run.js';
 import { endpointOf, isOtherAnswered } from '../../batch/context/row-slots.js';
 import { endRow } from '../../batch/end/end-row.js';
 import type { IntentRecord, OutcomeRecord, ReplyRecord } from '../../batch/journal/record.js';
-import { noteAnswer } from '../../batch/purchase/note-answer.js';
+import { noteAnswer } from '../../batch/stop/service-reach.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import type { StoredRecord } from '../table/records.js';

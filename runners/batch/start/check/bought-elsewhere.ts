@@ -3,22 +3,19 @@ import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Disk } from '../../disk/disk.js';
 import { elsewhereSchema, readElsewhere } from '../../journal/elsewhere.js';
 import { journalPath, type Journal } from '../../journal/journal.js';
+import { JournalError } from '../../journal/journal-error.js';
 import type { IntentRecord } from '../../journal/record.js';
-import { runIn } from '../../lock/run-progress.js';
-import {
-  boughtThere,
-  otherRuns,
-  type BoughtHashes,
-  type OtherRun,
-  type PurchaseChanges,
-  type StartOf,
-} from '../../lock/runs-of-manifest.js';
+import { boughtThere, type BoughtHashes, type PurchaseChanges } from '../../lock/bought-note.js';
+import { LockError, whoHolds } from '../../lock/owner.js';
+import { refuseEarlier, runIn } from '../../lock/run-progress.js';
+import { otherRuns, type OtherRun, type StartOf } from '../../lock/runs-of-manifest.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { firstOf } from '../../manifest/quote-value.js';
 import { isRead, type Row } from '../../manifest/manifest-row.js';
 import { askedHash, hashesOf } from '../../manifest/request-hash.js';
 import type { RowRecord } from '../../row/record-head.js';
 import { isEnd, mayBePaid, type RowStatus } from '../../row/row-status.js';
+import { readSummary } from '../../sinks/summary-file.js';
 import type { Ahead } from './ahead.js';
 import { type HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
 import {
@@ -30,7 +27,7 @@ import {
   type Bought,
   type Sent,
 } from './bought-before.js';
-import { isDamagedRun } from './examine-files.js';
+import { refuseBehind } from './examine-files.js';
 
 /**
  * Like `boughtBefore`, for purchases of other runs: a command with another output folder or another manifest name would buy
@@ -102,6 +99,25 @@ interface RunsToCompare {
   readonly peekJournal: PeekJournal;
   /** Compares pictures that are uploaded. */
   readonly byBytes: HashesByBytes;
+}
+
+/** Whether a start would refuse the journal of a run on which nobody works: it cannot be read, or lacks records that it had. */
+async function isDamagedRun(
+  disk: Disk,
+  folder: string,
+  peekJournal: () => Promise<Pick<Journal, 'recovered'> | undefined>,
+): Promise<boolean> {
+  try {
+    if ((await whoHolds(disk, folder)) !== undefined) return false;
+    const summary = await readSummary(disk, folder);
+    const journal = await peekJournal();
+    if (journal === undefined) return false;
+    refuseBehind(folder, journal, summary);
+    await refuseEarlier(disk, folder, journal.recovered.repairs);
+    return false;
+  } catch (error) {
+    return error instanceof JournalError || error instanceof LockError;
+  }
 }
 
 /** All runs. The journals of the latest are read, and those of earlier ones as long as that takes no second. */
@@ -179,15 +195,8 @@ export class RunPurchases {
   }
 
   /** `undefined` if it is not known: workers may go on, or the journal is so large that reading it would take long. */
-  async hashes(): Promise<BoughtHashes | undefined> {
-    const all = await purchasesOf(this.options, this.peekJournal).catch(() => undefined);
-    if (all === undefined) return undefined;
-    const bought = { written: [] as string[], sent: [] as string[] };
-    for (const { written, sent } of all) {
-      bought.written.push(...written);
-      bought.sent.push(...sent);
-    }
-    return bought;
+  hashes(): Promise<readonly BoughtHashes[] | undefined> {
+    return purchasesOf(this.options, this.peekJournal).catch(() => undefined);
   }
 }
 

@@ -1,11 +1,8 @@
 import { replaceFile } from '../../disk/replace-file.js';
-import type { Disk } from '../../disk/disk.js';
-import { JournalError, journalWithout } from '../../journal/journal-error.js';
+import { journalWithout } from '../../journal/journal-error.js';
 import { appendAll, journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
 import { imagesFolder } from '../../artifacts/artifact-name.js';
-import { LockError, whoHolds } from '../../lock/owner.js';
-import { refuseEarlier } from '../../lock/run-progress.js';
 import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js';
 import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
@@ -39,25 +36,6 @@ export function refuseBehind(
 ): void {
   const why = whyBehind(journal, summary);
   if (why !== undefined) throw journalWithout(folder, why);
-}
-
-/** Whether a start would refuse the journal of a run on which nobody works: it cannot be read, or lacks records that it had. */
-export async function isDamagedRun(
-  disk: Disk,
-  folder: string,
-  peekJournal: () => Promise<Pick<Journal, 'recovered'> | undefined>,
-): Promise<boolean> {
-  try {
-    if ((await whoHolds(disk, folder)) !== undefined) return false;
-    const summary = await readSummary(disk, folder);
-    const journal = await peekJournal();
-    if (journal === undefined) return false;
-    refuseBehind(folder, journal, summary);
-    await refuseEarlier(disk, folder, journal.recovered.repairs);
-    return false;
-  } catch (error) {
-    return error instanceof JournalError || error instanceof LockError;
-  }
 }
 
 interface Repairing extends Examining {

@@ -11,7 +11,7 @@ import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
-import { boughtThere } from '../../../../runners/batch/lock/runs-of-manifest.js';
+import { boughtThere } from '../../../../runners/batch/lock/bought-note.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';

@@ -14,7 +14,7 @@ import {
   boughtThere,
   noteBought,
   type BoughtHashes,
-} from '../../../../runners/batch/lock/runs-of-manifest.js';
+} from '../../../../runners/batch/lock/bought-note.js';
 import { RunPurchases } from '../../../../runners/batch/start/check/bought-elsewhere.js';
 import {
   accepted,
@@ -67,7 +67,7 @@ async function purchases(starts: readonly (readonly Life[])[], every: number) {
   const [state = ''] = usualFolders();
   const options = { disk: nodeDisk, out, journal: undefined };
   const run = { ...from, folder: out, run: 'one', bytes: 1 };
-  const noteEnd = (bought: BoughtHashes | undefined) => noteBought(nodeDisk, state, run, bought);
+  const noteEnd = (bought: readonly BoughtHashes[] | undefined) => noteBought(nodeDisk, state, run, bought);
   for (const [at, rows] of starts.entries()) {
     const journal = await openJournal(nodeDisk, out);
     const own = new RunPurchases(options, journal, peek);
@@ -91,9 +91,9 @@ async function purchases(starts: readonly (readonly Life[])[], every: number) {
   const noted = await boughtThere(nodeDisk, out, from);
   rmSync(out, { recursive: true });
   const areNoted = (['written', 'sent'] as const).every((list) =>
-    read?.[list].every((one) => noted?.has(one, list)),
+    read?.flatMap((row) => row[list]).every((one) => noted?.has(one, list)),
   );
-  const isSame = areNoted && noted?.size === new Set(read?.written).size;
+  const isSame = areNoted && noted?.size === new Set(read?.flatMap(({ written }) => written)).size;
   return { reads, isSame, isWhole: noted?.isWhole };
 }
 
