@@ -646,10 +646,13 @@ describe('a manifest that another run has bought from', () => {
     it('is found by another run of the same feed, which stops before that row [fault 19]', async () => {
       const feed = (...ids: readonly string[]) => ({ manifest: { rows: ids.map((id) => edit(id)) } });
       const first = await startSlowly('one', feed('a', 'b', 'c'));
-      const other = start('two', feed('x', 'b', 'y'));
-      await until(() => service.requests.length === 2);
+      let release = (): void => undefined;
+      const hold = new Promise<void>((resolve) => (release = resolve));
+      service.behave = (id) => (id === 'b' ? { hold } : 'complete');
       first.release();
-      const { exitCode, reason } = await other;
+      await until(() => service.requests.length === 2);
+      const { exitCode, reason } = await start('two', feed('x', 'b', 'y'));
+      release();
       expect([exitCode, reason]).toEqual([
         75,
         expect.stringMatching(/one is running .* Rows from these on were not sent/),
