@@ -28,7 +28,7 @@ function wrapLine(line: string, columns: number): string {
   const [room, hanging] = isCommand ? [columns - 2, `${indent}  `] : [columns, indent];
   const lines: string[] = [];
   let now = '';
-  for (const word of wordsOf(line.slice(indent.length))) {
+  for (const word of wordsOf(line.slice(indent.length), isCommand ? argument : proseWord)) {
     const start = lines.length === 0 ? indent : hanging;
     if (now === '') now = start + word;
     else if (widthOf(now) + 1 + widthOf(word) <= room) now += ` ${word}`;
@@ -40,13 +40,14 @@ function wrapLine(line: string, columns: number): string {
   return [...lines, now].join(isCommand ? ' \\\n' : '\n');
 }
 
-/** Splits a line into words. A quoted word of a command is one word; spaces between columns are kept. */
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .match(/'[^']*'|\S+(?: {2,}(?=\S))?/g)
-      ?.map((word) => word.replace(/ +$/, (spaces) => spaces.slice(1))) ?? []
-  );
+/** An argument as a shell reads it: `'it'\''s here'` is one. */
+const argument = /(?:\\.|'[^']*'|\S)+(?: {2,}(?=\S))?/g;
+/** A command in backticks is one word: broken without a backslash, its first line would be run when it is pasted. */
+const proseWord = /(?:`[^`]*`|\S)+(?: {2,}(?=\S))?/g;
+
+/** Splits a line into words. Spaces between columns are kept. */
+function wordsOf(text: string, word: RegExp): string[] {
+  return text.match(word)?.map((one) => one.replace(/ +$/, (spaces) => spaces.slice(1))) ?? [];
 }
 
 /** The stream, with lines wrapped if it is a terminal. Everything else stays the same, because questions also use the stream. */
