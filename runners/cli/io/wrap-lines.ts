@@ -11,10 +11,23 @@ export function columnsOf({ columns = 0 }: Pick<OutStream, 'columns'>): number {
  */
 export function wrapLines(text: string, columns: number): string {
   if (/\u001b\[[\d;]*[A-HJKf]/.test(text)) return text;
-  return text
-    .split('\n')
+  return linesOf(text)
     .map((line) => (widthOf(line) <= columns || /^[[{]/.test(line) ? line : wrapLine(line, columns)))
     .join('\n');
+}
+
+/** A command whose last argument is not closed yet: its text goes on in the next line. */
+const openCommand = /^ *millrace(?: +(?:[^\s']+|'[^']*'(?:\\''[^']*')*))* +'[^']*(?:'\\''[^']*)*$/;
+
+/** A command is one line, also where an argument holds line breaks: a backslash between these would become a part of it. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const before = lines.at(-1) ?? '';
+    if (openCommand.test(before)) lines[lines.length - 1] = `${before}\n${line}`;
+    else lines.push(line);
+  }
+  return lines;
 }
 
 /** How many columns a line takes without its colours. */

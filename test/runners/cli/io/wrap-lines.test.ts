@@ -8,6 +8,7 @@ import { wrapLines, wrapped } from '../../../../runners/cli/io/wrap-lines.js';
 const commands = [
   `millrace run edits.csv --out edits.out --base-url https://api.example.test --set 'prompt=a red mug' --retry failed`,
   `millrace run edits.csv --local --set 'prompt=don'\\''t change the face, keep the  cat'\\''s colours' --retry failed --each 'style=oil, wet'`,
+  `millrace run edits.csv --set 'prompt=keep the mountains as they are, and the lake, but\nmake the sky as red as it was yesterday, and don'\\''t\nchange the boat at all, whatever the line' --retry failed`,
 ];
 
 describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
