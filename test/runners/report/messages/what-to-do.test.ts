@@ -244,9 +244,9 @@ it('leaves the faults out where a rehearsal was ended by them, and keeps them wh
 
 it('names no higher cap where something else stopped the run, and no plain going on where something is wrong', () => {
   const [ofPrice] = toGoOn(3, run, { exitCode: 3 });
-  expect(ofPrice?.advice).toContain('Put right what stopped it: a cap, or a price that was not agreed to');
-  expect(ofPrice?.advice).toContain('a start that cannot ask may need --yes or --max-cost');
-  expect(ofPrice?.command).toContain('millrace run ');
+  expect(ofPrice?.advice).toContain('See what they cost now. If you agree, run with --max-cost or --yes');
+  // The same command would stop there again.
+  expect(ofPrice?.command).toContain('millrace plan ');
   expect(toGoOn(3, run, { exitCode: 4 })[0]?.advice).toContain('Put right what stopped it');
   expect(toGoOn(3, run, { exitCode: 69 })[0]?.advice).toContain('can be reached');
 });
