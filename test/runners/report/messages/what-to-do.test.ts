@@ -97,6 +97,10 @@ it('speaks of a single row in the singular', () => {
     whatToDo([{ ...groupOf(code), count: 1, edits: new Map([['1k', 1]]) }], run, prices)[0];
   expect(one('job-failed')?.cost).toBe('Not charged; sending it again costs $0.0875.');
   expect(one('download')?.advice).toMatch(/^The download failed\. Download it by /);
+  const rehearsal = { ...run, isRehearsal: true };
+  for (const of of [run, rehearsal])
+    for (const code of codes.filter((each) => of === rehearsal || each !== 'download'))
+      expect(toDoOf(code, of).advice).not.toMatch(/\b(?:these|they)\b|\b(?:send|buy|lists|gives) them\b/i);
 });
 
 it('says of a rehearsal that nothing was spent, and names no dollars', () => {
