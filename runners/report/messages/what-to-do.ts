@@ -144,9 +144,9 @@ const cappedCode = 3;
 /** Starts with these codes may have been ended by `--faults`, which would end the next one as well. */
 const faultyCodes = [3, 4, 5, 6, 69];
 
-/** The exact message for a single row. */
-export function messageOf({ code, message, wording, count }: FailureGroup): string {
-  const shown = count > 1 ? wording : (message ?? wording);
+/** The exact message, unless it differs from row to row. */
+export function messageOf({ code, message, wording }: FailureGroup): string {
+  const shown = message ?? wording;
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 

@@ -103,6 +103,19 @@ it('speaks of a single row in the singular', () => {
       expect(toDoOf(code, of).advice).not.toMatch(/\b(?:these|they)\b|\b(?:send|buy|lists|gives) them\b/i);
 });
 
+it('quotes a message with its numbers where all rows have the same, and without what differs', () => {
+  const causeOf = (...messages: readonly string[]): string | undefined => {
+    const groups = groupFailures();
+    for (const [n, message] of messages.entries()) groups.take({ id: `row-${n}`, code: 'rejected', message });
+    return whatToDo(groups.list(), run, prices)[0]?.cause;
+  };
+  const message = 'HTTP 400: a picture has at most 4096 pixels a side';
+  expect(causeOf(message, message)).toBe(message);
+  expect(causeOf(`${message}, not 5000`, `${message}, not 6000`)).toBe(
+    'HTTP 400: a picture has at most … pixels a side, not …',
+  );
+});
+
 it('says of a rehearsal that nothing was spent, and names no dollars', () => {
   for (const code of codes)
     expect(toDoOf(code, { ...run, isRehearsal: true }).cost).toBe('Rehearsal, nothing spent.');
