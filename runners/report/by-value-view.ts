@@ -14,6 +14,7 @@ export interface ByValueView {
     readonly whole: string;
     readonly completed: string;
     readonly failed: string;
+    readonly undownloaded: string;
     readonly held: string;
     readonly spent: string;
     readonly unknown: string;
@@ -42,6 +43,7 @@ function viewLine(line: ValueLine): ByValueView['lines'][number] {
     whole: value === '' || value === name ? '' : value,
     completed: countOrDash(line.completed),
     failed: countOrDash(line.failed),
+    undownloaded: countOrDash(line.undownloaded),
     held: countOrDash(line.held),
     spent: estimated > 0 ? `about ${spent}` : spent,
     unknown: moneyOrDash(unknown),

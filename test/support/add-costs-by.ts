@@ -2,7 +2,16 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ColumnCosts, Summary, ValueSummary } from '../../runners/batch/sinks/summary-file.js';
 
-const none = { purchases: 0, reported: 0, estimated: 0, unknown: 0, completed: 0, failed: 0, held: 0 };
+const none = {
+  purchases: 0,
+  reported: 0,
+  estimated: 0,
+  unknown: 0,
+  completed: 0,
+  failed: 0,
+  held: 0,
+  undownloaded: 0,
+};
 
 /** The sums of one value, where those that are not named are 0. */
 export function sumsOf(sums: Partial<ValueSummary>): ValueSummary {

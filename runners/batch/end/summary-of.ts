@@ -171,6 +171,7 @@ function valueSummary(costs: readonly ValueCosts[]): ValueSummary {
     completed: sum(({ rows }) => rows.completed),
     failed: sum(({ rows }) => rows.failed),
     held: sum(({ rows }) => rows.unknown),
+    undownloaded: sum(({ rows }) => rows.download),
   };
 }
 

@@ -10,7 +10,7 @@ export interface ValueCosts extends MoneyTotals {
   readonly taken: MicroDollars;
   /** The part of `taken` for rows in flight. */
   readonly reserved: MicroDollars;
-  readonly rows: { readonly completed: number; readonly failed: number; readonly unknown: number };
+  readonly rows: Readonly<Record<'completed' | 'failed' | 'unknown' | 'download', number>>;
 }
 
 /** The sums of a tally by the values of each of its columns. Rows without a value have the empty text. */
@@ -54,12 +54,12 @@ function costsOfColumn(accounts: readonly Account[], place: number): ReadonlyMap
 }
 
 function valueCosts(sum: Sums): ValueCosts {
-  const rows = { completed: 0, failed: 0, unknown: 0 };
+  const rows = { completed: 0, failed: 0, unknown: 0, download: 0 };
   for (const [byte, status] of statuses.entries()) {
     if (!isEnd(status)) continue;
     const count = sum.rows[byte] ?? 0;
     rows[status === 'completed' ? 'completed' : 'failed'] += count;
-    if (status === 'unknown') rows.unknown += count;
+    if (status === 'unknown' || status === 'download') rows[status] += count;
   }
   const taken = sum.sums.reduce((total, amount) => total + amount, 0);
   return { ...endedMoney(sum), taken, reserved: sum.sums[bookings.reserved] ?? 0, rows };

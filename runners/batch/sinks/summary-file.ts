@@ -139,6 +139,8 @@ export interface ValueSummary {
   readonly failed: number;
   /** The part of `failed` that may have been bought; a person decides. */
   readonly held: number;
+  /** The part of `failed` that is paid for, but whose outputs are still to be downloaded. */
+  readonly undownloaded: number;
 }
 
 interface StartSummary {

@@ -72,12 +72,12 @@ export const stopCauses = {
   },
 
   keyRefused(message: string): StopCause {
-    const reason = `Stopped because the service refuses the API key (${message}). Put the key right and run again; what was accepted has been asked for to its end.`;
+    const reason = `Stopped because the service refuses the API key (${message}). Put the key right and run again; accepted jobs have been polled to their end.`;
     return { exitCode: 4, reason, leaves: ['open'] };
   },
 
   paymentRequired(message: string): StopCause {
-    const reason = `Stopped because the service asks for payment before it works on (${message}). Look at the credit of the account and run again; what was accepted has been asked for to its end.`;
+    const reason = `Stopped because the service asks for payment before it works on (${message}). Look at the credit of the account and run again; accepted jobs have been polled to their end.`;
     return { exitCode: 4, reason, leaves: ['open'] };
   },
 

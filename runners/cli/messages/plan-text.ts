@@ -13,7 +13,7 @@ export function planText(plan: Plan, name: string): string[] {
   const kinds = Object.entries(plan.byKind).filter(([, count]) => count > 0);
   const resolutions = Object.entries(plan.byResolution).filter(([, count]) => count > 0);
   return [
-    `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${formatCount(plan.invalid)} of them invalid` : ''}`,
+    `${name}: ${countOf(plan.rows, 'row')}${plan.invalid > 0 ? `, ${plan.rows === 1 ? 'which is' : `${formatCount(plan.invalid)} of them`} invalid` : ''}`,
     ...fact('kinds', counted(kinds)),
     ...fact('resolutions', counted(resolutions)),
     ...fact('other', otherText(plan)),

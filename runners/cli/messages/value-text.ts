@@ -13,14 +13,15 @@ export function costsByText({ by = {} }: Pick<Summary['cost'], 'by'>): string[] 
   );
 }
 
-function valueLine({ name, reported, estimated, unknown, completed, failed, held }: ValueLine): string {
+function valueLine({ name, reported, estimated, unknown, ...rows }: ValueLine): string {
   const parts = [
     `${formatMoney(reported)} reported`,
     estimated > 0 && `${formatMoney(estimated)} estimated`,
     unknown > 0 && `${formatMoney(unknown)} in doubt`,
-    `${countOf(completed, 'row')} completed`,
-    failed > 0 && `${formatCount(failed)} failed`,
-    held > 0 && `${countOf(held, 'row')} in doubt`,
+    `${countOf(rows.completed, 'row')} completed`,
+    rows.failed > 0 && `${formatCount(rows.failed)} failed`,
+    rows.undownloaded > 0 && `${formatCount(rows.undownloaded)} not downloaded`,
+    rows.held > 0 && `${countOf(rows.held, 'row')} in doubt`,
   ];
   return `${name}: ${listed(parts)}`;
 }

@@ -71,7 +71,7 @@ export function watchWorkers(run: Run, remote: RemoteRun, workerCommand?: string
 
 function nobodyServes(open: number, there: number, workerCommand: string | undefined): string {
   const rows = open > 0 ? `${open} ${open === 1 ? 'row waits' : 'rows wait'}` : 'Rows are on their way';
-  const start = workerCommand === undefined ? '' : ` Start one: ${workerCommand}`;
+  const start = workerCommand === undefined ? '' : ` Start one: \`${workerCommand}\``;
   const why =
     there === 0
       ? 'no worker is running'

@@ -14,8 +14,9 @@ export interface ValueLine {
   /** Held for purchases that may have been made. */
   readonly unknown: MicroDollars;
   readonly completed: number;
-  /** Without those in doubt. */
+  /** Without those in doubt and those that are not downloaded. */
   readonly failed: number;
+  readonly undownloaded: number;
   readonly held: number;
 }
 
@@ -40,7 +41,7 @@ export function dearestValues(
 
 function lineOf(name: string, value: string, of: readonly ValueSummary[]): ValueLine {
   const sum = (part: keyof ValueSummary): number => of.reduce((total, one) => total + one[part], 0);
-  const held = sum('held');
+  const [held, undownloaded] = [sum('held'), sum('undownloaded')];
   return {
     name,
     value: value === otherValues ? '' : value,
@@ -48,7 +49,8 @@ function lineOf(name: string, value: string, of: readonly ValueSummary[]): Value
     estimated: toMicroDollars(sum('estimated')),
     unknown: toMicroDollars(sum('unknown')),
     completed: sum('completed'),
-    failed: sum('failed') - held,
+    failed: sum('failed') - held - undownloaded,
+    undownloaded,
     held,
   };
 }

@@ -9,7 +9,7 @@ import type { RunCommand } from './run-again.js';
 export type Way = 'again' | 'run' | 'refetch' | 'settle' | 'elsewhere' | 'none';
 
 type Noun = readonly [one: string, many: string];
-/** Advice that ends with a colon is followed by a command: the plain `run` unless a way is named. */
+/** Advice fits one row and many. With a colon at its end it is followed by a command: the plain `run` unless a way is named. */
 type Help = readonly [noun: Noun, advice: string, way?: Way];
 const rows = (what: string): Noun => [`row ${what}`, `rows ${what}`];
 
@@ -21,7 +21,7 @@ export function helpFor({ code, paid }: FailureGroup, { isRehearsal }: RunComman
 
 const givenUp: Help = [
   ['result was given up', 'results were given up'],
-  'Settled by hand as paid, and left at that. To have the results after all, buy them again:',
+  'Settled by hand as paid, and left at that. To have the result after all, buy again:',
   'again',
 ];
 
@@ -33,36 +33,36 @@ export const elsewhere = 'Rehearse all rows again, elsewhere:';
 const inRehearsal: Partial<Readonly<Record<FailureCode, Help>>> = {
   charged: [
     ['job failed and was charged', 'jobs failed and were charged'],
-    'The service reports a cost for these failed jobs. In a real run check your account before you buy them again:',
+    'The service reports a cost although the work failed. In a real run check your account before you buy again:',
     'again',
   ],
   deadline: [
     rows('past the deadline'),
-    `The jobs ended with the emulator; a real service is asked for them by the next start. ${elsewhere}`,
+    `The emulator ended, and its jobs with it; a real service is asked by the next start. ${elsewhere}`,
     'elsewhere',
   ],
   expired: [
     ['job ended with the emulator', 'jobs ended with the emulator'],
-    'The emulator ended, and these jobs with it; a real service goes on with them. Send them again:',
+    'The emulator ended, and its jobs with it; a real service goes on with them. Send again:',
     'again',
   ],
   unknown: [
     rows('in doubt'),
-    'In a real run, look at your account first (`millrace settle`). Here, send them again:',
+    'In a real run, look at your account first (`millrace settle`). Here, send again:',
     'again',
   ],
   download: [
     ['file was not downloaded', 'files were not downloaded'],
-    `They ended with the emulator; a real service keeps them for 7 days (\`millrace refetch\`). ${elsewhere}`,
+    `The emulator ended, and its files with it; a real service keeps them for 7 days (\`millrace refetch\`). ${elsewhere}`,
     'elsewhere',
   ],
 };
 
 const help: Readonly<Record<FailureCode, Help>> = {
-  'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix these rows in the manifest and run again:'],
+  'invalid-row': [['row is invalid', 'rows are invalid'], 'Fix the manifest and run again:'],
   rejected: [
     ['row was refused by the service', 'rows were refused by the service'],
-    'Fix what these rows send, in the manifest or in the gallery, then run:',
+    'Fix what is sent, in the manifest or in the gallery, then run:',
     'again',
   ],
   'job-failed': [
@@ -72,17 +72,17 @@ const help: Readonly<Record<FailureCode, Help>> = {
   ],
   'job-cancelled': [
     ['job was cancelled', 'jobs were cancelled'],
-    'These jobs were cancelled at the service. Send them again:',
+    'Cancelled at the service. Send again:',
     'again',
   ],
   'job-timed-out': [
     ['job timed out', 'jobs timed out'],
-    'The endpoint stopped these jobs at its own time limit. Raise that limit or make the work smaller, then run:',
+    'The endpoint stopped the work at its own time limit. Raise that limit or make the work smaller, then run:',
     'again',
   ],
   charged: [
     ['job failed and was charged', 'jobs failed and were charged'],
-    'The service reports a cost for these failed jobs. Check your account before you buy them again:',
+    'The service reports a cost although the work failed. Check your account before you buy again:',
     'again',
   ],
   'route-not-found': [
@@ -92,7 +92,7 @@ const help: Readonly<Record<FailureCode, Help>> = {
   ],
   'route-failed': [
     ['route call failed', 'route calls failed'],
-    'The function behind the route answered with an error. Correct the rows, then run:',
+    'The function behind the route answered with an error. Correct what is sent, then run:',
     'again',
   ],
   transport: [
@@ -107,17 +107,17 @@ const help: Readonly<Record<FailureCode, Help>> = {
   ],
   deadline: [
     rows('past the deadline'),
-    'These jobs may still be running. Run again: they are asked for first, and nothing is bought for them; --timeout gives them longer:',
+    'The work may still be going on. Run again: the service is asked first, and nothing is bought; a higher --timeout waits longer:',
   ],
   expired: [
     ['result has expired', 'results have expired'],
-    'These jobs ran, and the service has dropped their results. Buy them again:',
+    'The work was done, and the service has dropped the result. Buy again:',
     'again',
   ],
-  unknown: [rows('in doubt'), 'Look at your account, then decide; this lists them and the ways:', 'settle'],
+  unknown: [rows('in doubt'), 'Look at your account, then decide; this lists the ways:', 'settle'],
   'output-mismatch': [
     ['unexpected output', 'unexpected outputs'],
-    'These jobs are paid, and their output is kept. Compare it with the schema.',
+    'Paid, and the output is kept. Compare it with the schema.',
     'none',
   ],
   download: [

@@ -30,7 +30,7 @@ export interface FailureGroup {
   readonly code: FailureCode;
   readonly httpStatus?: number;
   readonly paid: Paid;
-  /** The message of the first row; `undefined` for a group of different causes. */
+  /** The message of all its rows; `undefined` if they differ. */
   readonly message: string | undefined;
   /** The message with `…` where the rows differ. */
   readonly wording: string;
@@ -84,6 +84,7 @@ export function groupFailures(): FailureGroups {
         ids: [],
         edits: new Map(),
       });
+      if (group.message !== message) group.message = undefined;
       add(group, failure);
       return place;
     },

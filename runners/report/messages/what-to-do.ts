@@ -76,13 +76,16 @@ export function toGoOn(
 ): ToDo[] {
   const run = forRowsToGo(given);
   const reached = exitCode === cappedCode ? caps : [];
-  // A daily cap has room again after some time.
-  const isPriced = reached.some(({ option }) => option !== 'max-cost-per-day');
   const isBroken =
     reached.length === 0 &&
     run.isRehearsal &&
     run.options.includes('--faults') &&
     faultyCodes.includes(exitCode);
+  // A daily cap has room again after some time. A price that was not agreed to would stop the same command again.
+  const isPriced =
+    exitCode === cappedCode &&
+    !isBroken &&
+    (reached.length === 0 || reached.some(({ option }) => option !== 'max-cost-per-day'));
   const again = isBroken ? withoutFaults(run) : run;
   const command = isPriced ? priceRest(run, reached) : runAgain(again);
   if (count === 0 || command === undefined) return [];
@@ -131,7 +134,7 @@ function cappedAdvice(caps: readonly ReachedCap[], isPriced: boolean): string {
 
 /** By exit code. What happened is already in the sentence about the end. */
 const beforeGoingOn: Readonly<Record<number, string>> = {
-  3: 'Put right what stopped it: a cap, or a price that was not agreed to (a start that cannot ask may need --yes or --max-cost for it); in this command too where it is an option. Then continue:',
+  3: 'See what they cost now. If you agree, run with --max-cost or --yes, or with other --prices or --max-price-drift:',
   4: 'Put right what stopped it, in this command too where it is an option, then continue:',
   69: 'When it can be reached, at the right address, continue:',
   74: 'Put right what stopped it, then continue:',
@@ -141,9 +144,9 @@ const cappedCode = 3;
 /** Starts with these codes may have been ended by `--faults`, which would end the next one as well. */
 const faultyCodes = [3, 4, 5, 6, 69];
 
-/** The exact message for a single row. */
-export function messageOf({ code, message, wording, count }: FailureGroup): string {
-  const shown = count > 1 ? wording : (message ?? wording);
+/** The exact message, unless it differs from row to row. */
+export function messageOf({ code, message, wording }: FailureGroup): string {
+  const shown = message ?? wording;
   return shown === '' ? failureCodes[code].meaning : shown;
 }
 

@@ -203,8 +203,8 @@ export interface Span {
 const noticeable = 0.15;
 
 /**
- * The times in which a run worked: from each start to its stop, or to the last row that ended before the next start. Starts
- * with only a short pause between them are joined.
+ * The times in which a run worked: from each start to its stop or, without one, to the last row that ended before the next
+ * start. Starts with only a short pause between them are joined.
  *
  * @param ends When rows ended, in any order.
  */
@@ -215,8 +215,9 @@ export function spansOf(story: RunStory, ends: Iterable<number>): Span[] {
   const lastEnds = lastEndOfEach(starts, ends);
   return joinClose(
     starts.map(({ from, next }, index) => {
-      const stop = story.stops.find(({ at }) => at >= from && at <= next)?.at ?? from;
-      return { from, to: Math.max(stop, lastEnds[index] ?? from) };
+      const stop = story.stops.find(({ at }) => at >= from && at <= next)?.at;
+      // A row that was settled by hand, or whose picture was fetched, after the stop is no work of that start.
+      return { from, to: stop ?? Math.max(from, lastEnds[index] ?? from) };
     }),
   );
 }

@@ -142,6 +142,7 @@ function valueSums(one: JsonObject): ValueSummary {
     completed: numberOr(one['completed'], 0),
     failed: numberOr(one['failed'], 0),
     held: numberOr(one['held'], 0),
+    undownloaded: numberOr(one['undownloaded'], 0),
   };
 }
 

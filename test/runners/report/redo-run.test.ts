@@ -77,6 +77,14 @@ it('a rejected picture is bought again once by the command that the report tells
   const versions = page.locator('.choice[title^="Earlier version"]');
   expect(await versions.getAttribute('title')).toContain('Black and white, brighten by 35');
   expect(await page.locator('dialog textarea').inputValue()).toBe('Black and white, a white frame');
+
+  // Its new result has the very bytes, and so the file, of the rejected one.
+  for (const key of ['ArrowRight', 'r']) await page.keyboard.press(key);
+  await expect.poll(() => page.locator('.other .caption').textContent()).toMatch(/^Earlier version/);
+  const shown = (pane: string) =>
+    page.locator(`.pane.${pane} img`).evaluateAll((all) => all.map((one) => one.getAttribute('src')));
+  expect(await shown('now')).toEqual([expect.stringContaining('images/double-exposure')]);
+  expect(await shown('other')).toEqual(await shown('now'));
 }, 120_000);
 
 it('costs what the tray says by the command that it prints, also after a dearer price was charged', async () => {

@@ -110,15 +110,17 @@ export class PictureArea {
       ? this.pictures.take(row.picture?.path, row.picture?.thumb, `Result of ${row.id}`)
       : drawWords(row);
     const now = h('div', { class: 'pane now' }, h('div', { class: 'sheet-of' }, content), pencilCross());
-    const before =
-      other !== undefined &&
-      h(
-        'div',
-        { class: 'pane other' },
-        h('div', { class: 'sheet-of' }, this.pictures.take(other.path, other.thumb, other.label)),
-        h('p', { class: 'caption' }, other.label),
+    this.#panes.replaceChildren(now);
+    // The result is on the page by now: an earlier version with the same file gets a picture of its own.
+    if (other !== undefined)
+      this.#panes.prepend(
+        h(
+          'div',
+          { class: 'pane other' },
+          h('div', { class: 'sheet-of' }, this.pictures.take(other.path, other.thumb, other.label)),
+          h('p', { class: 'caption' }, other.label),
+        ),
       );
-    this.#panes.replaceChildren(...[before, now].filter((pane) => pane !== false));
     const picture = this.#hasPicture ? now.querySelector('img') : null;
     picture?.addEventListener('load', () => this.zoom.apply(), { once: true });
     this.#drawBar(row);

@@ -100,13 +100,13 @@ export class VariantGrid {
             .map(([name, text]) => queryTerm(name, text))
             .join(' '),
         );
-      return h(
-        'td',
-        {},
-        ...(drawn[index] ?? []).map(({ element }) => element),
-        rest > 0 &&
-          h('button', { type: 'button', class: 'plain rest', onclick: find }, `${formatCount(rest)} more`),
+      const elements = (drawn[index] ?? []).map(({ element }) => element);
+      const more = h(
+        'button',
+        { type: 'button', class: 'plain rest', onclick: find },
+        `${formatCount(rest)} more`,
       );
+      return h('td', {}, h('div', {}, ...elements), rest > 0 && more);
     });
     const picture = thumbnail(drawn.flat()[0]?.row.references[0]?.thumb, '');
     const names = [original, ...others.map(([axis, value]) => `${axis} ${value}`)];

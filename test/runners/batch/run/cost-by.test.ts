@@ -21,16 +21,26 @@ const statusOf = (run: PaperRun) => readStatus('/job/out', { disk: run.disk });
 const byCustomer = ({ summary }: PaperEnd) => summary.cost.by?.['customer']?.values;
 const aheadOf = ({ events }: PaperEnd) =>
   events.flatMap((event) => (event.type === 'checked' ? [event.ahead] : []))[0];
-const sum = { purchases: 0, reported: 0, estimated: 0, unknown: 0, completed: 0, failed: 0, held: 0 };
+const sum = {
+  purchases: 0,
+  reported: 0,
+  estimated: 0,
+  unknown: 0,
+  completed: 0,
+  failed: 0,
+  held: 0,
+  undownloaded: 0,
+};
 
 describe('costs by the values of a column', () => {
   it('stand in the summary, in costs.csv and in the status, and the run remembers the column', async () => {
     const run = begun();
     run.service.behave = (row) => (row === 'b2' ? 'fail' : row === 'a4' ? 'lose-answer' : 'complete');
+    run.service.picture = (url) => (url.includes('/b1.') ? 404 : 200);
     const first = await run.start({ costBy: ['customer', 'resolution'], limit: 6 });
     const expected = {
       acme: { ...sum, purchases: 3, reported: 0.2625, unknown: price, completed: 3, failed: 1, held: 1 },
-      beta: { ...sum, purchases: 2, reported: price, completed: 1, failed: 1 },
+      beta: { ...sum, purchases: 2, reported: price, failed: 2, undownloaded: 1 },
     };
     expect(byCustomer(first)).toEqual(expected);
     expect((await statusOf(run)).cost.by).toEqual(first.summary.cost.by);
@@ -41,7 +51,7 @@ describe('costs by the values of a column', () => {
     });
     expect((await statusOf(run)).cost.by).toEqual(later.summary.cost.by);
     expect(later.summary.cost.by?.['resolution']?.values).toMatchObject({
-      '1k': { completed: 5, failed: 2 },
+      '1k': { completed: 4, failed: 3 },
     });
     expect(run.costs().map(({ id, customer }) => [id, customer])).toEqual(
       expect.arrayContaining([

@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest';
 import type { OutStream } from '../../../../runners/cli/io/cli-io.js';
 import { wrapLines, wrapped } from '../../../../runners/cli/io/wrap-lines.js';
 
-const command = `millrace run edits.csv --out edits.out --base-url https://api.example.test --set 'prompt=a red mug' --retry failed`;
+const commands = [
+  `millrace run edits.csv --out edits.out --base-url https://api.example.test --set 'prompt=a red mug' --retry failed`,
+  `millrace run edits.csv --local --set 'prompt=don'\\''t change the face, keep the  cat'\\''s colours' --retry failed --each 'style=oil, wet'`,
+  `millrace run edits.csv --set 'prompt=keep the mountains as they are, and the lake, but\nmake the sky as red as it was yesterday, and don'\\''t\nchange the boat at all, whatever the line' --retry failed`,
+];
 
 describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
   it('never breaks a word, and keeps the indentation', () => {
@@ -16,13 +20,28 @@ describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
     expect(lines.join(' ').replace(/ +/g, ' ')).toBe(text.replace('\n', ' ').replace(/ +/g, ' '));
   });
 
-  it('leaves a command such that a shell reads it as one, with the same words', () => {
-    const lines = wrapLines(`    ${command}`, columns);
-    for (const line of lines.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
-    const args = (text: string): string =>
-      execFileSync('sh', ['-c', `millrace() { printf '%s|' "$@"; }\n${text}`], { encoding: 'utf8' });
-    expect(args(lines)).toBe(args(command));
-  });
+  it.each(commands)(
+    'leaves a command such that a shell reads it as one, with the same words: %s',
+    (command) => {
+      const lines = wrapLines(`    ${command}`, columns);
+      // A quoted argument is not broken.
+      for (const line of lines.split('\n').filter((one) => !one.includes("'")))
+        expect(line.length).toBeLessThanOrEqual(columns);
+      const args = (text: string): string =>
+        execFileSync('sh', ['-c', `millrace() { printf '%s|' "$@"; }\n${text}`], { encoding: 'utf8' });
+      expect(args(lines)).toBe(args(command));
+    },
+  );
+});
+
+it('breaks no command in a sentence: pasted, its first line would be run alone', () => {
+  const worker = '`millrace worker --db embedded --out /srv/edits.out`';
+  const text = `warning: 20 rows wait, but no worker is running. Start one: ${worker}.`;
+  expect(wrapLines(text, 40).split('\n')).toEqual([
+    'warning: 20 rows wait, but no worker is',
+    'running. Start one:',
+    `${worker}.`,
+  ]);
 });
 
 it('leaves JSON, what fits, and what draws on the terminal', () => {

@@ -122,7 +122,7 @@ describe('failureText', () => {
       '      millrace run a.csv --out a.out --max-cost 5 --retry job-failed',
       '  1 row in doubt (unknown): reset',
       '    id x',
-      '    May have been charged, up to $0.0875. Look at your account, then decide; this lists them and the ways:',
+      '    May have been charged, up to $0.0875. Look at your account, then decide; this lists the ways:',
       '      millrace settle a.out',
     ]);
   });

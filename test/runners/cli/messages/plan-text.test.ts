@@ -16,6 +16,16 @@ const plan = planWith({
 });
 
 describe('planText', () => {
+  it('counts the invalid rows, and speaks of a single row in the singular', () => {
+    const first = (rows: number, invalid: number): string | undefined =>
+      planText({ ...plan, rows, invalid }, 'edits.csv')[0];
+    expect([first(7, 0), first(7, 1), first(1, 1)]).toEqual([
+      'edits.csv: 7 rows',
+      'edits.csv: 7 rows, 1 of them invalid',
+      'edits.csv: 1 row, which is invalid',
+    ]);
+  });
+
   it('says what is in a manifest, and what to look at', () => {
     expect(planText(plan, 'edits.csv')).toEqual([
       'edits.csv: 1,200 rows',

@@ -44,7 +44,16 @@ it('leave rows that do not fit to be done, while workers go on with others; they
     { total: 40, completed: 12, failed: 0, toDo: 28 },
   ]);
   expect(first.reason).toMatch(/^Rows are left at the caps of their values: customer .* 28 rows to go\.$/);
-  const costs = { purchases: 3, reported: 0, estimated: 0.03, unknown: 0, completed: 3, failed: 0, held: 0 };
+  const costs = {
+    purchases: 3,
+    reported: 0,
+    estimated: 0.03,
+    unknown: 0,
+    completed: 3,
+    failed: 0,
+    held: 0,
+    undownloaded: 0,
+  };
   expect(first.summary.cost.by).toEqual({
     customer: { values: Object.fromEntries(payers.map((payer) => [payer, costs])) },
   });

@@ -121,10 +121,10 @@ it('prints the command that starts a worker where rows wait and none works on th
   const command = 'millrace worker --db postgres://db.example/millrace --base-url https://api.example.com';
   const [one, two] = [worker(1_000), worker(2_000, { worker: 'c' })];
   expect(await warningsOf([], 0, command)).toEqual([
-    `12 rows wait, but no worker is running. Start one: ${command}`,
+    `12 rows wait, but no worker is running. Start one: \`${command}\``,
   ]);
   expect(await warningsOf([one, two], 0, command)).toEqual([
-    `12 rows wait, but none of the running workers (2) works on this run: they were given other hosts, or do not know its settings. Their output names the reason. Start one: ${command}`,
+    `12 rows wait, but none of the running workers (2) works on this run: they were given other hosts, or do not know its settings. Their output names the reason. Start one: \`${command}\``,
   ]);
   expect(await warningsOf([one, two], 1, command)).toEqual([]);
 });

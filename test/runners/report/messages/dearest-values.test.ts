@@ -26,7 +26,15 @@ const customers: By = {
     values: {
       // A name that looks like a number comes first in JSON, whatever it cost.
       '2024': sumsOf({ completed: 1, reported: 0.0875 }),
-      beta: sumsOf({ completed: 3, failed: 3, held: 2, reported: 0.2625, estimated: 0.13, unknown: 0.175 }),
+      beta: sumsOf({
+        completed: 3,
+        failed: 5,
+        held: 2,
+        undownloaded: 2,
+        reported: 0.2625,
+        estimated: 0.13,
+        unknown: 0.175,
+      }),
       '': sumsOf({ completed: 4, reported: 0.35 }),
       '\0': sumsOf({ completed: 1, reported: 0.000001 }),
     },
@@ -40,11 +48,11 @@ describe('what rows have cost by the values of a column', () => {
     expect(byValue.map(({ column, cap }) => [column, cap])).toEqual([['customer', '$20.00']]);
     const lines = byValue[0]!.lines.map((line) => Object.values(line));
     expect(lines).toEqual([
-      ['beta', '', '3', '1', '2', 'about $0.3925', '$0.175'],
-      ['(none)', '', '4', '–', '–', '$0.35', '–'],
-      ['2024', '', '1', '–', '–', '$0.0875', '–'],
-      ['others', '', '1', '–', '–', '$0.000001', '–'],
-      ['7 others', '', '1,200', '1', '–', '$0.01', '–'],
+      ['beta', '', '3', '1', '2', '2', 'about $0.3925', '$0.175'],
+      ['(none)', '', '4', '–', '–', '–', '$0.35', '–'],
+      ['2024', '', '1', '–', '–', '–', '$0.0875', '–'],
+      ['others', '', '1', '–', '–', '–', '$0.000001', '–'],
+      ['7 others', '', '1,200', '1', '–', '–', '$0.01', '–'],
     ]);
   });
 
@@ -57,7 +65,7 @@ describe('what rows have cost by the values of a column', () => {
     expect(terminal[0]).toContain(
       'beta: $0.2625 reported, $0.13 estimated, $0.175 in doubt, 3 rows completed',
     );
-    expect(terminal[0]).toMatch(/, 1 failed, 2 rows in doubt$/);
+    expect(terminal[0]).toMatch(/, 1 failed, 2 not downloaded, 2 rows in doubt$/);
   });
 
   it('shows fifty values, and all others in one line', async () => {

@@ -97,6 +97,23 @@ it('speaks of a single row in the singular', () => {
     whatToDo([{ ...groupOf(code), count: 1, edits: new Map([['1k', 1]]) }], run, prices)[0];
   expect(one('job-failed')?.cost).toBe('Not charged; sending it again costs $0.0875.');
   expect(one('download')?.advice).toMatch(/^The download failed\. Download it by /);
+  const rehearsal = { ...run, isRehearsal: true };
+  for (const of of [run, rehearsal])
+    for (const code of codes.filter((each) => of === rehearsal || each !== 'download'))
+      expect(toDoOf(code, of).advice).not.toMatch(/\b(?:these|they)\b|\b(?:send|buy|lists|gives) them\b/i);
+});
+
+it('quotes a message with its numbers where all rows have the same, and without what differs', () => {
+  const causeOf = (...messages: readonly string[]): string | undefined => {
+    const groups = groupFailures();
+    for (const [n, message] of messages.entries()) groups.take({ id: `row-${n}`, code: 'rejected', message });
+    return whatToDo(groups.list(), run, prices)[0]?.cause;
+  };
+  const message = 'HTTP 400: a picture has at most 4096 pixels a side';
+  expect(causeOf(message, message)).toBe(message);
+  expect(causeOf(`${message}, not 5000`, `${message}, not 6000`)).toBe(
+    'HTTP 400: a picture has at most … pixels a side, not …',
+  );
 });
 
 it('says of a rehearsal that nothing was spent, and names no dollars', () => {
@@ -244,9 +261,9 @@ it('leaves the faults out where a rehearsal was ended by them, and keeps them wh
 
 it('names no higher cap where something else stopped the run, and no plain going on where something is wrong', () => {
   const [ofPrice] = toGoOn(3, run, { exitCode: 3 });
-  expect(ofPrice?.advice).toContain('Put right what stopped it: a cap, or a price that was not agreed to');
-  expect(ofPrice?.advice).toContain('a start that cannot ask may need --yes or --max-cost');
-  expect(ofPrice?.command).toContain('millrace run ');
+  expect(ofPrice?.advice).toContain('See what they cost now. If you agree, run with --max-cost or --yes');
+  // The same command would stop there again.
+  expect(ofPrice?.command).toContain('millrace plan ');
   expect(toGoOn(3, run, { exitCode: 4 })[0]?.advice).toContain('Put right what stopped it');
   expect(toGoOn(3, run, { exitCode: 69 })[0]?.advice).toContain('can be reached');
 });

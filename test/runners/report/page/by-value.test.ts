@@ -92,7 +92,7 @@ describe('the table of what rows have cost by the values of a column', () => {
       '(none)',
     ]);
     expect(await table.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
-      ...['9', '1', '1', '$1,234.50', '$0.0875'],
+      ...['9', '1', '–', '1', '$1,234.50', '$0.0875'],
     ]);
     expect(await table.locator('caption').textContent()).toBe('By customer at most $1,500.00 each');
     expect(await page.title()).not.toContain('taken');

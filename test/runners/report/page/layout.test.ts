@@ -175,6 +175,19 @@ describe('in a narrow window', () => {
       expect(filters!.bottom).toBeLessThanOrEqual(options.viewport.height / 4);
     },
   );
+
+  it('the words of a tall button stand in its middle', async () => {
+    await open('edits.out', phone);
+    const off = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.filters button, .review a')].map((one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        const [words, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+        return Math.abs(words.top + words.bottom - box.top - box.bottom) / 2;
+      })`,
+    );
+    expect(Math.max(...off)).toBeLessThan(2);
+  });
 });
 
 describe('what a run says of itself', () => {

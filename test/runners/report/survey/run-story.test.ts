@@ -28,6 +28,14 @@ function story(starts: number[], stops: number[]): RunStory {
 }
 
 describe('spansOf', () => {
+  it('ends a start at its stop, whenever a person settles its rows or fetches their pictures', () => {
+    expect(spansOf(story([0, 90_000], [100, 90_200]), [50, 80_000, 90_100])).toEqual([
+      { from: 0, to: 100 },
+      { from: 90_000, to: 90_200 },
+    ]);
+    expect(spansOf(story([0], [100]), [50, 80_000])).toEqual([{ from: 0, to: 100 }]);
+  });
+
   it('keeps a long pause between two starts apart', () => {
     expect(spansOf(story([0, 1000], [100, 1200]), [50, 1100])).toEqual([
       { from: 0, to: 100 },

@@ -51,6 +51,20 @@ describe('many rows of few originals', () => {
     );
   });
 
+  it('stand below the value that they have', async () => {
+    const page = await openGrid();
+    const lines = await page
+      .locator('.variants tr')
+      .evaluateAll((all) =>
+        all.map((line) =>
+          [...line.children].slice(1).map((place) => Math.round(place.getBoundingClientRect().left)),
+        ),
+      );
+    expect(lines.length).toBeGreaterThan(3);
+    expect(new Set(lines[0]).size).toBe(3);
+    for (const line of lines) expect(line).toEqual(lines[0]);
+  });
+
   it('are not drawn anew by a verdict', async () => {
     const page = await openGrid();
     await page.evaluate(`window.before = [...document.querySelectorAll('.variants .cell')]`);
