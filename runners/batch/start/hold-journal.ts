@@ -7,15 +7,19 @@ import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
-import type { SentFrom } from '../lock/refuse-sending.js';
+import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
 import { peekJournal } from '../journal/recovered-journal.js';
-import type { RunIdentity } from '../journal/record.js';
+import type { IntentRecord, RunIdentity } from '../journal/record.js';
+import { hashesSent } from './check/bought-before.js';
 import { RunPurchases } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
+import type { Row } from '../manifest/manifest-row.js';
+import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
+import { HashesByBytes } from '../uploads/create-picture-host.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
@@ -74,6 +78,12 @@ export interface HeldJournal extends Journal {
    * @throws {LockError} `held` if another running process is about to send such rows
    */
   readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar' | 'sending'>) => Promise<void>;
+  /**
+   * Compares a row that has arrived with what other runs of this machine have sent.
+   *
+   * @throws {LockError} `held` if another running process has sent the same row
+   */
+  readonly refuseSent: (row: Row) => Promise<void>;
 }
 
 /**
@@ -133,12 +143,32 @@ export async function holdJournal(
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
+  const { beside, refuseSent } = sentBeside({ options, closers }, identity, held);
   const noteDurable: HeldJournal['noteDurable'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
+    if (record.k === 'intent') beside?.note(record);
     meantime.noteDurable();
   };
-  return Object.assign(journal, { identity, noteProgress, noteDurable, noteRows });
+  return Object.assign(journal, { identity, noteProgress, noteDurable, noteRows, refuseSent });
+}
+
+/** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
+function sentBeside(
+  { options, closers }: Pick<Opening, 'options' | 'closers'>,
+  identity: RunIdentity,
+  held: RunHold,
+): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent'> {
+  const { manifest, out, pictureHost, scheduler } = options;
+  const isCompared = manifest.live !== undefined && !identity.local;
+  const hashesOf = (sent: IntentRecord): readonly string[] => hashesSent(sent, { asSent: true });
+  const compared = { ...identity, hashesOf, now: () => scheduler.now() };
+  const beside = isCompared ? held.sentBeside?.(compared) : undefined;
+  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
+  closers.push(() => byBytes.close());
+  const refuseSent: HeldJournal['refuseSent'] = async (row) =>
+    beside?.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
+  return { beside, refuseSent };
 }
 
 async function identityOf(

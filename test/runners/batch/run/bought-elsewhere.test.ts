@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
@@ -473,6 +474,34 @@ describe('a manifest that another run has bought from', () => {
       expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     });
 
+    describe('and that goes on', () => {
+      /** A run that has asked for its first rows, and waits for the answers. */
+      const startSlowly = async (name: string, options: Partial<RunBatchOptions>, count = 1) => {
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        const known = service.requests.length;
+        service.behave = () => ({ hold });
+        const run = start(name, { ...options, concurrency: count });
+        await Promise.race([until(() => service.requests.length === known + count), run]);
+        return { run, release };
+      };
+
+      it('is found by a run that joins the feed [fault 19]', async () => {
+        const live = (...ids: readonly string[]): Partial<RunBatchOptions> => ({
+          ...uploading(folder),
+          manifest: { rows: ids.map((id) => picture(id)), resolveImage: localPicture },
+        });
+        const one = await startSlowly('one', live('a', 'b', 'c'), 3);
+        expect(await start('two', live('c'))).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringContaining('one is running'),
+        });
+        one.release();
+        expect((await one.run).exitCode).toBe(0);
+        expect([...service.executions.values()]).toEqual([3]);
+      });
+    });
+
     it('says nothing of other pictures under the same names in another folder', async () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
@@ -660,6 +689,90 @@ describe('a manifest that another run has bought from', () => {
       expect((await first.run).exitCode).toBe(0);
       expect([...service.executions.keys()].sort()).toEqual(['a', 'b', 'c', 'x']);
       expect([...service.executions.values()]).toEqual([1, 1, 1, 1]);
+    });
+
+    describe('with rows that arrive', () => {
+      const ids = (from: number, to: number) =>
+        Array.from({ length: to - from }, (_, at) => `row ${from + at}`);
+      /** A feed of which the next rows arrive when `give` is called, and that ends after them. */
+      const feed = (...first: readonly string[]) => {
+        let give = (..._: readonly string[]): void => undefined;
+        const later = new Promise<readonly string[]>((resolve) => (give = (...rest) => resolve(rest)));
+        const rows = async function* () {
+          for (const id of first) yield edit(id);
+          for (const id of await later) yield edit(id);
+        };
+        return { give: (...rest: readonly string[]) => give(...rest), manifest: { rows: rows() } };
+      };
+      const ends = () => [...service.executions.values()].filter((count) => count > 1);
+      /** A clock on which an hour passes at once. */
+      const clock = () => {
+        let passed = 0;
+        const now = () => asyncScheduler.now() + passed;
+        const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, { now });
+        return { scheduler, pass: () => (passed += 3_600_000) };
+      };
+
+      it('is found by a run that joins the feed in the middle, before its first row [fault 19]', async () => {
+        const { give, manifest } = feed(...ids(0, 60));
+        const one = start('one', { manifest });
+        await until(() => service.jobs.size === 60);
+        const { exitCode, reason } = await start('two', { manifest: feed(...ids(45, 90)).manifest });
+        expect([exitCode, reason]).toEqual([
+          75,
+          expect.stringMatching(/one is running .* has sent the row "row 45", .* It was not sent/),
+        ]);
+        give('last');
+        expect((await one).exitCode).toBe(0);
+        expect([service.jobs.size, ends()]).toEqual([61, []]);
+      });
+
+      it('stops before a row that a later run was faster to send [fault 19]', async () => {
+        const [slow, fast] = [feed(...ids(0, 50)), feed(...ids(50, 55))];
+        const hours = clock();
+        const one = start('one', { manifest: slow.manifest, scheduler: hours.scheduler });
+        await until(() => service.jobs.size === 50);
+        const two = start('two', { manifest: fast.manifest });
+        await until(() => service.jobs.size === 55);
+        hours.pass();
+        slow.give('x', 'row 53', 'y');
+        expect(await one).toMatchObject({ exitCode: 75, reason: expect.stringContaining('two is running') });
+        fast.give('z');
+        expect((await two).exitCode).toBe(0);
+        expect([service.executions.has('y'), service.jobs.size, ends()]).toEqual([false, 57, []]);
+      });
+
+      it('stops where both have sent a row at the same moment, if it began later [fault 19]', async () => {
+        const [first, second] = [feed(...ids(0, 40)), feed(...ids(60, 65))];
+        const one = start('one', { manifest: first.manifest });
+        await until(() => service.jobs.size === 40);
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        service.behave = (id) => (id === 'row 60' ? { hold } : 'complete');
+        const sent = (id: string) => service.requests.filter(({ body }) => body.includes(`"${id}"`)).length;
+        const two = start('two', { manifest: second.manifest });
+        await until(() => sent('row 60') === 1);
+        first.give('row 60', 'x');
+        await until(() => sent('row 60') === 2);
+        release();
+        second.give('y', 'z');
+        expect(await two).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringContaining('it may be paid twice'),
+        });
+        expect((await one).exitCode).toBe(0);
+        expect(ends()).toEqual([2]);
+      });
+
+      it('goes on beside a run that has sent the same under another id, or something else under the same [fault 19]', async () => {
+        const one = feed(...ids(0, 40));
+        const run = start('one', { manifest: one.manifest });
+        await until(() => service.jobs.size === 40);
+        const rows = ids(0, 40).map((id) => edit(id, `other ${id}`));
+        expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
+        one.give();
+        expect((await run).exitCode).toBe(0);
+      });
     });
 
     it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {
