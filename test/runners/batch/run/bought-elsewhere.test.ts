@@ -398,7 +398,8 @@ describe('a manifest that another run has bought from', () => {
         exitCode: 2,
         bought: { rows: 1, elsewhere: [out], first: [{ id: 'b2', boughtAs: 'b' }] },
       });
-      expect(read.sort()).toEqual(['a.png', 'renamed.png']);
+      // Each start reads pictures of some rows that it sends, to be found by others.
+      expect(read.sort()).toEqual(['a.png', 'a.png', 'b.png', 'c.png', 'c.png', 'renamed.png']);
     });
 
     it('is said of rows whose pictures cannot be read while it is checked: their disk may be there again later', async () => {
@@ -486,6 +487,25 @@ describe('a manifest that another run has bought from', () => {
         return { run, release };
       };
 
+      it('goes beside a start of other pictures under the same names, and not of these under others [fault 19]', async () => {
+        for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, name.toUpperCase());
+        const one = await startSlowly('one', uploading(folder));
+        const two = await startSlowly('two', uploading(other));
+        const third = runFolder();
+        const names = Array.from({ length: 60 }, (_, at) => `moved ${at}`);
+        for (const name of names) draw(third.path, `${name}.png`, `new ${name}`);
+        draw(third.path, 'moved 40.png', 'b');
+        third.manifest(names.map((name) => picture(name)));
+        service.behave = () => 'complete';
+        const moved = await start('three', { ...uploading(third), out: join(third.path, 'three') });
+        expect(moved).toMatchObject({ exitCode: 75, reason: expect.stringContaining('one is running') });
+        one.release();
+        two.release();
+        expect((await Promise.all([one.run, two.run])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+        expect([...service.executions.values()]).toEqual([6]);
+        third.remove();
+      });
+
       it('is found by a run that joins the feed [fault 19]', async () => {
         const live = (...ids: readonly string[]): Partial<RunBatchOptions> => ({
           ...uploading(folder),
@@ -506,7 +526,7 @@ describe('a manifest that another run has bought from', () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
       expect(await startThere()).toMatchObject({ exitCode: 0, bought: undefined });
-      expect(read).toEqual([]);
+      expect(read).toHaveLength(6);
     });
   });
 
