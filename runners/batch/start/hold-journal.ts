@@ -11,6 +11,7 @@ import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
 import { peekJournal } from '../journal/recovered-journal.js';
 import type { IntentRecord, RunIdentity } from '../journal/record.js';
 import { hashesSent } from './check/bought-before.js';
+import { JournalWriter } from '../context/journal-writer.js';
 import { RunPurchases } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
@@ -53,7 +54,7 @@ export interface HoldPorts {
   /** Brings the files up to date with the journal before a start is refused. */
   readonly updateFiles: (
     folder: Pick<ResolvedOptions, 'disk' | 'out' | 'scheduler'>,
-    journal: Journal,
+    journal: JournalWriter,
   ) => Promise<void>;
 }
 
@@ -70,8 +71,8 @@ export interface HeldJournal extends Journal {
   readonly noteProgress: (
     rows?: Pick<SentFrom, 'sample' | 'similar' | 'sending' | 'senders'>,
   ) => Promise<void>;
-  /** The same while the run goes on, at most every half second. Call it when a record is durable. */
-  readonly noteDurable: RunPurchases['take'];
+  /** Appends to the journal. What it makes durable is noted in the same way, at most every half second. */
+  readonly writer: JournalWriter;
   /**
    * Notes some of the rows that are sent, or that have arrived since.
    *
@@ -144,13 +145,14 @@ export async function holdJournal(
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
   const { beside, refuseSent } = sentBeside({ options, closers }, identity, held);
-  const noteDurable: HeldJournal['noteDurable'] = (record, status) => {
+  const noteDurable: RunPurchases['take'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
     if (record.k === 'intent') beside?.note(record);
     meantime.noteDurable();
   };
-  return Object.assign(journal, { identity, noteProgress, noteDurable, noteRows, refuseSent });
+  const writer = new JournalWriter(journal, noteDurable);
+  return Object.assign(journal, { identity, writer, noteProgress, noteRows, refuseSent });
 }
 
 /** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
@@ -181,7 +183,7 @@ async function identityOf(
     for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
     return identity;
   } catch (error) {
-    await updateFiles(options, journal);
+    await updateFiles(options, new JournalWriter(journal));
     throw error;
   }
 }
