@@ -2,7 +2,7 @@ import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal.js';
-import { holdPlace } from './hold-place.js';
+import { holdPlace, placesHeld } from './hold-place.js';
 import { type ComparedRequests, SentBeside } from './refuse-sending.js';
 import { RunProgress } from './run-progress.js';
 import {
@@ -92,7 +92,8 @@ async function holdOutside(
     return {
       isInherited,
       progress,
-      sentBeside: (compared) => new SentBeside(real, compared, outside),
+      sentBeside: (compared) =>
+        new SentBeside(real, compared, { ...outside, placesHeld: () => placesHeld(outside) }),
       ...(place.warning !== undefined && { warning: place.warning }),
       release: async () => {
         await disk.unlink(path).catch(() => undefined);

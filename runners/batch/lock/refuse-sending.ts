@@ -5,7 +5,6 @@ import { journalPath } from '../journal/journal.js';
 import { decodeRecord, hasGoodChecksum } from '../journal/line/record-line.js';
 import type { IntentRecord } from '../journal/record.js';
 import { isSameService, type Hosts } from './bought-note.js';
-import { placesHeld } from './hold-place.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
@@ -109,11 +108,15 @@ export class SentBeside {
   constructor(
     private readonly folder: string,
     private readonly compared: ComparedRequests,
-    private readonly parts: Parts,
+    private readonly parts: Parts & {
+      /** The folders of all runs on which processes work. */
+      readonly placesHeld: () => Promise<readonly (Owner & { readonly folder: string })[]>;
+    },
   ) {}
 
-  /** Call it with each request of this run that is durable. */
+  /** Call it with each request of this run that is durable. It matters only to runs that began before, which the first row has found. */
   note(sent: IntentRecord): void {
+    if (!this.#runs.some((run) => this.#beganBefore(run))) return;
     remember(this.#own, sent.id, this.compared.hashesOf(sent));
     for (const run of this.#runs) this.#compare(run, sent.id);
   }
@@ -144,7 +147,7 @@ export class SentBeside {
   async #list(): Promise<RunBeside[]> {
     const { owner } = this.parts;
     const runs: RunBeside[] = [];
-    for (const { folder, ...other } of await placesHeld(this.parts)) {
+    for (const { folder, ...other } of await this.parts.placesHeld()) {
       if (folder === this.folder) continue;
       const known = this.#runs.find((run) => run.folder === folder && run.owner.started === other.started);
       const isNew = { folder, owner: other, sent: new Map(), isSameService: false, read: 0, size: 0 };
@@ -158,15 +161,17 @@ export class SentBeside {
     const size = await lengthIn({ disk }, run.folder);
     if (size <= run.size) return;
     await withFile(disk, journalPath(run.folder), async (file) => {
-      for await (const { bytes, offset, ended } of readLines(file, { from: run.read }, isStartOrIntent)) {
+      for await (const { bytes, offset, ended } of readLines(file, { from: run.read }, isCompared)) {
         if (!ended) return;
         run.read = offset + bytes.length + 1;
         if (!hasGoodChecksum(bytes, 0, bytes.length)) continue;
         const { record } = decodeRecord(bytes);
         if (record.k === 'start')
           run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
-        const isCompared = run.isSameService && offset >= size - mostBytesRead;
-        if (record.k !== 'intent' || record.takes !== undefined || !isCompared) continue;
+        const isLate = run.isSameService && offset >= size - mostBytesRead;
+        // It was not bought, and may be fed to another run.
+        if (record.k === 'outcome') run.sent.delete(record.id);
+        if (record.k !== 'intent' || record.takes !== undefined || !isLate) continue;
         remember(run.sent, record.id, this.compared.hashesOf(record));
         this.#compare(run, record.id);
       }
@@ -177,14 +182,18 @@ export class SentBeside {
   #compare(run: RunBeside, id: string): void {
     const [hash] = this.#own.get(id) ?? [];
     const isBoth = hash !== undefined && run.sent.get(id)?.[0] === hash;
-    if (isBoth && run.owner.started <= this.parts.owner.started) run.both ??= id;
+    if (isBoth && this.#beganBefore(run)) run.both ??= id;
+  }
+
+  #beganBefore({ owner }: RunBeside): boolean {
+    return owner.started <= this.parts.owner.started;
   }
 }
 
 const listEveryMs = 500;
 /** Reading this much takes less than a second. */
 const mostBytesRead = 32 << 20;
-const mostRemembered = 1 << 17;
+const mostRemembered = 1 << 16;
 
 function remember(sent: Map<string, readonly string[]>, id: string, hashes: readonly string[]): void {
   sent.delete(id);
@@ -193,8 +202,10 @@ function remember(sent: Map<string, readonly string[]>, id: string, hashes: read
   if (first !== undefined) sent.delete(first);
 }
 
-function isStartOrIntent(line: Buffer): boolean {
-  return line.includes('"k":"intent"') || line.includes('"k":"start"');
+/** Whether the line may be a start, a request, or the end of a row that was not paid. */
+function isCompared(line: Buffer): boolean {
+  if (line.includes('"k":"intent"') || line.includes('"k":"start"')) return true;
+  return line.includes('"k":"outcome"') && line.includes('"paid":"no"');
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */

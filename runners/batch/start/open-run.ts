@@ -173,14 +173,13 @@ async function begin(
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets, download } = options;
-  const { plan, ahead, names } = checked;
+  const [{ plan, ahead, names }, { writer }] = [checked, journal];
   const log = await openLog({ disk, folder: out, now: () => scheduler.now(), secrets });
   closers.push(() => log.close());
   const projections = await openProjections(opening, checked, { journal, beforeRows });
   const host = await options.pictureHost?.(out);
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
-  const { writer } = journal;
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);

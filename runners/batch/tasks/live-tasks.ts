@@ -46,7 +46,8 @@ export async function* liveTasks(
       // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
       const rows = { sample: sample.hashes, similar: similar.hashes, sending: sending.hashes };
       if (isPowerOfTwo(++sampled) && !(await isNoted(run, rows))) return;
-      if (!(await isSparseNoted(run, item.row)) || !(await isUnsent(run, item.row))) return;
+      if (!(await isSparseNoted(run, item.row))) return;
+      if (task.what === 'send' && !(await isUnsent(run, item.row))) return;
     }
     yield task;
   }
@@ -71,7 +72,7 @@ function isNoted(run: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolea
 
 /** Whether no other run has sent the row on which a process works. If false, the run stops. */
 async function isUnsent(run: Run, row: Row): Promise<boolean> {
-  return isRead(row) || isAllowed(run, run.refuseSent(row));
+  return isAllowed(run, run.refuseSent(row));
 }
 
 /** Stops the run if that is refused, as where another run is about to send such rows. */

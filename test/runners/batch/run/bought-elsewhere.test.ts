@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
@@ -716,13 +716,13 @@ describe('a manifest that another run has bought from', () => {
         Array.from({ length: to - from }, (_, at) => `row ${from + at}`);
       /** A feed of which the next rows arrive when `give` is called, and that ends after them. */
       const feed = (...first: readonly string[]) => {
-        let give = (..._: readonly string[]): void => undefined;
-        const later = new Promise<readonly string[]>((resolve) => (give = (...rest) => resolve(rest)));
+        let give: (rest: readonly string[]) => void = () => undefined;
+        const later = new Promise<readonly string[]>((resolve) => (give = resolve));
         const rows = async function* () {
           for (const id of first) yield edit(id);
           for (const id of await later) yield edit(id);
         };
-        return { give: (...rest: readonly string[]) => give(...rest), manifest: { rows: rows() } };
+        return { give: (...rest: readonly string[]) => give(rest), manifest: { rows: rows() } };
       };
       const ends = () => [...service.executions.values()].filter((count) => count > 1);
       /** A clock on which an hour passes at once. */
@@ -792,6 +792,19 @@ describe('a manifest that another run has bought from', () => {
         expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
         one.give();
         expect((await run).exitCode).toBe(0);
+      });
+
+      it('goes on beside a run in which its rows have failed, and cost nothing', async () => {
+        const one = feed(...ids(0, 40));
+        service.behave = () => 'reject';
+        const run = start('one', { manifest: one.manifest });
+        const failures = join(folder.path, 'one/failures.jsonl');
+        await until(() => existsSync(failures) && readFileSync(failures, 'utf8').split('\n').length === 41);
+        service.behave = () => 'complete';
+        const rows = ids(33, 40).map((id) => edit(id));
+        expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
+        one.give();
+        expect((await run).exitCode).toBe(1);
       });
     });
 

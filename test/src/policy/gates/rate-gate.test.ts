@@ -72,7 +72,7 @@ describe('a rate gate', () => {
   });
 
   it('counts no submissions of another endpoint that pauses while its polls wait for the rate', () => {
-    const told: number[] = [];
+    const reported: number[] = [];
     play(1, (gate, ask, scheduler) => {
       for (let n = 0; n < 10; n++)
         gate.observe({ ...visit('poll', 'x'), status: 429, retryAfterMs: 600_000 });
@@ -81,10 +81,10 @@ describe('a rate gate', () => {
       for (const name of ['p', 'q']) ask(30_000, name, 'poll');
       const other = visit('submit', 'f', 'other');
       scheduler.schedule(() => {
-        gate.admit(other).subscribe({ next: ({ forMs }) => told.push(forMs) });
+        gate.admit(other).subscribe({ next: ({ forMs }) => reported.push(forMs) });
       }, 30_001);
     });
-    expect(told).toEqual([2_999]);
+    expect(reported).toEqual([2_999]);
   });
 
   it('pauses when half of 20 answers are refusals as well, and goes on at its rate', () => {
