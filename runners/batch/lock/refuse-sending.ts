@@ -89,6 +89,8 @@ interface RunBeside {
   /** By the ids of the rows that it has sent: the hashes of their requests. */
   readonly sent: Map<string, readonly string[]>;
   isSameService: boolean;
+  /** Its latest start has ended: the process does something else, such as `settle`. */
+  hasEnded: boolean;
   /** How far its journal was read. */
   read: number;
   size: number;
@@ -136,6 +138,7 @@ export class SentBeside {
     }
     for (const run of this.#runs) {
       await this.#readOn(run).catch(() => undefined);
+      if (run.hasEnded) continue;
       const isSent = run.sent.get(id)?.includes(await hashOf()) === true;
       if (!isSent && run.both === undefined) continue;
       const owner = await processOf(run.folder, this.parts);
@@ -150,7 +153,15 @@ export class SentBeside {
     for (const { folder, ...other } of await this.parts.placesHeld()) {
       if (folder === this.folder) continue;
       const known = this.#runs.find((run) => run.folder === folder && run.owner.started === other.started);
-      const isNew = { folder, owner: other, sent: new Map(), isSameService: false, read: 0, size: 0 };
+      const isNew = {
+        folder,
+        owner: other,
+        sent: new Map(),
+        isSameService: false,
+        hasEnded: false,
+        read: 0,
+        size: 0,
+      };
       if (isSameHost(other.host, owner.host)) runs.push(known ?? isNew);
     }
     return runs;
@@ -166,6 +177,7 @@ export class SentBeside {
         run.read = offset + bytes.length + 1;
         if (!hasGoodChecksum(bytes, 0, bytes.length)) continue;
         const { record } = decodeRecord(bytes);
+        if (record.k === 'start' || record.k === 'stop') run.hasEnded = record.k === 'stop';
         if (record.k === 'start')
           run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
         const isLate = run.isSameService && offset >= size - mostBytesRead;
@@ -202,9 +214,9 @@ function remember(sent: Map<string, readonly string[]>, id: string, hashes: read
   if (first !== undefined) sent.delete(first);
 }
 
-/** Whether the line may be a start, a request, or the end of a row that was not paid. */
+/** Whether the line may be the start or the end of a run, a request, or the end of a row that was not paid. */
 function isCompared(line: Buffer): boolean {
-  if (line.includes('"k":"intent"') || line.includes('"k":"start"')) return true;
+  if (['"k":"intent"', '"k":"start"', '"k":"stop"'].some((kind) => line.includes(kind))) return true;
   return line.includes('"k":"outcome"') && line.includes('"paid":"no"');
 }
 

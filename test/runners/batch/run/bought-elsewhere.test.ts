@@ -13,6 +13,7 @@ import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
 import { boughtThere } from '../../../../runners/batch/lock/bought-note.js';
+import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -792,6 +793,14 @@ describe('a manifest that another run has bought from', () => {
         expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
         one.give();
         expect((await run).exitCode).toBe(0);
+      });
+
+      it('goes on while a run is settled that has ended and has sent its rows', async () => {
+        const { out } = await start('one', { manifest: { rows: ids(0, 40).map((id) => edit(id)) } });
+        const hold = await holdRun(out);
+        const own = { rows: ids(33, 40).map((id) => edit(id)) };
+        expect(await start('two', { manifest: own })).toMatchObject({ exitCode: 0 });
+        await hold.release();
       });
 
       it('goes on beside a run in which its rows have failed, and cost nothing', async () => {
