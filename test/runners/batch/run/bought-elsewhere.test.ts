@@ -726,10 +726,10 @@ describe('a manifest that another run has bought from', () => {
         return { give: (...rest: readonly string[]) => give(rest), manifest: { rows: rows() } };
       };
       const ends = () => [...service.executions.values()].filter((count) => count > 1);
-      /** A clock on which an hour passes at once. */
+      /** A clock that stands still, and on which an hour passes at once. */
       const clock = () => {
-        let passed = 0;
-        const now = () => asyncScheduler.now() + passed;
+        let passed = asyncScheduler.now();
+        const now = () => passed;
         const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, { now });
         return { scheduler, pass: () => (passed += 3_600_000) };
       };
@@ -765,11 +765,14 @@ describe('a manifest that another run has bought from', () => {
 
       it('stops where both have sent a row at the same moment, if it began later [fault 19]', async () => {
         const [first, second] = [feed(...ids(0, 40)), feed(...ids(60, 65))];
-        const one = start('one', { manifest: first.manifest });
+        // It looks for other runs only when time has passed.
+        const one = start('one', { manifest: first.manifest, scheduler: clock().scheduler });
         await until(() => service.jobs.size === 40);
         let release = (): void => undefined;
         const hold = new Promise<void>((resolve) => (release = resolve));
-        service.behave = (id) => (id === 'row 60' ? { hold } : 'complete');
+        let end = (): void => undefined;
+        const ended = new Promise<void>((resolve) => (end = resolve));
+        service.behave = (id) => (id === 'row 60' ? { hold } : id === 'x' ? { hold: ended } : 'complete');
         const sent = (id: string) => service.requests.filter(({ body }) => body.includes(`"${id}"`)).length;
         const two = start('two', { manifest: second.manifest });
         await until(() => sent('row 60') === 1);
@@ -781,6 +784,7 @@ describe('a manifest that another run has bought from', () => {
           exitCode: 75,
           reason: expect.stringContaining('it may be paid twice'),
         });
+        end();
         expect((await one).exitCode).toBe(0);
         expect(ends()).toEqual([2]);
       });
