@@ -17,11 +17,11 @@ import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
-import type { Row } from '../manifest/manifest-row.js';
 import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
 import { HashesByBytes } from '../uploads/create-picture-host.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
+import type { Run } from '../context/run.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
 
@@ -73,18 +73,8 @@ export interface HeldJournal extends Journal {
   ) => Promise<void>;
   /** Appends to the journal. What it makes durable is noted in the same way, at most every half second. */
   readonly writer: JournalWriter;
-  /**
-   * Notes some of the rows that are sent, or that have arrived since.
-   *
-   * @throws {LockError} `held` if another running process is about to send such rows
-   */
-  readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar' | 'sending'>) => Promise<void>;
-  /**
-   * Compares a row that has arrived with what other runs of this machine have sent.
-   *
-   * @throws {LockError} `held` if another running process has sent the same row
-   */
-  readonly refuseSent: (row: Row) => Promise<void>;
+  readonly noteRows: Run['noteRows'];
+  readonly refuseSent: Run['refuseSent'];
 }
 
 /**
