@@ -33,6 +33,8 @@ const rooms = {
     'runners/batch/disk',
     'runners/batch/journal/journal.ts',
     'runners/batch/journal/elsewhere.ts',
+    'runners/batch/journal/line/record-line.ts',
+    'runners/batch/journal/record.ts',
   ],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': [

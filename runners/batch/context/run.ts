@@ -1,6 +1,7 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { IntentRecord, OutcomeRecord } from '../journal/record.js';
+import type { Row } from '../manifest/manifest-row.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import type { ExpiringPictures } from '../pictures/expiring-pictures.js';
 import type { PictureNames } from '../pictures/picture-names.js';
@@ -49,6 +50,12 @@ export interface Run extends PurchaseContext {
   readonly noteRows: (
     rows: Partial<Readonly<Record<'sample' | 'similar' | 'sending', readonly string[]>>>,
   ) => Promise<void>;
+  /**
+   * Call it before a row that has arrived is sent.
+   *
+   * @throws {LockError} `held` if another run has sent it on which a process works
+   */
+  readonly refuseSent: (row: Row) => Promise<void>;
 }
 
 /** Rows that had ended and are continued, in addition to those of the manifest. */

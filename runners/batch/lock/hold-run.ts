@@ -2,7 +2,8 @@ import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal.js';
-import { holdPlace } from './hold-place.js';
+import { holdPlace, placesHeld } from './hold-place.js';
+import { type ComparedRequests, SentBeside } from './refuse-sending.js';
 import { RunProgress } from './run-progress.js';
 import {
   lockFault,
@@ -44,6 +45,8 @@ export interface RunHold {
   readonly warning?: string;
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
   readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
+  /** What other runs of this machine send meanwhile. */
+  readonly sentBeside?: (compared: ComparedRequests) => SentBeside;
   /** Gives up the hold. */
   release(): Promise<void>;
 }
@@ -84,10 +87,13 @@ async function holdOutside(
   const place = await holdPlace(folder, outside);
   const progress = new RunProgress(folder, outside);
   return afterwards(place, async () => {
+    const real = await disk.realPath(folder);
     await writingOwner(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
     return {
       isInherited,
       progress,
+      sentBeside: (compared) =>
+        new SentBeside(real, compared, { ...outside, placesHeld: () => placesHeld(outside) }),
       ...(place.warning !== undefined && { warning: place.warning }),
       release: async () => {
         await disk.unlink(path).catch(() => undefined);

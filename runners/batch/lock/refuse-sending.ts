@@ -2,6 +2,9 @@ import type { Disk } from '../disk/disk.js';
 import { readLines, withFile } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { journalPath } from '../journal/journal.js';
+import { decodeRecord, hasGoodChecksum } from '../journal/line/record-line.js';
+import type { IntentRecord } from '../journal/record.js';
+import { isSameService, type Hosts } from './bought-note.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
 import type { FileLock, TryLock } from './try-lock-file.js';
@@ -73,6 +76,150 @@ async function hasBoughtSince(disk: Disk, folder: string, length: number): Promi
   });
 }
 
+/** How the requests of two runs are compared. */
+export interface ComparedRequests extends Hosts {
+  /** The hashes of a request that was sent, the one of all that it asks for first. */
+  hashesOf(sent: IntentRecord): readonly string[];
+  readonly now: () => number;
+}
+
+interface RunBeside {
+  readonly folder: string;
+  readonly owner: Owner;
+  /** By the ids of the rows that it has sent: the hashes of their requests. */
+  readonly sent: Map<string, readonly string[]>;
+  isSameService: boolean;
+  /** Its latest start has ended: the process does something else, such as `settle`. */
+  hasEnded: boolean;
+  /** How far its journal was read. */
+  read: number;
+  size: number;
+  /** A row that this run has sent as well, though the other one began before. */
+  both?: string;
+}
+
+/**
+ * What this run and others on this machine send while all of them go on, by their journals: a row that a second run has sent as
+ * well would be paid twice. It knows the latest rows of each run. Runs that are begun meanwhile are found within half a second.
+ */
+export class SentBeside {
+  readonly #own = new Map<string, readonly string[]>();
+  #runs: readonly RunBeside[] = [];
+  #listedAt = -Infinity;
+
+  constructor(
+    private readonly folder: string,
+    private readonly compared: ComparedRequests,
+    private readonly parts: Parts & {
+      /** The folders of all runs on which processes work. */
+      readonly placesHeld: () => Promise<readonly (Owner & { readonly folder: string })[]>;
+    },
+  ) {}
+
+  /** Call it with each request of this run that is durable. It matters only to runs that began before, which the first row has found. */
+  note(sent: IntentRecord): void {
+    if (!this.#runs.some((run) => this.#beganBefore(run))) return;
+    remember(this.#own, sent.id, this.compared.hashesOf(sent));
+    for (const run of this.#runs) this.#compare(run, sent.id);
+  }
+
+  /**
+   * Refuses a row that another run has sent. If both have sent the same row at one moment, the run that began later ends.
+   *
+   * @param hashOf identifies the row's request, like the hashes of those that were sent. It is only called if another run has sent
+   * a row of this id
+   * @throws {LockError} `held`
+   */
+  async refuse(id: string, hashOf: () => Promise<string>): Promise<void> {
+    const now = this.compared.now();
+    if (Math.abs(now - this.#listedAt) >= listEveryMs) {
+      this.#runs = await this.#list();
+      this.#listedAt = now;
+    }
+    for (const run of this.#runs) {
+      await this.#readOn(run).catch(() => undefined);
+      if (run.hasEnded) continue;
+      const isSent = run.sent.get(id)?.includes(await hashOf()) === true;
+      if (!isSent && run.both === undefined) continue;
+      const owner = await processOf(run.folder, this.parts);
+      if (owner === undefined) continue;
+      throw sentBeside(run.folder, owner, isSent ? { id } : { id: run.both, isPaid: true });
+    }
+  }
+
+  async #list(): Promise<RunBeside[]> {
+    const { owner } = this.parts;
+    const runs: RunBeside[] = [];
+    for (const { folder, ...other } of await this.parts.placesHeld()) {
+      if (folder === this.folder) continue;
+      const known = this.#runs.find((run) => run.folder === folder && run.owner.started === other.started);
+      const isNew = {
+        folder,
+        owner: other,
+        sent: new Map(),
+        isSameService: false,
+        hasEnded: false,
+        read: 0,
+        size: 0,
+      };
+      if (isSameHost(other.host, owner.host)) runs.push(known ?? isNew);
+    }
+    return runs;
+  }
+
+  async #readOn(run: RunBeside): Promise<void> {
+    const { disk } = this.parts;
+    const size = await lengthIn({ disk }, run.folder);
+    if (size <= run.size) return;
+    await withFile(disk, journalPath(run.folder), async (file) => {
+      for await (const { bytes, offset, ended } of readLines(file, { from: run.read }, isCompared)) {
+        if (!ended) return;
+        run.read = offset + bytes.length + 1;
+        if (!hasGoodChecksum(bytes, 0, bytes.length)) continue;
+        const { record } = decodeRecord(bytes);
+        if (record.k === 'start' || record.k === 'stop') run.hasEnded = record.k === 'stop';
+        if (record.k === 'start')
+          run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
+        const isLate = run.isSameService && offset >= size - mostBytesRead;
+        // It was not bought, and may be fed to another run.
+        if (record.k === 'outcome') run.sent.delete(record.id);
+        if (record.k !== 'intent' || record.takes !== undefined || !isLate) continue;
+        remember(run.sent, record.id, this.compared.hashesOf(record));
+        this.#compare(run, record.id);
+      }
+    });
+    run.size = size;
+  }
+
+  #compare(run: RunBeside, id: string): void {
+    const [hash] = this.#own.get(id) ?? [];
+    const isBoth = hash !== undefined && run.sent.get(id)?.[0] === hash;
+    if (isBoth && this.#beganBefore(run)) run.both ??= id;
+  }
+
+  #beganBefore({ owner }: RunBeside): boolean {
+    return owner.started <= this.parts.owner.started;
+  }
+}
+
+const listEveryMs = 500;
+/** Reading this much takes less than a second. */
+const mostBytesRead = 32 << 20;
+const mostRemembered = 1 << 16;
+
+function remember(sent: Map<string, readonly string[]>, id: string, hashes: readonly string[]): void {
+  sent.delete(id);
+  sent.set(id, hashes);
+  const [first] = sent.size > mostRemembered ? sent.keys() : [];
+  if (first !== undefined) sent.delete(first);
+}
+
+/** Whether the line may be the start or the end of a run, a request, or the end of a row that was not paid. */
+function isCompared(line: Buffer): boolean {
+  if (['"k":"intent"', '"k":"start"', '"k":"stop"'].some((kind) => line.includes(kind))) return true;
+  return line.includes('"k":"outcome"') && line.includes('"paid":"no"');
+}
+
 /** The process of this machine that works on the run in this folder, if there is one. */
 async function processOf(folder: string, { disk, owner, tryLock }: Parts): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
@@ -99,6 +246,20 @@ function unsent(hasBegun: boolean): string {
 
 function sentElsewhere(folder: string, owner: Owner, hasBegun: boolean): LockError {
   const message = `The run in ${folder} is running (process ${owner.pid}, started ${owner.started}), and sends rows that this start would send as well: they would be paid twice. ${unsent(hasBegun)} Wait for its end, and start again: what it has bought is named then.`;
+  return new LockError('held', message, owner);
+}
+
+/** @param isPaid this run has sent the row as well */
+function sentBeside(
+  folder: string,
+  owner: Owner,
+  { id, isPaid = false }: { readonly id: string | undefined; readonly isPaid?: boolean },
+): LockError {
+  const row = JSON.stringify(id);
+  const what = isPaid
+    ? `has sent the row ${row} at the same moment as this run: it may be paid twice. The rows that came next were not sent.`
+    : `has sent the row ${row}, which arrived here as well: it would be paid twice. It was not sent, nor were the rows after it.`;
+  const message = `The run in ${folder} is running (process ${owner.pid}, started ${owner.started}), and ${what} Give these rows to one of the two runs only, or start again after the end of that one.`;
   return new LockError('held', message, owner);
 }
 

@@ -6,7 +6,7 @@ import type { RowState } from '../journal/rows/row-states.js';
 import type { Row } from '../manifest/manifest-row.js';
 import type { RowRecord } from './record-head.js';
 import type { SelectedBy, RowSelection } from '../manifest/rows/row-selection.js';
-import { isRead, type RowTask, type Task } from './task.js';
+import { isRead, type Task, type TaskOf } from './task.js';
 
 /** The rules by which a start decides on rows that earlier starts left. */
 export interface StartRules {
@@ -117,7 +117,7 @@ export function recordsOfSent(
 export function goingOnWith(
   again: RowRecords & { readonly intent: IntentRecord },
   { jobId, at }: { readonly jobId: string; readonly at: number },
-): { readonly records: readonly RowRecord[]; readonly task: RowTask } {
+): { readonly records: readonly RowRecord[]; readonly task: TaskOf<'poll'> } {
   const { id, intent, attempts } = again;
   return {
     records: [intent, { k: 'accepted', at, id, jobId }],

@@ -7,16 +7,21 @@ import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
-import type { SentFrom } from '../lock/refuse-sending.js';
+import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
 import { peekJournal } from '../journal/recovered-journal.js';
-import type { RunIdentity } from '../journal/record.js';
+import type { IntentRecord, RunIdentity } from '../journal/record.js';
+import { hashesSent } from './check/bought-before.js';
+import { JournalWriter } from '../context/journal-writer.js';
 import { RunPurchases } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
+import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
+import { HashesByBytes } from '../uploads/create-picture-host.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
+import type { Run } from '../context/run.js';
 import type { RunEvent } from '../context/run-event.js';
 import type { Stops } from '../stop/stops.js';
 
@@ -49,7 +54,7 @@ export interface HoldPorts {
   /** Brings the files up to date with the journal before a start is refused. */
   readonly updateFiles: (
     folder: Pick<ResolvedOptions, 'disk' | 'out' | 'scheduler'>,
-    journal: Journal,
+    journal: JournalWriter,
   ) => Promise<void>;
 }
 
@@ -66,14 +71,10 @@ export interface HeldJournal extends Journal {
   readonly noteProgress: (
     rows?: Pick<SentFrom, 'sample' | 'similar' | 'sending' | 'senders'>,
   ) => Promise<void>;
-  /** The same while the run goes on, at most every half second. Call it when a record is durable. */
-  readonly noteDurable: RunPurchases['take'];
-  /**
-   * Notes some of the rows that are sent, or that have arrived since.
-   *
-   * @throws {LockError} `held` if another running process is about to send such rows
-   */
-  readonly noteRows: (rows: Pick<SentFrom, 'sample' | 'similar' | 'sending'>) => Promise<void>;
+  /** Appends to the journal. What it makes durable is noted in the same way, at most every half second. */
+  readonly writer: JournalWriter;
+  readonly noteRows: Run['noteRows'];
+  readonly refuseSent: Run['refuseSent'];
 }
 
 /**
@@ -133,12 +134,33 @@ export async function holdJournal(
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
-  const noteDurable: HeldJournal['noteDurable'] = (record, status) => {
+  const { beside, refuseSent } = sentBeside({ options, closers }, identity, held);
+  const noteDurable: RunPurchases['take'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
+    if (record.k === 'intent') beside?.note(record);
     meantime.noteDurable();
   };
-  return Object.assign(journal, { identity, noteProgress, noteDurable, noteRows });
+  const writer = new JournalWriter(journal, noteDurable);
+  return Object.assign(journal, { identity, writer, noteProgress, noteRows, refuseSent });
+}
+
+/** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
+function sentBeside(
+  { options, closers }: Pick<Opening, 'options' | 'closers'>,
+  identity: RunIdentity,
+  held: RunHold,
+): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent'> {
+  const { manifest, out, pictureHost, scheduler } = options;
+  const isCompared = manifest.live !== undefined && !identity.local;
+  const hashesOf = (sent: IntentRecord): readonly string[] => hashesSent(sent, { asSent: true });
+  const compared = { ...identity, hashesOf, now: () => scheduler.now() };
+  const beside = isCompared ? held.sentBeside?.(compared) : undefined;
+  const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
+  closers.push(() => byBytes.close());
+  const refuseSent: HeldJournal['refuseSent'] = async (row) =>
+    beside?.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
+  return { beside, refuseSent };
 }
 
 async function identityOf(
@@ -151,7 +173,7 @@ async function identityOf(
     for (const host of left) events.next({ type: 'warning', code: 'host', message: leftText(host) });
     return identity;
   } catch (error) {
-    await updateFiles(options, journal);
+    await updateFiles(options, new JournalWriter(journal));
     throw error;
   }
 }

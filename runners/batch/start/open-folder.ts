@@ -5,7 +5,7 @@ import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
-import { type Journal, journalPath } from '../journal/journal.js';
+import { journalPath } from '../journal/journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import type { RunBatchOptions } from '../context/run-options.js';
 import { holdRun } from '../lock/hold-run.js';
@@ -52,7 +52,7 @@ export async function withFolder<T>(
       const { identity, repairs } = journal.recovered;
       if (options.journal === undefined && identity?.local !== true)
         await held.progress?.check(repairs, false);
-      return await inJournal(out, { disk, scheduler }, journal, work);
+      return await inJournal(out, { disk, scheduler }, new JournalWriter(journal), work);
     } finally {
       await journal.close();
     }
@@ -64,13 +64,13 @@ export async function withFolder<T>(
 async function inJournal<T>(
   out: string,
   { disk, scheduler }: { disk: Disk; scheduler: SchedulerLike },
-  journal: Journal,
+  writer: JournalWriter,
   work: (folder: OpenFolder) => Promise<T>,
 ): Promise<{ readonly result: T; readonly summary: Summary | undefined }> {
   const earlier = await readSummary(disk, out);
+  const { journal } = writer;
   const projections = await Projections.open({ disk, folder: out, journal, covered: earlier?.covers });
   try {
-    const writer = new JournalWriter(journal);
     const folder = { out, disk, scheduler, journal: writer, projections };
     const update = async (): Promise<Summary | undefined> => {
       await projections.catchUp();
@@ -92,14 +92,16 @@ async function inJournal<T>(
 /**
  * Brings the files of a start that is refused up to date with its journal: opening it may have copied records of workers, and the
  * last start may have died before it wrote its lines. The refusal is more important than an error of this.
+ *
+ * @param journal has the records of this start, too
  */
 export async function updateFiles(
   { disk, out, scheduler }: Pick<OpenFolder, 'disk' | 'out' | 'scheduler'>,
-  journal: Journal,
+  journal: JournalWriter,
 ): Promise<void> {
   try {
     const covered = (await readSummary(disk, out))?.covers?.records ?? 0;
-    if (covered < journal.recovered.records)
+    if (covered < journal.records)
       await inJournal(out, { disk, scheduler }, journal, () => Promise.resolve());
   } catch {
     // The next start does it again.

@@ -14,7 +14,6 @@ import { saveKeptCheck } from './check/kept-check.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
 import { nothingNoted } from '../pictures/note-picture.js';
-import { JournalWriter } from '../context/journal-writer.js';
 import { ledgerOf, recoverSent } from './recover-sent.js';
 import { openDay } from './money/day-money.js';
 import { refuseStart, refuseFolder, refuseOtherManifest } from './check/refuse-start.js';
@@ -50,7 +49,7 @@ export async function openRun(opening: Opening, ports: RunPorts): Promise<Run> {
   try {
     return await startRun(opening, ports, { early, isBegun, listener });
   } catch (error) {
-    if (early !== undefined) await ports.updateFiles(options, early);
+    if (early !== undefined) await ports.updateFiles(options, early.writer);
     throw error;
   }
 }
@@ -174,14 +173,13 @@ async function begin(
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets, download } = options;
-  const { plan, ahead, names } = checked;
+  const [{ plan, ahead, names }, { writer }] = [checked, journal];
   const log = await openLog({ disk, folder: out, now: () => scheduler.now(), secrets });
   closers.push(() => log.close());
   const projections = await openProjections(opening, checked, { journal, beforeRows });
   const host = await options.pictureHost?.(out);
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
-  const writer = new JournalWriter(journal, journal.noteDurable);
   for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);
@@ -222,6 +220,7 @@ async function begin(
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     noteRows: journal.noteRows,
+    refuseSent: journal.refuseSent,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, reopened) - sent.held.length },

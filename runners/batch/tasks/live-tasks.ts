@@ -47,6 +47,7 @@ export async function* liveTasks(
       const rows = { sample: sample.hashes, similar: similar.hashes, sending: sending.hashes };
       if (isPowerOfTwo(++sampled) && !(await isNoted(run, rows))) return;
       if (!(await isSparseNoted(run, item.row))) return;
+      if (task.what === 'send' && !(await isUnsent(run, item.row))) return;
     }
     yield task;
   }
@@ -65,10 +66,19 @@ function sentHash(row: Row): string | undefined {
   return hashWithoutPictures(row) === undefined ? askedHash(row) : undefined;
 }
 
-/** Stops the run if that is not so, as where another run is about to send such rows. */
-async function isNoted({ noteRows, stops }: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
+function isNoted(run: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
+  return isAllowed(run, run.noteRows(rows));
+}
+
+/** Whether no other run has sent the row on which a process works. If false, the run stops. */
+async function isUnsent(run: Run, row: Row): Promise<boolean> {
+  return isAllowed(run, run.refuseSent(row));
+}
+
+/** Stops the run if that is refused, as where another run is about to send such rows. */
+async function isAllowed({ stops }: Run, allowed: Promise<void>): Promise<boolean> {
   try {
-    await noteRows(rows);
+    await allowed;
     return true;
   } catch (error) {
     stops.stop({ ...exitOf(error), leaves: ['open'] });

@@ -86,7 +86,9 @@ export async function foundTasks(run: Run, { held }: RemoteRun): Promise<RowTask
     money.ledger.release(again.id);
     money.ledger.reserve(again.id, again.intent.price, again.intent);
     attempts.set(again.id, again.attempts);
-    tasks.push(task);
+    // What this start has sent counts towards what was agreed to for prices in no list.
+    const isOfThisStart = again.attempts > journal.journal.recovered.attemptsOf(again.id);
+    tasks.push({ ...task, isOfThisStart });
   }
   for (const [id, amount] of await freeHeld(run, attempts)) held.set(id, amount);
   if (journal.records > before) await projections.catchUp();

@@ -15,6 +15,7 @@ import { isGone } from '../../policy/may-send-again.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { type BackoffLimits, retryDelayMs } from '../../policy/retry-delay.js';
 import { clampTimer } from '../../policy/client-clock.js';
+import { longestWaitMs } from '../../policy/polling/poll-schedule.js';
 import type { RetryPolicy } from '../../policy/queue-options.js';
 import type { Reading } from '../../transport/read-reply.js';
 import { flow, type Steps } from '../flow.js';
@@ -54,6 +55,8 @@ export function ask(
 
 export interface Question extends Asking {
   readonly backoff: BackoffLimits;
+  /** The longest wait, also if the service asks for more. @defaultValue as long as the service asks for */
+  readonly longestWaitMs?: number;
   /** Called for each request that is sent. */
   readonly onCall?: () => void;
   /**
@@ -74,7 +77,7 @@ export function askUntilAnswered(question: Question, context: ClientContext): Ob
 }
 
 function* asked(question: Question, context: ClientContext): Steps<Answered> {
-  const { purpose, key, backoff, onCall, mayAskAgain } = question;
+  const { purpose, key, backoff, longestWaitMs: mostMs = Infinity, onCall, mayAskAgain } = question;
   let forMs: number | undefined;
   const slot = context.slots?.of(requestKinds[purpose], purpose === 'route-get');
   for (let failures = 1; ; failures += 1) {
@@ -86,7 +89,8 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
     yield (slot === undefined ? exchanged : exchanged.pipe(releasing(slot))).pipe(
       map((judged): Answered => {
         const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
-        forMs = isLast ? undefined : retryDelayMs(againAfter(judged), failures, context.random, backoff);
+        const delayMs = () => retryDelayMs(againAfter(judged), failures, context.random, backoff);
+        forMs = isLast ? undefined : Math.min(delayMs(), mostMs);
         return forMs === undefined
           ? { type: 'answered', judged }
           : { type: 'waiting', why: whyWait(judged), forMs };
@@ -118,6 +122,8 @@ export interface PollQuestion {
   readonly jobId: string;
   /** In ms since the epoch; without it the job counts as young. */
   readonly submittedAt?: number;
+  /** Submitted by /runsync: a Retry-After of more than half a minute is cut, because the service would have forgotten the result. */
+  readonly sync?: boolean | undefined;
   /** The job was given up before, so the first 404 is believed. */
   readonly wasExpired?: boolean;
   /** GET of the job's status. */
@@ -163,7 +169,7 @@ export function pollOnce(
   };
   const onCall = () => watch?.onCall();
   const asking = { purpose: 'poll', request, jobId, key, backoff, trace, onCall, mayAskAgain } as const;
-  return askUntilAnswered(asking, context).pipe(
+  return askUntilAnswered({ ...asking, longestWaitMs: longestWaitMs(question) }, context).pipe(
     map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),
   );
 }

@@ -100,8 +100,11 @@ class RatedGate {
     const endpoint = this.#endpoints.of(answer);
     const change = endpoint.observe(answer);
     if (change === 'resumed') this.#release();
-    const wait = change === 'paused' ? endpoint.breaker.blocked() : undefined;
-    if (wait) for (const waiter of endpoint.queue.all()) report(waiter, wait);
+    if (change !== 'paused') return;
+    for (const urgent of [true, false]) {
+      const wait = endpoint.breaker.blocked(urgent);
+      if (wait) for (const waiter of endpoint.queue.all(urgent)) report(waiter, wait);
+    }
   };
 
   readonly pausedMs = (): number => {
@@ -148,8 +151,11 @@ class RatedGate {
   /** How many requests, of all endpoints, wait for the shared rate and go before a new one. */
   #aheadAtAll(urgent: boolean): number {
     let ahead = 0;
-    for (const { breaker, queue } of this.#crowded)
-      if (breaker.blocked(queue.isUrgent) === undefined) ahead += queue.ahead(urgent);
+    for (const { breaker, queue } of this.#crowded) {
+      // During a long pause only polls pass.
+      const areAll = !urgent && breaker.blocked() === undefined;
+      if (areAll || breaker.blocked(true) === undefined) ahead += queue.ahead(!areAll);
+    }
     return ahead;
   }
 

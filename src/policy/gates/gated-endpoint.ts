@@ -69,8 +69,8 @@ export interface WaitingQueue<T> {
   readonly firstArrival: number;
   /** Whether the first one is urgent. */
   readonly isUrgent: boolean;
-  /** A copy of all waiters, in order. */
-  all(): T[];
+  /** A copy of all waiters of one kind, in order. */
+  all(urgent: boolean): T[];
 }
 
 /** Added to the arrivals of requests that are not urgent. Arrivals stay below it. */
@@ -99,6 +99,6 @@ export function createWaitingQueue<T>(): WaitingQueue<T> {
     get isUrgent() {
       return urgentOnes.size > 0;
     },
-    all: () => [...urgentOnes.keys(), ...others.keys()],
+    all: (isUrgent) => [...(isUrgent ? urgentOnes : others).keys()],
   };
 }

@@ -33,6 +33,11 @@ export interface PollJob {
   readonly sync?: boolean | undefined;
 }
 
+/** The longest wait between two polls. The service keeps a result for half an hour, after /runsync for a minute. */
+export function longestWaitMs({ sync }: Pick<PollJob, 'sync'>): number {
+  return sync === true ? 30_000 : 900_000;
+}
+
 /**
  * Polls every `ms` milliseconds after the submission; a job submitted longer ago is polled at once. Times during a poll that
  * takes longer than `ms` are skipped.

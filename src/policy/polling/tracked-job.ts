@@ -1,7 +1,7 @@
 import type { Observer, Unsubscribable } from 'rxjs';
 import type { Due } from '../due-queue.js';
 import type { PollPlan } from './plan-polls.js';
-import type { PollJob } from './poll-schedule.js';
+import { longestWaitMs, type PollJob } from './poll-schedule.js';
 import type { BelievedStart, QueueModel } from './queue-model.js';
 
 /** A job that is polled. Times in ms since the epoch by the scheduler. */
@@ -29,9 +29,6 @@ interface Owner {
   /** Called when nobody polls it any more. */
   left(job: TrackedJob): void;
 }
-
-/** The longest wait between two polls. The service keeps a result for half an hour, after /runsync for a minute. */
-const longestWaitMs = { run: 900_000, runsync: 30_000 };
 
 /** The wait after a reply that the job is still queued: first half of the mean time between two starts, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
@@ -94,7 +91,7 @@ export class TrackedJob implements Due, Unsubscribable {
 
   /** When to poll it next, at the latest before the service may forget its result. */
   dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number {
-    const latest = this.aliveAt + longestWaitMs[this.job.sync === true ? 'runsync' : 'run'];
+    const latest = this.aliveAt + longestWaitMs(this.job);
     const start = this.startBy(queue);
     return start === undefined ? latest : Math.min(latest, this.#dueAfter(start, planOf));
   }

@@ -4,7 +4,7 @@ import { isRead, type ManifestItem, type Row } from '../manifest-row.js';
 /** Two manifests with half of their rows in common share a hash of this sample in 99 of 100 cases. */
 const size = 8;
 /** Rows after this many are ignored, because hashing a row takes half as long as planning it: see `sparse`. */
-const rowsSeen = 4_096;
+export const rowsSeen = 4_096;
 
 /**
  * A sample of the first rows of a manifest: those with the smallest hashes. Manifests that share most of these rows share some

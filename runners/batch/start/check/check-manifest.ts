@@ -80,19 +80,28 @@ export async function checkManifest(
   const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
-  const checked = kept && (await checkRest(options, journal, { survey: newSurvey(), kept }));
-  if (checked !== undefined) return checked;
   const { out, pictureHost } = options;
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
-  const parts = { newSurvey, peekJournal, beforeRows, byBytes };
-  return checkRows(options, journal, parts).finally(() => byBytes.close());
+  try {
+    const rest = kept && { survey: newSurvey(), kept, byBytes };
+    const checked = rest && (await checkRest(options, journal, rest));
+    return checked ?? (await checkRows(options, journal, { newSurvey, peekJournal, beforeRows, byBytes }));
+  } finally {
+    await byBytes.close();
+  }
+}
+
+interface RestParts {
+  readonly survey: StartSurvey;
+  readonly kept: KeptCheck;
+  readonly byBytes: HashesByBytes;
 }
 
 /** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
 async function checkRest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records'>,
-  { survey, kept }: { readonly survey: StartSurvey; readonly kept: KeptCheck },
+  { survey, kept, byBytes }: RestParts,
 ): Promise<Checked | undefined> {
   const { plan, columns, leftOut, hasCapitals, sample } = kept;
   survey.leaveOut(leftOut.rows);
@@ -103,7 +112,7 @@ async function checkRest(
     same: new SameTally().result(),
     newlySent,
   };
-  const sent = await sentBy(options, survey);
+  const sent = await sentBy(options, survey, byBytes);
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
   // another row asks for now, and so may a row that has changed.
@@ -176,7 +185,7 @@ async function checkRows(
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = { ...(await aheadOf(ordered, journal)), ...changedAxes(options, journal) };
-  const sent = await sentBy(options, ordered);
+  const sent = await sentBy(options, ordered, byBytes);
   const bought = await boughtAlready(options, journal, {
     ahead,
     inManifest: survey.inManifest,
@@ -200,8 +209,10 @@ async function checkRows(
 
 async function sentBy(
   { disk, manifest: { path }, identity: { baseUrl, lbBaseUrl } }: ResolvedOptions,
-  { sending: { hashes: sending }, unlisted }: StartSurvey,
+  { sending: { hashes }, uploading, unlisted }: StartSurvey,
+  byBytes: HashesByBytes,
 ): Promise<Pick<Checked, 'sending' | 'unlisted' | 'senders'>> {
+  const sending = [...hashes, ...(await byBytes.sampleOf(uploading))];
   const senders = await sendersOf({ disk }, { manifest: path, sending, baseUrl, lbBaseUrl });
   return { sending, unlisted, senders };
 }

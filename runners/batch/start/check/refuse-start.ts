@@ -180,12 +180,12 @@ export function refuseOtherManifest(
     const now = ahead.axes?.now ?? [];
     if (now.length === 0 && axes.length === 0) return;
     throw usage(
-      `${out} holds rows ${byAxes(axes.map(({ name }) => name))}, and this start makes rows ${byAxes(now)}: they have other ids, and all ${ahead.rows} of them would be bought beside the ${rows.size} that the run knows. Nothing was written and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
+      `${out} holds rows ${byAxes(axes.map(({ name }) => name))}, and this start makes rows ${byAxes(now)}: they have other ids, and all ${ahead.rows} of them would be bought beside the ${rows.size} that the run knows. None of them was added to it and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
     );
   }
   const from = manifests.at(-1) ?? '';
   throw usage(
-    `${out} holds a run of ${from}, and ${manifest.path} shares no id with it. Nothing was written and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
+    `${out} holds a run of ${from}, and ${manifest.path} shares no id with it. None of its rows was added to the run and nothing was sent: choose another --out, or say with --add that these rows belong to that run`,
   );
 }
 

@@ -26,9 +26,10 @@ import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
-import { RowSample } from '../../manifest/duplicates/row-sample.js';
+import { RowSample, rowsSeen } from '../../manifest/duplicates/row-sample.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { askedHash } from '../../manifest/request-hash.js';
+import { hasLocalPictures } from '../../uploads/create-picture-host.js';
 
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
@@ -62,6 +63,8 @@ export class StartSurvey {
   readonly names = new PictureNames();
   /** Some of the requests that this start sends, because another run may be about to send them as well. */
   readonly sending = new RowSample([askedHash]);
+  /** The first rows that this start sends with pictures that are uploaded. */
+  readonly uploading: Row[] = [];
   readonly pending = new Set<string>();
   readonly pendingHeld = new Set<string>();
   readonly invalid = new RowStates();
@@ -255,7 +258,8 @@ export class StartSurvey {
     }
     if (task.what !== 'send') return;
     this.count.toSend++;
-    this.sending.add(row);
+    if (this.options.pictureHost === undefined || !hasLocalPictures(row)) this.sending.add(row);
+    else if (this.uploading.length < rowsSeen) this.uploading.push(row);
     if (task.reopen === 'retry') this.count.retried++;
     if (state?.status === 'unknown') this.count.retriedUnknown++;
     if (state?.status === 'open' && state.isHeldBefore) this.count.reopened++;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
@@ -12,6 +13,7 @@ import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
 import { boughtThere } from '../../../../runners/batch/lock/bought-note.js';
+import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
@@ -397,7 +399,8 @@ describe('a manifest that another run has bought from', () => {
         exitCode: 2,
         bought: { rows: 1, elsewhere: [out], first: [{ id: 'b2', boughtAs: 'b' }] },
       });
-      expect(read.sort()).toEqual(['a.png', 'renamed.png']);
+      // Each start reads pictures of some rows that it sends, to be found by others.
+      expect(read.sort()).toEqual(['a.png', 'a.png', 'b.png', 'c.png', 'c.png', 'renamed.png']);
     });
 
     it('is said of rows whose pictures cannot be read while it is checked: their disk may be there again later', async () => {
@@ -473,11 +476,58 @@ describe('a manifest that another run has bought from', () => {
       expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     });
 
+    describe('and that goes on', () => {
+      /** A run that has asked for its first rows, and waits for the answers. */
+      const startSlowly = async (name: string, options: Partial<RunBatchOptions>, count = 1) => {
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        const known = service.requests.length;
+        service.behave = () => ({ hold });
+        const run = start(name, { ...options, concurrency: count });
+        await Promise.race([until(() => service.requests.length === known + count), run]);
+        return { run, release };
+      };
+
+      it('goes beside a start of other pictures under the same names, and not of these under others [fault 19]', async () => {
+        for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, name.toUpperCase());
+        const one = await startSlowly('one', uploading(folder));
+        const two = await startSlowly('two', uploading(other));
+        const third = runFolder();
+        const names = Array.from({ length: 60 }, (_, at) => `moved ${at}`);
+        for (const name of names) draw(third.path, `${name}.png`, `new ${name}`);
+        draw(third.path, 'moved 40.png', 'b');
+        third.manifest(names.map((name) => picture(name)));
+        service.behave = () => 'complete';
+        const moved = await start('three', { ...uploading(third), out: join(third.path, 'three') });
+        expect(moved).toMatchObject({ exitCode: 75, reason: expect.stringContaining('one is running') });
+        one.release();
+        two.release();
+        expect((await Promise.all([one.run, two.run])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+        expect([...service.executions.values()]).toEqual([6]);
+        third.remove();
+      });
+
+      it('is found by a run that joins the feed [fault 19]', async () => {
+        const live = (...ids: readonly string[]): Partial<RunBatchOptions> => ({
+          ...uploading(folder),
+          manifest: { rows: ids.map((id) => picture(id)), resolveImage: localPicture },
+        });
+        const one = await startSlowly('one', live('a', 'b', 'c'), 3);
+        expect(await start('two', live('c'))).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringContaining('one is running'),
+        });
+        one.release();
+        expect((await one.run).exitCode).toBe(0);
+        expect([...service.executions.values()]).toEqual([3]);
+      });
+    });
+
     it('says nothing of other pictures under the same names in another folder', async () => {
       await start('one', uploading(folder));
       for (const name of ['a', 'b', 'c']) draw(other.path, `${name}.png`, `other ${name}`);
       expect(await startThere()).toMatchObject({ exitCode: 0, bought: undefined });
-      expect(read).toEqual([]);
+      expect(read).toHaveLength(6);
     });
   });
 
@@ -660,6 +710,115 @@ describe('a manifest that another run has bought from', () => {
       expect((await first.run).exitCode).toBe(0);
       expect([...service.executions.keys()].sort()).toEqual(['a', 'b', 'c', 'x']);
       expect([...service.executions.values()]).toEqual([1, 1, 1, 1]);
+    });
+
+    describe('with rows that arrive', () => {
+      const ids = (from: number, to: number) =>
+        Array.from({ length: to - from }, (_, at) => `row ${from + at}`);
+      /** A feed of which the next rows arrive when `give` is called, and that ends after them. */
+      const feed = (...first: readonly string[]) => {
+        let give: (rest: readonly string[]) => void = () => undefined;
+        const later = new Promise<readonly string[]>((resolve) => (give = resolve));
+        const rows = async function* () {
+          for (const id of first) yield edit(id);
+          for (const id of await later) yield edit(id);
+        };
+        return { give: (...rest: readonly string[]) => give(rest), manifest: { rows: rows() } };
+      };
+      const ends = () => [...service.executions.values()].filter((count) => count > 1);
+      /** A clock that stands still, and on which an hour passes at once. */
+      const clock = () => {
+        let passed = asyncScheduler.now();
+        const now = () => passed;
+        const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, { now });
+        return { scheduler, pass: () => (passed += 3_600_000) };
+      };
+
+      it('is found by a run that joins the feed in the middle, before its first row [fault 19]', async () => {
+        const { give, manifest } = feed(...ids(0, 60));
+        const one = start('one', { manifest });
+        await until(() => service.jobs.size === 60);
+        const { exitCode, reason } = await start('two', { manifest: feed(...ids(45, 90)).manifest });
+        expect([exitCode, reason]).toEqual([
+          75,
+          expect.stringMatching(/one is running .* has sent the row "row 45", .* It was not sent/),
+        ]);
+        give('last');
+        expect((await one).exitCode).toBe(0);
+        expect([service.jobs.size, ends()]).toEqual([61, []]);
+      });
+
+      it('stops before a row that a later run was faster to send [fault 19]', async () => {
+        const [slow, fast] = [feed(...ids(0, 50)), feed(...ids(50, 55))];
+        const hours = clock();
+        const one = start('one', { manifest: slow.manifest, scheduler: hours.scheduler });
+        await until(() => service.jobs.size === 50);
+        const two = start('two', { manifest: fast.manifest });
+        await until(() => service.jobs.size === 55);
+        hours.pass();
+        slow.give('x', 'row 53', 'y');
+        expect(await one).toMatchObject({ exitCode: 75, reason: expect.stringContaining('two is running') });
+        fast.give('z');
+        expect((await two).exitCode).toBe(0);
+        expect([service.executions.has('y'), service.jobs.size, ends()]).toEqual([false, 57, []]);
+      });
+
+      it('stops where both have sent a row at the same moment, if it began later [fault 19]', async () => {
+        const [first, second] = [feed(...ids(0, 40)), feed(...ids(60, 65))];
+        // It looks for other runs only when time has passed.
+        const one = start('one', { manifest: first.manifest, scheduler: clock().scheduler });
+        await until(() => service.jobs.size === 40);
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        let end = (): void => undefined;
+        const ended = new Promise<void>((resolve) => (end = resolve));
+        service.behave = (id) => (id === 'row 60' ? { hold } : id === 'x' ? { hold: ended } : 'complete');
+        const sent = (id: string) => service.requests.filter(({ body }) => body.includes(`"${id}"`)).length;
+        const two = start('two', { manifest: second.manifest });
+        await until(() => sent('row 60') === 1);
+        first.give('row 60', 'x');
+        await until(() => sent('row 60') === 2);
+        release();
+        second.give('y', 'z');
+        expect(await two).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringContaining('it may be paid twice'),
+        });
+        end();
+        expect((await one).exitCode).toBe(0);
+        expect(ends()).toEqual([2]);
+      });
+
+      it('goes on beside a run that has sent the same under another id, or something else under the same [fault 19]', async () => {
+        const one = feed(...ids(0, 40));
+        const run = start('one', { manifest: one.manifest });
+        await until(() => service.jobs.size === 40);
+        const rows = ids(0, 40).map((id) => edit(id, `other ${id}`));
+        expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
+        one.give();
+        expect((await run).exitCode).toBe(0);
+      });
+
+      it('goes on while a run is settled that has ended and has sent its rows', async () => {
+        const { out } = await start('one', { manifest: { rows: ids(0, 40).map((id) => edit(id)) } });
+        const hold = await holdRun(out);
+        const own = { rows: ids(33, 40).map((id) => edit(id)) };
+        expect(await start('two', { manifest: own })).toMatchObject({ exitCode: 0 });
+        await hold.release();
+      });
+
+      it('goes on beside a run in which its rows have failed, and cost nothing', async () => {
+        const one = feed(...ids(0, 40));
+        service.behave = () => 'reject';
+        const run = start('one', { manifest: one.manifest });
+        const failures = join(folder.path, 'one/failures.jsonl');
+        await until(() => existsSync(failures) && readFileSync(failures, 'utf8').split('\n').length === 41);
+        service.behave = () => 'complete';
+        const rows = ids(33, 40).map((id) => edit(id));
+        expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
+        one.give();
+        expect((await run).exitCode).toBe(1);
+      });
     });
 
     it('is found by a start at the same moment, and by one that was asked for longer [fault 19]', async () => {

@@ -74,6 +74,27 @@ describe('a run that died and is started again', () => {
     expect(await run.start()).toMatchObject({ exitCode: 6, summary: { rows: { completed: 2, failed: 1 } } });
   });
 
+  it('and ends again before it sends anything, after it has reopened a row: the summary counts that row as to be done', async () => {
+    const run = paperRun();
+    run.manifest([job('a'), job('b')]);
+    run.service.behave = (id) => (id === 'b' ? 'fail' : 'complete');
+    expect((await run.start()).exitCode).toBe(1);
+    const rename = run.disk.rename.bind(run.disk);
+    let isBroken = true;
+    run.disk.rename = async (from, to) => {
+      const breaks = isBroken && to.endsWith('failures.jsonl');
+      isBroken &&= !breaks;
+      if (breaks) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+      await rename(from, to);
+    };
+    expect(await run.start({ retry: ['failed'] })).toMatchObject({ exitCode: 74 });
+    expect(run.service.posts).toEqual(['a', 'b']);
+    expect(run.lines('failures.jsonl')).toEqual([]);
+    expect(JSON.parse(run.text('summary.json'))).toMatchObject({
+      rows: { completed: 1, failed: 0, toDo: 1 },
+    });
+  });
+
   it.each([
     ['is refused', false, 2],
     ['is agreed to', true, 74],

@@ -72,6 +72,7 @@ describe('the folder of millrace run', () => {
     const refused = await work.call('run', 'others.jsonl', '--out', 'o');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/holds a run of .*rows\.jsonl, and .*others\.jsonl shares no id with it/);
+    expect(refused.stderr).toContain('None of its rows was added to the run and nothing was sent');
     expect(refused.stderr).toContain('--add');
     expect(await contents('o')).toEqual(before);
     expect(work.emulator.bill()).toHaveLength(2);

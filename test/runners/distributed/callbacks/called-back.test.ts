@@ -166,6 +166,28 @@ describe('a run over a database that is called back', () => {
     expect(run.emulator.bill()).toHaveLength(1);
   });
 
+  it('counts such a job towards what was agreed to for prices in no list', async () => {
+    const journal = () => run.folder.lines('journal.jsonl');
+    const functions = { queue: { echo: () => ({ cost: 0.3 }) } };
+    const run = await openCalledRun(1, { functions }, () =>
+      until(() => journal().some(({ k }) => k === 'reopen')),
+    );
+    const dead = await run.workUntil('answered');
+    const webhooks = { url: run.proxy.url, ...(await run.listen()) };
+    const collecting = run.collect({ onUnknown: 'retry', webhooks, assumePriceUsd: undefined });
+    await dead.isStuck;
+    void dead.stop();
+    await dead.passAway();
+    await until(() => run.calls.some(({ status }) => status === 200));
+    await run.work();
+    expect(await collecting).toMatchObject({ exitCode: 0, summary: { cost: { reported: 0.3 } } });
+    const own = await connectDatabase({ url: database.url });
+    onTestFinished(() => own.close());
+    const ledger =
+      'select unlisted::int from millrace.ledgers where run = (select max(run) from millrace.ledgers)';
+    expect((await own.pool.query(ledger)).rows).toStrictEqual([{ unlisted: 300_000 }]);
+  });
+
   it('has the next start take the job of a held row, where the callback came when nobody was there any more', async () => {
     const run = await openCalledRun(2, { faults: 'reset-after@run=1', latency: '3s' });
     const webhooks = { url: run.proxy.url, port: await freePort() };

@@ -56,6 +56,16 @@ describe('pollOnce', () => {
     });
   });
 
+  it('asks about a job of /runsync twice a minute, however long the service wants it to wait [fault 4]', () => {
+    inVirtualTime(({ cold, scheduler, expectObservable }) => {
+      const busy = () => cold('(b|)', { b: replied(429, '{"error":"slow down"}', { 'retry-after': '600' }) });
+      const asked = (sync?: boolean) => pollOnce({ ...question, sync }, virtualContext(scheduler, busy));
+      const waits = (forMs: number) => ({ w: { type: 'waiting', why: 'rate-limited', forMs } });
+      expectObservable(asked(true), '^ 70s !').toBe('w 29999ms w 29999ms w', waits(30_000));
+      expectObservable(asked(), '^ 700s !').toBe('w 599999ms w', waits(600_000));
+    });
+  });
+
   const m = { type: 'waiting', why: 'not-found', forMs: 20_000 };
   const slowly = { initialMs: 20_000, factor: 1, maxMs: 20_000 };
   const gone = { message: 'GET /v2/e/status/j: HTTP 404: job not found', httpStatus: 404 };

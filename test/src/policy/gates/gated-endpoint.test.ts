@@ -8,7 +8,10 @@ describe('a waiting queue', () => {
     queue.add('p1', true);
     queue.add('s2', false);
     queue.add('p2', true);
-    expect(queue.all()).toEqual(['p1', 'p2', 's1', 's2']);
+    expect([queue.all(true), queue.all(false)]).toEqual([
+      ['p1', 'p2'],
+      ['s1', 's2'],
+    ]);
     expect([queue.ahead(true), queue.ahead(false), queue.size]).toEqual([2, 4, 4]);
     queue.delete('p1');
     queue.delete('s1');

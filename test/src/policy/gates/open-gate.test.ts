@@ -139,6 +139,21 @@ describe('an open gate', () => {
     expect(log).toEqual(['10 a waits 990 (rate-limited)', '500 a waits 3000 (rate-limited)', '3500 a']);
   });
 
+  it('tells a poll that waits its own, shorter wait when a long pause begins', () => {
+    const log = play(({ ask, observe, refuse }) => {
+      refuse(0, 1_000);
+      ask(10, 's');
+      ask(20, 'p', 'poll');
+      observe(500, 429, 600_000);
+    });
+    expect(log.slice(2)).toEqual([
+      '500 p waits 29500 (rate-limited)',
+      '500 s waits 600000 (rate-limited)',
+      '30000 p',
+      '600500 s',
+    ]);
+  });
+
   it('sends the next probe when the first one stays away, and says nothing of a short wait', () => {
     const log = play(({ ask, refuse }) => {
       refuse(0, 100);

@@ -71,6 +71,22 @@ describe('a rate gate', () => {
     expect(waits).toEqual(['b 1000 gate', 'c 2000 gate']);
   });
 
+  it('counts no submissions of another endpoint that pauses while its polls wait for the rate', () => {
+    const reported: number[] = [];
+    play(1, (gate, ask, scheduler) => {
+      for (let n = 0; n < 10; n++)
+        gate.observe({ ...visit('poll', 'x'), status: 429, retryAfterMs: 600_000 });
+      for (const name of ['a', 'b', 'c', 'd', 'e']) ask(1_000, name);
+      scheduler.schedule(() => gate.admit(visit('poll', 'z', 'other')).subscribe(), 30_000);
+      for (const name of ['p', 'q']) ask(30_000, name, 'poll');
+      const other = visit('submit', 'f', 'other');
+      scheduler.schedule(() => {
+        gate.admit(other).subscribe({ next: ({ forMs }) => reported.push(forMs) });
+      }, 30_001);
+    });
+    expect(reported).toEqual([2_999]);
+  });
+
   it('pauses when half of 20 answers are refusals as well, and goes on at its rate', () => {
     const { log } = play(10, (gate, ask, scheduler) => {
       ask(0, 'a');
