@@ -149,7 +149,7 @@ function findEncoded(
   for (let seen = 0; seen < waiting.length && seen < mostValues; seen++) {
     const { value, at } = waiting[seen] ?? { value: undefined, at: [] };
     if (typeof value === 'string') {
-      const bytes = decodePicture(value);
+      const bytes = decodeFile(value, ['png', 'jpeg']);
       if (bytes !== undefined && isWanted(bytes)) return { bytes, at };
     } else if (typeof value === 'object' && value !== null && at.length < deepest) {
       const entries: [string | number, unknown][] = Array.isArray(value)
@@ -160,10 +160,6 @@ function findEncoded(
     }
   }
   return undefined;
-}
-
-function decodePicture(text: string): Buffer | undefined {
-  return decodeFile(text, ['png', 'jpeg']);
 }
 
 /** Decodes only the beginning first: nearly all texts are no files. */

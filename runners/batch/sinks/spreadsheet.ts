@@ -35,7 +35,7 @@ export class Spreadsheet {
   private isStale = false;
 
   private constructor(
-    private readonly file: LineFile,
+    readonly file: LineFile,
     private readonly columns: Set<string>,
     /** Whether there may be rows whose columns it has not seen. */
     private isNew: boolean,
@@ -79,19 +79,6 @@ export class Spreadsheet {
     };
     await this.file.replace(lines());
     this.isStale = false;
-  }
-
-  sync(): Promise<void> {
-    return this.file.sync();
-  }
-
-  /** See `LineFile.keepName`. */
-  keepName(): Promise<void> {
-    return this.file.keepName();
-  }
-
-  close(): Promise<void> {
-    return this.file.close();
   }
 
   private lineOf(row: SheetRow): string {

@@ -241,8 +241,8 @@ function rowsToDo(
 }
 
 /** Whether the folder should have a picture of an earlier start. */
-async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
-  for await (const { path } of projections.pictures()) if (path !== undefined) return true;
+async function hasSavedPictures(projections: Pick<Projections, 'files'>): Promise<boolean> {
+  for await (const { path } of projections.files.pictures()) if (path !== undefined) return true;
   return false;
 }
 

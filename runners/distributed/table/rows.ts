@@ -160,7 +160,8 @@ export async function takeRows(
   for (const row of dealt) {
     const { item, task } = row;
     const price = task.what === 'poll' ? row.reserved : claim.priceOf(task);
-    if (isDearer(task, price)) {
+    // Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first.
+    if (task.what === 'send' && task.mostPrice !== undefined && (price ?? 0) > task.mostPrice) {
       dropped.push(item);
       continue;
     }
@@ -186,11 +187,6 @@ export async function takeRows(
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
   return { claimed, isUnfit: stay.length > 0, left: dropped.length };
-}
-
-/** Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first. */
-function isDearer(task: RowTask, price: MicroDollars | null): boolean {
-  return task.what === 'send' && task.mostPrice !== undefined && (price ?? 0) > task.mostPrice;
 }
 
 /** Whether an amount fits under the cap of the run; or the value whose cap has no room for it. */

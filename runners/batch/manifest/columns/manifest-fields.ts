@@ -71,7 +71,7 @@ const table = {
     toWire: asItIs,
     toCell: asItIs,
     isCaseSensitive: true,
-    passes: isFilledText,
+    passes: (text: unknown) => typeof text === 'string' && text.trim() !== '',
   },
   resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
   aspect_ratio: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
@@ -158,10 +158,6 @@ export function imagesCell(images: readonly unknown[]): string {
 function isUrlList(images: unknown): boolean {
   if (!Array.isArray(images) || images.length === 0 || images.length > maxImages) return false;
   return images.every((image) => typeof image === 'string' && checkHttpUrl(image) === undefined);
-}
-
-function isFilledText(text: unknown): boolean {
-  return typeof text === 'string' && text.trim() !== '';
 }
 
 /** Why a cell holds no value of its field. */

@@ -13,7 +13,7 @@ export async function* feed<T>(
   parser.on('error', () => undefined);
   try {
     for await (const chunk of chunks) {
-      const error = await write(parser, chunk);
+      const error = await new Promise((resolve) => parser.write(chunk, resolve));
       const batch = takeBatch();
       if (batch.length > 0) yield batch;
       if (error) throw error;
@@ -28,10 +28,6 @@ export async function* feed<T>(
 }
 
 type Failure = Error | null | undefined;
-
-function write(parser: Writable, chunk: Uint8Array): Promise<Failure> {
-  return new Promise((resolve) => parser.write(chunk, resolve));
-}
 
 function end(parser: Writable): Promise<Failure> {
   return new Promise((resolve) => {
