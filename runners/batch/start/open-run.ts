@@ -182,7 +182,10 @@ async function begin(
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
   const writer = new JournalWriter(journal, journal.noteDurable);
-  for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
+  // A new cap comes first, so that no start is journalled without its cap if the process dies in between.
+  const first = [...capRecord(options, journal), ...costByRecord(options, journal)];
+  for (const record of [...first, startRecord(options, journal, ahead)])
+    await lastValueFrom(writer.append(record));
   await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);
   const context = { options, journal: writer };
@@ -244,22 +247,6 @@ function rowsToDo(
 async function hasSavedPictures(projections: Pick<Projections, 'files'>): Promise<boolean> {
   for await (const { path } of projections.files.pictures()) if (path !== undefined) return true;
   return false;
-}
-
-/**
- * The records of a start, in journal order. A new cap comes first, so that no start is journalled without its cap if the
- * process dies in between.
- */
-function startRecords(
-  options: ResolvedOptions,
-  journal: Pick<HeldJournal, 'recovered' | 'identity'>,
-  ahead: Pick<Ahead, 'cap'>,
-): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
-  return [
-    ...capRecord(options, journal),
-    ...costByRecord(options, journal),
-    startRecord(options, journal, ahead),
-  ];
 }
 
 function capRecord(

@@ -6,7 +6,6 @@ import type { RowTask } from '../../batch/row/task.js';
 import type { BrokenDatabase } from '../database/database-error.js';
 import { RunTaken, type RunDatabase } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
-import type { RunStart } from '../table/runs.js';
 
 /**
  * Sends a query to the database and repeats it while the database is away.
@@ -39,27 +38,18 @@ export class RemoteRun {
   /** Emits when there may be something new. */
   readonly woken = new Subject<void>();
 
-  readonly run: number;
-  readonly start: number;
-
   constructor(
     readonly database: RunDatabase,
-    { run, start }: RunStart,
+    readonly run: number,
+    readonly start: number,
     readonly ask: Ask,
-    private latest: RunState,
+    public state: RunState,
     private readonly local: Run,
-  ) {
-    this.run = run;
-    this.start = start;
-  }
-
-  get state(): RunState {
-    return this.latest;
-  }
+  ) {}
 
   /** Counts rows that were fed since the state was read. */
   addOpen(rows: number): void {
-    this.latest = { ...this.latest, open: this.latest.open + rows };
+    this.state = { ...this.state, open: this.state.open + rows };
   }
 
   /**
@@ -70,12 +60,12 @@ export class RemoteRun {
    */
   async look(): Promise<RunState> {
     if (this.fault !== undefined) throw this.fault;
-    this.latest = await this.ask(() => readState(this.database, this.run));
-    if (this.latest.start !== this.start) throw new RunTaken();
-    const { open, inFlight, pausedMs } = this.latest;
+    this.state = await this.ask(() => readState(this.database, this.run));
+    if (this.state.start !== this.start) throw new RunTaken();
+    const { open, inFlight, pausedMs } = this.state;
     this.local.events.next({ type: 'elsewhere', open, inFlight, saving: 0, pausedMs });
     this.seen.next();
-    return this.latest;
+    return this.state;
   }
 
   /** Resolves at the next look at the run, or when it stops. */

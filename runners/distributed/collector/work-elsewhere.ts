@@ -90,7 +90,7 @@ async function collect(
   await ask(() => beginStart(database, { run: number, start }, terms, before));
   const state = await ask(() => readState(database, number));
   const columns = Object.entries(terms.capsByUsd ?? {});
-  const remote = new RemoteRun(database, { run: number, start }, ask, state, run);
+  const remote = new RemoteRun(database, number, start, ask, state, run);
   const left = new ReplaySubject<void>(1);
   const woken = () => remote.woken.next();
   const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });

@@ -36,12 +36,10 @@ export function itemAt(place: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}${random.slice(21)}`;
 }
 
-type NewRow = Omit<TableRow, 'since'>;
-
 /** Adds rows that wait for a worker. */
 export async function addRows(
   { on, queue, run, ledger }: RowsChange,
-  rows: readonly NewRow[],
+  rows: readonly Omit<TableRow, 'since'>[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await on.query(

@@ -45,10 +45,10 @@ export class ServedRun {
   /** Emits for each request that is sent, and for each row that has ended at this worker. */
   readonly progress = new Subject<'submitted' | 'ended'>();
   private readonly events = new Subject<RunEvent>();
-  private readonly stops = new WorkerStops({
-    judge: (cause) => this.judged(cause),
-    stopping: () => this.finish(),
-  });
+  private readonly stops = new WorkerStops(
+    (cause) => this.judged(cause),
+    () => this.finish(),
+  );
   private readonly tasks = new TaskFeed();
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;
