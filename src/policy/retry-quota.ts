@@ -8,7 +8,6 @@ export interface RetryQuota {
   take(retry: { timedOut: boolean }): number | undefined;
   /** Call it when a request succeeded. `taken`: the tokens that its retries took; absent if the first try succeeded. */
   succeeded(taken?: number): void;
-  /** Tokens left. */
   readonly tokens: number;
   /** Whether no token is missing. */
   readonly isFull: boolean;

@@ -4,7 +4,6 @@ import { artifactFormat, headBytes } from './artifact-format.js';
 import { PictureEnd } from './picture-end.js';
 import { pathOf, valuesAt, type OutputPath, type ValuePlace } from './output-path.js';
 
-/** Where the picture of an output is. */
 export type FoundPicture =
   | {
       readonly url: string;

@@ -34,7 +34,6 @@ export class RowReader {
     this.windows = { intent: make(), accepted: make(), reply: make(), outcome: make() };
   }
 
-  /** The records of the row with this index in the table. */
   async read(row: number): Promise<RowRecords> {
     const intent = await this.record(row, 'intent');
     const accepted = await this.record(row, 'accepted');

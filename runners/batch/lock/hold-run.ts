@@ -44,7 +44,6 @@ export interface RunHold {
   readonly warning?: string;
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
   readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
-  /** Gives up the hold. */
   release(): Promise<void>;
 }
 

@@ -85,7 +85,6 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
   };
 }
 
-/** Counts and prices the rows with the same request. */
 async function sameRows(
   requests: SameRequests,
   again: () => AsyncIterable<ManifestItem>,

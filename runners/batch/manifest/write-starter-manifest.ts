@@ -9,7 +9,6 @@ export interface StarterOptions {
   readonly disk: Disk;
   /** The folder of the pictures; its subfolders are not read. */
   readonly folder: string;
-  /** The prompt of every row. */
   readonly prompt: string;
   /** The file to write: in `folder` or above it, because pictures must be below the manifest. @defaultValue `edits.csv` in `folder` */
   readonly manifest?: string;

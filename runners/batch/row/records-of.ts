@@ -82,7 +82,6 @@ export interface Replied extends Cost, SavedOutputs {
   readonly imageUrl?: string | undefined;
 }
 
-/** The reply of a job that has completed. */
 export function replyRecord(
   { facts, statusCalls, submittedAt }: RowPurchase,
   completed: Completed<unknown>,
@@ -108,7 +107,6 @@ export function replyRecord(
   };
 }
 
-/** The saved outputs as a record contains them. */
 export function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
   return { ...(image && { image }), ...(files.length > 0 && { files }) };
 }

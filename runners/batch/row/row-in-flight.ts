@@ -20,7 +20,6 @@ export interface RowPurchase {
   readonly statusCalls: number;
 }
 
-/** The progress of a row in flight. */
 export interface RowProgress extends RowPurchase {
   readonly status: RowStatus;
   /** Its job has ended; the steps that follow must not be interrupted. */
@@ -75,12 +74,10 @@ export class RowInFlight {
     return (this.changes ??= new BehaviorSubject(this.current));
   }
 
-  /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
     this.next({ ...this.current, ...part });
   }
 
-  /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
     this.next(progressAfter(this.current, record));
   }

@@ -66,7 +66,6 @@ export class Tally {
     row.status = status;
   }
 
-  /** The kind of the row's latest purchase. */
   purchaseOf(row: RowBooks): PurchaseKind {
     return this.accounts.at(row.account).purchase;
   }

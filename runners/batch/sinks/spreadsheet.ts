@@ -2,7 +2,6 @@ import type { Disk } from '../disk/disk.js';
 import { csvLine } from './line-text.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 
-/** A row of a spreadsheet, by column. */
 export type SheetRow = Readonly<Record<string, unknown>>;
 
 export interface SheetExtent extends FileExtent {

@@ -31,7 +31,6 @@ export interface Opening {
   readonly room: DiskRoom;
 }
 
-/** Opens a journal in a run's folder. */
 export type OpenJournal = (
   disk: Disk,
   folder: string,
@@ -53,7 +52,6 @@ export interface HoldPorts {
   ) => Promise<void>;
 }
 
-/** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
   readonly identity: RunIdentity;
   /**

@@ -170,7 +170,6 @@ export function whyBlocked(
   return isAll ? stopCauses.noEndpointLeft(blocked, message) : undefined;
 }
 
-/** The name of a kind of purchase in messages. */
 export function purchaseName({ endpoint, resolution, kind }: Priced): string {
   return [endpoint, resolution].filter(Boolean).join(' at ') || kind;
 }

@@ -183,5 +183,4 @@ function interrupted(exitCode: number, { io }: StartedRun): number {
   return exitCode >= 128 ? exitCode : 130;
 }
 
-/** The answer to the question whether to start. */
 type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;

@@ -11,7 +11,6 @@ import type { RemoteRun } from './remote-run.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
 
-/** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
   readonly post: 'unanswered' | 'answered' | 'refused';

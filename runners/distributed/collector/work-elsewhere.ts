@@ -173,7 +173,6 @@ function goOn(error: unknown, { state: { open } }: RemoteRun): string {
   return `The workers could not be asked to stop, and may still buy ${rows} that ${open === 1 ? 'is' : 'are'} fed: stop them yourself (SIGTERM). The next start copies what they buy. ${(error as Error).message}`;
 }
 
-/** The terms of this start for its workers. */
 function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
   const { paths } = run.pictures;

@@ -36,7 +36,6 @@ export function itemAt(place: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}${random.slice(21)}`;
 }
 
-/** Adds rows that wait for a worker. */
 export async function addRows(
   { on, queue, run, ledger }: RowsChange,
   rows: readonly Omit<TableRow, 'since'>[],
@@ -222,7 +221,6 @@ async function give(on: Transaction, run: number, worker: string, rows: readonly
   );
 }
 
-/** The rows that a worker has, or one of them. */
 export function rowsOfWorker(on: Queries, run: number, worker: string, item?: string): Promise<TableRow[]> {
   if (item === undefined) return rowsWhere(on, run, 'worker = $2', worker);
   return rowsWhere(on, run, 'worker = $2 and item = $3', worker, item);

@@ -31,7 +31,6 @@ const mostPolled = 1_000;
 /** The most rows to take at once, because all workers wait for the transaction. */
 const mostTaken = 1_000;
 
-/** How a worker's part in a run ended. */
 export type ServedEnd =
   /** No row is left for this worker, the run stops, or the worker leaves. */
   | { readonly why: 'over' }

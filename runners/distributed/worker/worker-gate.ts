@@ -166,7 +166,6 @@ class TurnQueue {
   }
 }
 
-/** The shared part of a run's gate, in its database. */
 export function sharedGate(
   database: RunDatabase,
   { run, isRated }: { readonly run: number; readonly isRated: boolean },

@@ -19,7 +19,6 @@ export interface Picked {
   readonly missing: readonly string[];
   /** The list, written beside the copies. */
   readonly list: string;
-  /** The number of other files in the folder. */
   readonly others: number;
 }
 

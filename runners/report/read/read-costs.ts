@@ -60,7 +60,6 @@ function keyOf({ attempt, id }: Purchase): string {
   return `${attempt} ${id}`;
 }
 
-/** A copy to keep. */
 export function copyOf({ id, row, attempt, jobId, resolution, cost, source, at }: Purchase): Purchase {
   return { id, row, attempt, jobId, resolution, cost, source, at };
 }

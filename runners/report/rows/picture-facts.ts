@@ -11,7 +11,6 @@ export function savedPicture(image: JsonObject, at: Pick<PagePicture, 'path' | '
   });
 }
 
-/** A picture that was not saved. */
 export function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
   const url = webUrl(image['url']);
   return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });

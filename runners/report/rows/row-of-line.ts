@@ -60,7 +60,6 @@ export function rowOfFailure(failure: JsonObject): BareRow {
   });
 }
 
-/** A row, and the data from which its pictures are made. */
 export interface RowAndPictures {
   readonly row: BareRow;
   /** The references of the row, as the manifest names them. */
@@ -79,7 +78,6 @@ export function rowOfLine(line: JsonObject, isResult: boolean, isLocal: boolean)
   };
 }
 
-/** The images that a row sends. */
 export function imagesOf(cells: JsonObject | undefined): string[] {
   const images = cells?.['images'] === undefined ? [] : imageList(cells['images']);
   return images instanceof CellProblem ? [] : images.filter((image) => typeof image === 'string');

@@ -70,7 +70,6 @@ export class RunPictures {
     return savedPicture(image, defined({ path: this.#address(picture), thumb }));
   }
 
-  /** Whether pictures have thumbnails at all. */
   get hasThumbnails(): boolean {
     return this.#thumbnails.size > 0;
   }

@@ -18,8 +18,6 @@ export interface GateWait {
   forMs: number;
 }
 
-type Answered = Pick<GateAnswer, 'status' | 'retryAfterMs'>;
-
 /**
  * Pauses all requests to an endpoint. A pause begins when half of the latest 20 answers are refusals, or in a storm of
  * failures; a single refused request waits alone. After the pause one probe at a time is sent until an answer is good. Until
@@ -32,7 +30,7 @@ export interface CircuitBreaker {
   /** Call it when a request passes. */
   passed(): void;
   /** Records an answer. Returns `paused` or `resumed` if it changes that, for polls alone where submissions still wait. */
-  observe(answer: Answered): 'paused' | 'resumed' | undefined;
+  observe(answer: Pick<GateAnswer, 'status' | 'retryAfterMs'>): 'paused' | 'resumed' | undefined;
   /** Whether a new circuit breaker would behave the same: there is no pause and no probe. */
   readonly isIdle: boolean;
 }

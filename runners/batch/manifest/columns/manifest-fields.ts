@@ -127,7 +127,6 @@ export function isCaseSensitive(name: FieldName): boolean {
   return field.isCaseSensitive ?? field.role === 'content';
 }
 
-/** Whether the field applies to rows of this purpose. */
 export function isFor(purpose: RowPurpose, name: FieldName): boolean {
   return (table[name].for as readonly RowPurpose[]).includes(purpose);
 }

@@ -58,7 +58,6 @@ export interface Checked {
 interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
   readonly peekJournal: PeekJournal;
-  /** Called before rows of the manifest are read. */
   readonly beforeRows?: (() => void) | undefined;
 }
 
