@@ -102,25 +102,19 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
 }
 
 /** A span of time by a scheduler's clock. If the clock is set back, the span starts again, so that it never lasts for hours. */
-export interface Countdown {
-  start(ms: number): void;
-  clear(): void;
-  /** Milliseconds left; 0 if it is over or was never started. */
-  remainingMs(): number;
-}
-
-export function createCountdown(scheduler: SchedulerLike): Countdown {
+export function createCountdown(scheduler: SchedulerLike) {
   let startedAt = 0;
   let lengthMs = 0;
   return {
-    start(ms) {
+    start(ms: number): void {
       startedAt = scheduler.now();
       lengthMs = ms;
     },
-    clear() {
+    clear(): void {
       lengthMs = 0;
     },
-    remainingMs() {
+    /** Milliseconds left; 0 if it is over or was never started. */
+    remainingMs(): number {
       const now = scheduler.now();
       if (now < startedAt) startedAt = now;
       return Math.max(startedAt + lengthMs - now, 0);
