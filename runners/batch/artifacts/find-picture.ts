@@ -25,17 +25,15 @@ const mostValues = 10_000;
 /** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
-interface SentRequest {
-  readonly kind: RowKind;
-  readonly input?: { readonly enable_base64_output?: unknown };
-}
-
 /**
  * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
  * under any key and at any depth, else a URL under `image_url` or `result`. The URL under `image_url` comes first for an edit
  * that did not ask for a text: a text beside it may be a preview. (spec 2.6)
  */
-export function findPicture(output: unknown, { kind, input }: SentRequest): FoundPicture | undefined {
+export function findPicture(
+  output: unknown,
+  { kind, input }: { readonly kind: RowKind; readonly input?: { readonly enable_base64_output?: unknown } },
+): FoundPicture | undefined {
   const isObject = typeof output === 'object' && output !== null;
   const { image_url, result } = (isObject ? output : {}) as Record<string, unknown>;
   const url = addressIn(image_url);

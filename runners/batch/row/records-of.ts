@@ -76,16 +76,11 @@ export function purchaseFacts(
   };
 }
 
-export interface Replied extends Cost, SavedOutputs {
-  readonly at: number;
-  readonly output: unknown;
-  readonly imageUrl?: string | undefined;
-}
-
 export function replyRecord(
   { facts, statusCalls, submittedAt }: RowPurchase,
   completed: Completed<unknown>,
-  replied: Replied,
+  replied: SavedOutputs &
+    Cost & { readonly at: number; readonly output: unknown; readonly imageUrl?: string | undefined },
 ): ReplyRecord {
   const { at, output, cost, source, disbelieved, imageUrl } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;

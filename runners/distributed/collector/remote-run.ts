@@ -14,19 +14,13 @@ import { readState, type RunState } from '../table/run-state.js';
  */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 
-/** A row to send, and the price that is reserved for it in the ledger that runs share. */
-export interface ReservedRow {
-  readonly task: RowTask;
-  readonly price: MicroDollars;
-}
-
 /** The run in the database, as the collector last saw it. */
 export class RemoteRun {
   private readonly seen = new Subject<void>();
   /** The purchases of rows that are polled, by their ids. */
   readonly bought = new Map<string, IntentRecord>();
   /** Rows to send whose price is reserved in the ledger that runs share, until their ends are known, by their ids. */
-  readonly reserved = new Map<string, ReservedRow>();
+  readonly reserved = new Map<string, { readonly task: RowTask; readonly price: MicroDollars }>();
   /** Money that the database holds for earlier requests of rows that are fed next, and that their jobs replace, by their ids. */
   readonly held = new Map<string, MicroDollars>();
   /** How often this start has sent such a row again after a request that may have been accepted, by its id. */

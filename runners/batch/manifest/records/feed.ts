@@ -27,9 +27,7 @@ export async function* feed<T>(
   }
 }
 
-type Failure = Error | null | undefined;
-
-function end(parser: Writable): Promise<Failure> {
+function end(parser: Writable): Promise<Error | null | undefined> {
   return new Promise((resolve) => {
     finished(parser, { readable: false }, resolve);
     parser.end();
