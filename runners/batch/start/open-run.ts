@@ -182,10 +182,7 @@ async function begin(
   if (host !== undefined) closers.push(() => host.close());
   const polling = await openPolling(options);
   const writer = new JournalWriter(journal, journal.noteDurable);
-  // A new cap comes first, so that no start is journalled without its cap if the process dies in between.
-  const first = [...capRecord(options, journal), ...costByRecord(options, journal)];
-  for (const record of [...first, startRecord(options, journal, ahead)])
-    await lastValueFrom(writer.append(record));
+  for (const record of startRecords(options, journal, ahead)) await lastValueFrom(writer.append(record));
   await journal.noteProgress(checked);
   await saveKeptCheck(options, journal, checked);
   const context = { options, journal: writer };
@@ -249,36 +246,21 @@ async function hasSavedPictures(projections: Pick<Projections, 'files'>): Promis
   return false;
 }
 
-function capRecord(
+/** A new cap comes first, so that no start is journalled without its cap if the process dies in between. */
+function startRecords(
   options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cap'>[] {
-  const usd = newCap(options, recovered.capUsd);
-  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
-}
-
-function costByRecord(
-  options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cost-by'>[] {
-  const costBy = costByInForce(options, recovered.costBy);
-  if (isSameCostBy(costBy, recovered.costBy)) return [];
-  return [{ k: 'cost-by', at: options.scheduler.now(), ...costBy }];
-}
-
-function startRecord(
-  { manifest, settings, scheduler }: ResolvedOptions,
-  { identity }: Pick<HeldJournal, 'identity'>,
+  { identity, recovered }: Pick<HeldJournal, 'recovered' | 'identity'>,
   { cap }: Pick<Ahead, 'cap'>,
-): RecordOf<'start'> {
-  const at = scheduler.now();
+): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
+  const { manifest, settings: given } = options;
+  const at = options.scheduler.now();
+  const usd = newCap(options, recovered.capUsd);
+  const costBy = costByInForce(options, recovered.costBy);
   const axes = askedAxes(manifest.settings);
-  return {
-    k: 'start',
-    at,
-    version,
-    identity,
-    manifest: manifest.path,
-    settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
-  };
+  const settings = { ...given, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) };
+  return [
+    ...(usd === undefined ? [] : [{ k: 'cap', at, usd } as const]),
+    ...(isSameCostBy(costBy, recovered.costBy) ? [] : [{ k: 'cost-by', at, ...costBy } as const]),
+    { k: 'start', at, version, identity, manifest: manifest.path, settings },
+  ];
 }

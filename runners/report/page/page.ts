@@ -16,6 +16,7 @@ export interface Page {
 
 /** What a person looks at. It is kept in the page's address, so that a reload or a colleague finds it again. */
 interface Place {
+  /** The filter's name. */
   readonly name?: string;
   readonly query?: string;
   /** The sort key; a leading `-` reverses the order. */

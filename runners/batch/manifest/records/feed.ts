@@ -13,7 +13,7 @@ export async function* feed<T>(
   parser.on('error', () => undefined);
   try {
     for await (const chunk of chunks) {
-      const error = await new Promise((resolve) => parser.write(chunk, resolve));
+      const error = await new Promise<Error | null | undefined>((resolve) => parser.write(chunk, resolve));
       const batch = takeBatch();
       if (batch.length > 0) yield batch;
       if (error) throw error;

@@ -4,6 +4,8 @@ import { isFormula } from '../../../batch/manifest/columns/formula-text.js';
 import { redoColumns } from '../../../batch/manifest/matrix/redo-columns.js';
 import { csvText } from '../../pick/chosen-list.js';
 
+export type Verdict = 'kept' | 'rejected';
+
 /** A person's review of a row. */
 export interface Review {
   /** Its number in the manifest; its index in the gallery changes as other rows end. */
@@ -11,7 +13,7 @@ export interface Review {
   /** The purchase that was reviewed. Once it is replaced, the review no longer counts. */
   readonly of: string;
   readonly failed: boolean;
-  readonly verdict?: 'kept' | 'rejected';
+  readonly verdict?: Verdict;
   /** 1 to 5. */
   readonly stars?: number;
   readonly note?: string;
