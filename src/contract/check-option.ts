@@ -63,10 +63,6 @@ export function isObject(value: unknown): value is object {
   return Object(value) === value;
 }
 
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function notA(option: string, kind: string, value: unknown): InvalidOptionError {
   const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
   return new InvalidOptionError(option, `is not ${article} ${kind} (got ${shown(value)})`);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isPlainObject } from './check-option.js';
+import { isPlainObject } from './bounded-json.js';
 import { checkHttpUrl } from './request-parts.js';
 
 // Not in request-parts.ts, which the page of a report uses: zod would double the page's script.

@@ -1,5 +1,4 @@
-import { parseJson } from './bounded-json.js';
-import { isPlainObject } from './check-option.js';
+import { isPlainObject, parseJson } from './bounded-json.js';
 
 /** An error as a service reports it: one line for people, and more detail. */
 export interface ServiceErrorText {

@@ -7,9 +7,16 @@ import { noteAnswer } from '../../batch/stop/service-reach.js';
 import type { RowRecord } from '../../batch/row/record-head.js';
 import type { PaidRow } from '../../batch/row/task.js';
 import type { StoredRecord } from '../table/records.js';
-import type { RemoteRun } from './remote-run.js';
 
 type Unsaved = Omit<PaidRow, 'free'>;
+
+/** The rows of this start in the database, by their ids. */
+interface Fed {
+  /** The purchases of rows that are polled, which earlier starts booked. */
+  readonly bought: ReadonlyMap<string, IntentRecord>;
+  /** Rows that were fed under the cap of a day, until their ends are known. */
+  readonly reserved: Pick<Map<string, unknown>, 'delete'>;
+}
 
 interface Purchase {
   readonly intent: IntentRecord;
@@ -28,7 +35,7 @@ export class RecordCopier {
 
   constructor(
     private readonly run: Run,
-    private readonly remote: Pick<RemoteRun, 'bought' | 'reserved'>,
+    private readonly remote: Fed,
     /** Called with each row whose picture no worker saves. */
     private readonly save: (row: Unsaved) => void,
   ) {}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import * as z from 'zod';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Fault, Operation } from '../faults/fault.js';
 import { type Answer, jsonAnswer, Refusal, readBody } from '../http/http-answer.js';
 import { answering, type Handle } from '../http/answering.js';

@@ -1,5 +1,5 @@
 import { basename, join, parse } from 'node:path';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import { unescapeFormula } from '../../batch/manifest/columns/formula-text.js';

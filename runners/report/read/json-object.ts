@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 export type JsonObject = Record<string, unknown>;
 
 /** The value if it is a JSON object, else `undefined`. */

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { PagePicture, PageReference } from '../page-data.js';
 import { type JsonObject } from '../read/json-object.js';
 

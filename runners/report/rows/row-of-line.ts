@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { type FailureCode, failureCodes, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { CellProblem, imageList, requestCells } from '../../batch/manifest/columns/manifest-fields.js';

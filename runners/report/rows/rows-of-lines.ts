@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import {
   lineKinds,
   type LineFacts,

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readFile } from '../../batch/disk/read-file.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
 import { objectsWith, readJsonl, recordKind } from '../read/read-jsonl.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { type PurchaseSource, takePurchases } from '../read/read-costs.js';

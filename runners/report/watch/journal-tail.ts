@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isPlainObject } from '../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-file.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';

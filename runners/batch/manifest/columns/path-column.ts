@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../../src/contract/bounded-json.js';
 /** A column such as `input.style.name` or `body.code:text`. */
 export interface PathColumn {
   readonly name: string;

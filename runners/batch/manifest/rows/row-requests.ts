@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../../src/contract/check-option.js';
+import { isPlainObject } from '../../../../src/contract/bounded-json.js';
 import type { ResolveImage } from '../manifest-settings.js';
 import type { RowRequest } from '../manifest-row.js';
 import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
