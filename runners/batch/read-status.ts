@@ -67,7 +67,8 @@ export async function readStatus(
   const owner = await whoHolds(disk, out);
   const { totals } = recovered;
   const { capsUsd } = recovered.costBy;
-  const cap = capOf(recovered.capUsd, summary);
+  // The cap that the run remembers; a cap that only the configuration set is in the summary of its start.
+  const cap = recovered.capUsd === undefined ? summary?.cost.cap : (recovered.capUsd ?? undefined);
   return {
     isRunning: owner !== undefined,
     ...(recovered.identity?.local === true && { isRehearsal: true as const }),
@@ -92,11 +93,6 @@ export async function readStatus(
       summary?.thisStart.reason !== undefined && { reason: summary.thisStart.reason }),
     ...(summary && { summary }),
   };
-}
-
-/** The cap that the run remembers; a cap that only the configuration set is in the summary of its start. */
-function capOf(remembered: number | null | undefined, summary: Summary | undefined): number | undefined {
-  return remembered === undefined ? summary?.cost.cap : (remembered ?? undefined);
 }
 
 /**

@@ -90,7 +90,7 @@ class Fetcher {
   ): Promise<Fetcher> {
     await openImagesFolder(folder.disk, folder.out);
     const names = new PictureNames();
-    for await (const id of folder.projections.ids()) names.see(id);
+    for await (const id of folder.projections.files.ids()) names.see(id);
     const { identity, saveOutput } = folder.journal.journal.recovered;
     if (saveOutput.length > 0) await openFilesFolder(folder.disk, folder.out, filesFolder);
     const { baseUrl = '', lbBaseUrl = '' } = identity ?? {};
@@ -206,7 +206,7 @@ interface Place {
   readonly disk: Disk;
   readonly out: string;
   readonly journal: Pick<Journal, 'rowsIn' | 'find'>;
-  readonly projections: Pick<Projections, 'pictures'>;
+  readonly projections: Pick<Projections, 'files'>;
 }
 
 /** Paid rows whose picture, or a file, is not in the folder although its URL is known; in constant memory. */
@@ -217,7 +217,7 @@ export async function* missingPictures({
   projections,
 }: Place): AsyncGenerator<RowRecords, void, void> {
   yield* journal.rowsIn(['download', 'replied']);
-  for await (const { id, paths } of projections.pictures()) {
+  for await (const { id, paths } of projections.files.pictures()) {
     let isMissing = false;
     for (const path of paths)
       isMissing ||= path === undefined || (await disk.stat(`${out}/${path}`))?.kind !== 'file';

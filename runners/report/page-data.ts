@@ -47,7 +47,6 @@ export interface RunFacts {
   readonly manifestFormat: 'csv' | 'jsonl';
   /** Columns that multiplied its rows (`--each`, `--repeat`), in their order. */
   readonly axes: readonly string[];
-  /** Whether some results are pictures. */
   readonly hasPictures: boolean;
 }
 
@@ -93,7 +92,6 @@ export interface RowClass {
   readonly toGo?: boolean;
 }
 
-/** One row in the gallery. */
 export interface PageRow {
   readonly id: string;
   readonly row: number;

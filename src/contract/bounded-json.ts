@@ -104,3 +104,7 @@ function endOfString(text: string, from: number): number {
   }
   return text.length;
 }
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isPlainObject } from './bounded-json.js';
 import { checkHttpUrl } from './request-parts.js';
 
 // Not in request-parts.ts, which the page of a report uses: zod would double the page's script.
@@ -16,7 +17,7 @@ export const jobPolicySchema = z.strictObject({
 
 /** The body of /run and /runsync. Spec 2.2 has only `input`; live services accept the rest as well. */
 export const queueRequestSchema = z.strictObject({
-  input: z.custom<Record<string, unknown>>(isObject, 'is not an object'),
+  input: z.custom<Record<string, unknown>>(isPlainObject, 'is not an object'),
   policy: jobPolicySchema.optional(),
   webhook: z
     .string()
@@ -25,7 +26,3 @@ export const queueRequestSchema = z.strictObject({
 });
 
 export type QueueRequest = z.infer<typeof queueRequestSchema>;
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

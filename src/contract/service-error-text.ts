@@ -1,4 +1,4 @@
-import { parseJson } from './bounded-json.js';
+import { isPlainObject, parseJson } from './bounded-json.js';
 
 /** An error as a service reports it: one line for people, and more detail. */
 export interface ServiceErrorText {
@@ -14,7 +14,7 @@ const maxDetail = 4_000;
  * error_message, error_traceback}`) is parsed. `undefined` if there is none. (spec 7.2)
  */
 export function serviceErrorText(body: unknown): ServiceErrorText | undefined {
-  if (!isObject(body)) return undefined;
+  if (!isPlainObject(body)) return undefined;
   const reported = [body.error, body.message].map(unfold).find((found) => found !== undefined);
   if (reported === undefined) return undefined;
   const detail = reported.detail ?? textOf(body.detail);
@@ -26,7 +26,7 @@ export function serviceErrorText(body: unknown): ServiceErrorText | undefined {
 
 function unfold(error: unknown): ServiceErrorText | undefined {
   const value = typeof error === 'string' ? (parsedObject(error) ?? error) : error;
-  if (!isObject(value)) return withMessage(textOf(value));
+  if (!isPlainObject(value)) return withMessage(textOf(value));
   const message = textOf(value.error_message) ?? textOf(value.message) ?? textOf(value.error);
   if (message === undefined) return withMessage(textOf(value));
   const type = textOf(value.error_type)?.replace(/^<class '(?:\w+\.)*(\w+)'>$/, '$1');
@@ -44,7 +44,7 @@ function withMessage(message: string | undefined): ServiceErrorText | undefined 
 function parsedObject(text: string): Record<string, unknown> | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   const value = parseJson(text, 2)?.value;
-  return isObject(value) ? value : undefined;
+  return isPlainObject(value) ? value : undefined;
 }
 
 function textOf(value: unknown): string | undefined {
@@ -54,8 +54,4 @@ function textOf(value: unknown): string | undefined {
 
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -30,7 +30,8 @@ export type JobReply = z.infer<typeof jobReplySchema>;
 export function isJobReply(value: unknown): value is JobReply {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const { id, status, delayTime, executionTime }: Partial<Record<keyof JobReply, unknown>> = value;
-  return isJobId(id) && isText(status) && isTime(delayTime) && isTime(executionTime);
+  if (!isJobId(id) || typeof status !== 'string' || status === '') return false;
+  return isTime(delayTime) && isTime(executionTime);
 }
 
 /** The id of the job in the body of a callback; `undefined` if it is not a job status. */
@@ -41,10 +42,6 @@ export function jobIdIn(body: string | undefined): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
 }
 
 function isTime(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { of, type Observable } from 'rxjs';
+import { of } from 'rxjs';
 import { checkFunction, checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
@@ -127,7 +127,7 @@ export function jobSpecOf<O>(
     endpoint,
     variant,
     options: deadlineMs === options.deadlineMs ? options : { ...options, deadlineMs },
-    check: output === undefined ? unchecked<O> : (outcome) => checkOutput(output, outcome),
+    check: (outcome) => (output === undefined ? of(outcome as Outcome<O>) : checkOutput(output, outcome)),
     checkpoint,
     untilAborted: client.untilAborted(signal),
     trace,
@@ -155,10 +155,6 @@ const callOptions: readonly (keyof CallOptions | keyof AttachOptions | keyof Syn
   ...(['key', 'signal', 'deadlineMs', 'checkpoint', 'variant', 'secrets'] as const),
   ...(['submittedAt', 'sync', 'wasExpired', 'policy', 'webhook', 'waitMs', 'output'] as const),
 ];
-
-function unchecked<O>(outcome: Outcome<unknown>): Observable<Outcome<O>> {
-  return of(outcome as Outcome<O>);
-}
 
 /** The fields that are sent beside the input. @throws InvalidOptionError */
 export function submissionFields(

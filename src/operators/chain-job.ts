@@ -43,7 +43,6 @@ class Chain<A, B> {
    * itself for a route, which has no id.
    */
   private readonly made = new Map<string | Completed<A>, Observable<JobEvent<B>>>();
-  /** The latest second job. */
   second: JobFacts<B> | undefined;
   isCancelled = false;
 

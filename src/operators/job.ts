@@ -77,7 +77,6 @@ export interface JobPipe<O> {
   (...operators: UnaryFunction<any, any>[]): any;
 }
 
-/** The types of five operators in a row. */
 type FiveOperators<T, A, B, C, D, E> = [(job: T) => A, (a: A) => B, (b: B) => C, (c: C) => D, (d: D) => E];
 
 /**

@@ -42,7 +42,6 @@ export class DueQueue {
     this.#wind();
   }
 
-  /** Removes the entry if it is in the queue. */
   remove(due: Due): void {
     this.#take(due);
     if (this.#heap.length === 0) this.#stop();

@@ -40,17 +40,14 @@ export function maySendAgain(purpose: RequestPurpose, exchange: Exchange): Verdi
   const { status, body } = exchange;
   if (body === 'failed' && (purpose === 'submit' || purpose === 'retry'))
     return final(status === 400 ? 'rejected' : 'job-failed');
-  if (isAnswer(status, body)) return { verdict: 'answer' };
+  if (body === 'job' || body === 'failed' || (body === 'value' && isSuccess(status)))
+    return { verdict: 'answer' };
   return refusal(purpose, exchange) ?? routeAnswer(purpose, status, body) ?? afterStatus(purpose, status);
 }
 
 function afterFault(purpose: RequestPurpose, phase: string, sent: 'no' | 'maybe'): Verdict {
   if (sent === 'no') return phase === 'tls' ? final('insecure') : again(purpose, 'not-sent');
   return happensOnce(purpose) ? { verdict: 'ambiguous' } : again(purpose, 'transient');
-}
-
-function isAnswer(status: number, body: BodyKind): boolean {
-  return body === 'job' || body === 'failed' || (body === 'value' && isSuccess(status));
 }
 
 /** The verdicts that are the same for every purpose: a refused key, a rate limit, a redirect. */

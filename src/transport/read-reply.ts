@@ -1,3 +1,4 @@
+import { isObject } from '../contract/check-option.js';
 import { parseJson, type Json } from '../contract/bounded-json.js';
 import {
   type FailedReply,
@@ -199,8 +200,4 @@ function cutLevel(status: number, purpose: RequestPurpose): number {
 
 function isRoute(purpose: RequestPurpose): boolean {
   return purpose === 'route-get' || purpose === 'route-post';
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }

@@ -19,7 +19,6 @@ export class ReplyWatch {
     this.timer = this.lookIn(idleMs);
   }
 
-  /** Call it with each part of the reply. */
   came(): void {
     this.cameAt = this.scheduler.now();
   }

@@ -45,13 +45,6 @@ interface EndedJob {
   readonly ids: Set<string>;
 }
 
-/** How a receiver creates the addresses of its jobs. */
-interface ReceiverAddress {
-  readonly run: string;
-  readonly url: string;
-  readonly tokens: CallbackTokens;
-}
-
 /** The jobs that callbacks may be about, in progress or ended, and whether callbacks arrive. */
 export class CalledJobs {
   private readonly health: CallbackHealth;
@@ -61,7 +54,7 @@ export class CalledJobs {
   private readonly ended = new Map<string, EndedJob>();
 
   constructor(
-    private readonly address: ReceiverAddress,
+    private readonly address: { readonly run: string; readonly url: string; readonly tokens: CallbackTokens },
     private readonly clock: LateClock,
     private readonly report: (call: WebhookCall) => void,
   ) {

@@ -4,7 +4,6 @@ import { artifactFormat, headBytes } from './artifact-format.js';
 import { PictureEnd } from './picture-end.js';
 import { pathOf, valuesAt, type OutputPath, type ValuePlace } from './output-path.js';
 
-/** Where the picture of an output is. */
 export type FoundPicture =
   | {
       readonly url: string;
@@ -26,17 +25,15 @@ const mostValues = 10_000;
 /** The shortest PNG has 67 bytes; texts shorter than this are skipped. */
 const shortestText = 64;
 
-interface SentRequest {
-  readonly kind: RowKind;
-  readonly input?: { readonly enable_base64_output?: unknown };
-}
-
 /**
  * The picture of a completed row, found by content: a text that decodes to PNG or JPEG (a data URI or bare base64),
  * under any key and at any depth, else a URL under `image_url` or `result`. The URL under `image_url` comes first for an edit
  * that did not ask for a text: a text beside it may be a preview. (spec 2.6)
  */
-export function findPicture(output: unknown, { kind, input }: SentRequest): FoundPicture | undefined {
+export function findPicture(
+  output: unknown,
+  { kind, input }: { readonly kind: RowKind; readonly input?: { readonly enable_base64_output?: unknown } },
+): FoundPicture | undefined {
   const isObject = typeof output === 'object' && output !== null;
   const { image_url, result } = (isObject ? output : {}) as Record<string, unknown>;
   const url = addressIn(image_url);
@@ -149,7 +146,7 @@ function findEncoded(
   for (let seen = 0; seen < waiting.length && seen < mostValues; seen++) {
     const { value, at } = waiting[seen] ?? { value: undefined, at: [] };
     if (typeof value === 'string') {
-      const bytes = decodePicture(value);
+      const bytes = decodeFile(value, ['png', 'jpeg']);
       if (bytes !== undefined && isWanted(bytes)) return { bytes, at };
     } else if (typeof value === 'object' && value !== null && at.length < deepest) {
       const entries: [string | number, unknown][] = Array.isArray(value)
@@ -160,10 +157,6 @@ function findEncoded(
     }
   }
   return undefined;
-}
-
-function decodePicture(text: string): Buffer | undefined {
-  return decodeFile(text, ['png', 'jpeg']);
 }
 
 /** Decodes only the beginning first: nearly all texts are no files. */

@@ -35,8 +35,11 @@ export interface PurchaseContext {
   readonly journal: Pick<Journal, 'append'>;
   /** Whether the journal may have lost a purchase of the row. */
   readonly mustHold: (id: string, row: number) => boolean;
-  /** The files that follow from the journal. */
-  readonly projections: RowLines;
+  /**
+   * The files that follow from the journal. `write` resolves when the lines of a row are in them. `record` is the number of the
+   * outcome; a row that is not current is bought again at once.
+   */
+  readonly projections: { write(row: EndedRow, record: number, isCurrent: boolean): Promise<void> };
   readonly money: RunMoney;
   /** Whether there is disk space for answers; absent if this process does not write them. */
   readonly room?: Pick<DiskRoom, 'look' | 'shortage'>;
@@ -78,14 +81,6 @@ export type PurchaseOptions = Pick<
   | 'secrets'
   | 'timeoutMs'
 >;
-
-/**
- * Writes the lines of rows. A call resolves when they are in the files. `record` is the number of the outcome; a row
- * that is not current is bought again at once.
- */
-interface RowLines {
-  write(row: EndedRow, record: number, isCurrent: boolean): Promise<void>;
-}
 
 export interface RunMoney {
   readonly ledger: Ledger;
@@ -132,11 +127,9 @@ export interface RunService {
   readonly lowPriority?: boolean;
   /** How many rows may be in flight. */
   readonly slots: Slots;
-  /** Which rows hold a slot. */
   readonly rowSlots: RowSlots;
   /** The room of replies, from their polls until the row is at its end. */
   readonly replies: Pick<ReplyRoom, 'hold'>;
-  /** Which row has which job. */
   readonly jobIds: RowJobIds;
   /** Whether requests reach the service. */
   readonly reach: ServiceReach;

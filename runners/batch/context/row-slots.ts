@@ -187,7 +187,6 @@ export class RowSlots {
   };
 }
 
-/** For tasks that need no slot of a row. */
 const noSlot: SlotUse = { follow: () => undefined, unsubscribe: () => undefined };
 
 /** Whether a row of another endpoint gets answers, while one of this endpoint does not. */

@@ -45,7 +45,6 @@ export interface RowTargets {
   readonly jobIds: RowJobIds;
 }
 
-/** Further parts that the service of a run uses. */
 interface Parts {
   readonly schedule: PollSchedule;
   readonly log: RunLog;

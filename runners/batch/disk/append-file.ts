@@ -14,7 +14,6 @@ export interface AppendFile {
   sync(): Promise<void>;
   /** May read fewer bytes than asked for; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
-  /** Cuts the file to `size` bytes. */
   cutTo(size: number): Promise<void>;
   /** Whether the file ends where this process left it: no other program has appended to it or cut it. */
   isIntact(): Promise<boolean>;

@@ -34,7 +34,6 @@ import { purchaseName, stopCauses, whyDrifted, whyUnagreed } from '../stop/stop-
 
 /** The end of a row's purchase: the records for the journal, and the data for its lines. */
 export interface Ending {
-  /** The row's number in the manifest. */
   readonly row: number;
   /**
    * The records to append to the journal, in one group. The last record decides what happens to the row: `outcome` ends

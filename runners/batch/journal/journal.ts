@@ -145,7 +145,6 @@ export function journalWith(journal: Journal, parts: Partial<Journal>): Journal 
   };
 }
 
-/** The path of the journal in a run's folder. */
 export function journalPath(folder: string): string {
   return `${folder}/journal.jsonl`;
 }

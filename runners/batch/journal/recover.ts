@@ -91,8 +91,8 @@ class Pass {
   private expectRows(offset: number): void {
     if (this.isRoomMade || offset === 0) return;
     this.isRoomMade = true;
-    const { table } = this.recovery;
-    table.expect(Math.ceil((table.length * this.size) / offset));
+    const { ids } = this.recovery.table;
+    ids.expect(Math.ceil((ids.length * this.size) / offset));
   }
 
   private lines(bytes: Buffer, offset: number): void {

@@ -48,7 +48,7 @@ export async function readJournal(disk: Disk, path: string, choices: CostByChoic
 
 function readingBy(columns: readonly string[]): Snapshot {
   const recovery = new Recovery();
-  recovery.goBy(columns);
+  recovery.lives.tally.columns = columns;
   recovery.isGivenColumns = true;
   return { recovery, end: 0, checksum: 0 };
 }

@@ -77,7 +77,7 @@ export class Recovery {
 
   /** Reopens rows whose intent is lost; `mustHold` keeps them from being bought. */
   finish(): void {
-    for (let row = 0; row < this.table.length; row++) {
+    for (let row = 0; row < this.table.ids.length; row++) {
       if (!isPending(this.lives.statusAt(row)) || this.table.intentAt.get(row) !== 0) continue;
       this.lives.open(row);
       this.table.setFlag(row, rowFlags.beforeRepair, true);
@@ -90,7 +90,7 @@ export class Recovery {
     const { facts, table, lives } = this;
     return {
       ...facts,
-      rows: table.length,
+      rows: table.ids.length,
       jobs: lives.jobs.index.length,
       lastRow: lives.lastRow,
       replaced: [...table.replaced],
@@ -113,17 +113,12 @@ export class Recovery {
   /** Continues from what was `kept`, once the table's columns are filled. */
   restore({ rows, jobs, lastRow, replaced, heldBefore, tally, ...facts }: KeptRecovery): void {
     this.facts = facts;
-    this.table.reopen(rows);
+    this.table.ids.reopen(rows);
     this.lives.jobs.index.reopen(jobs);
     this.lives.lastRow = lastRow;
     for (const [row, contents] of replaced) this.table.replaced.set(row, contents);
     for (const [row, purchases] of heldBefore) this.table.heldBefore.set(row, purchases);
     this.lives.tally.restore(tally);
-  }
-
-  /** Adds up by the values of these columns; call it before the first row. */
-  goBy(columns: readonly string[]): void {
-    this.lives.tally.columns = columns;
   }
 
   /**
@@ -170,7 +165,8 @@ export class Recovery {
   /** In a new run the columns are known before the first row. */
   private takeCostBy({ columns, capsUsd }: RecordOf<'cost-by'>): void {
     const costBy = (this.facts.costBy = { columns, capsUsd });
-    if (this.table.length === 0 && !this.isGivenColumns) this.goBy(trackedColumns(costBy));
+    if (this.table.ids.length === 0 && !this.isGivenColumns)
+      this.lives.tally.columns = trackedColumns(costBy);
   }
 
   private takeStart(record: RecordOf<'start'>, line: Buffer): void {
@@ -194,6 +190,7 @@ export class Recovery {
     this.facts.repairs++;
     if (missing === 0) return;
     this.facts.heldUpToRow = Math.max(this.facts.heldUpToRow ?? 0, heldUpToRow);
-    for (let row = 0; row < this.table.length; row++) this.table.setFlag(row, rowFlags.beforeRepair, true);
+    for (let row = 0; row < this.table.ids.length; row++)
+      this.table.setFlag(row, rowFlags.beforeRepair, true);
   }
 }

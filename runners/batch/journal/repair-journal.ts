@@ -91,7 +91,7 @@ class Survey {
     if (!head.hasId) return undefined;
     const record = new ScannedHead();
     const kind = record.read(head.kind, head);
-    const row = rows.add(head.id);
+    const row = rows.ids.add(head.id);
     const ended = statusOf(rows.status.get(row));
     if (kind === 'outcome') rows.status.set(row, statusBytes[record.end]);
     if (kind === 'reopen') rows.status.set(row, statusBytes.open);

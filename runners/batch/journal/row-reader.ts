@@ -34,7 +34,6 @@ export class RowReader {
     this.windows = { intent: make(), accepted: make(), reply: make(), outcome: make() };
   }
 
-  /** The records of the row with this index in the table. */
   async read(row: number): Promise<RowRecords> {
     const intent = await this.record(row, 'intent');
     const accepted = await this.record(row, 'accepted');
@@ -56,7 +55,7 @@ export class RowReader {
 
   /** All rows in one of these states, in the order in which they first appeared. */
   async *rowsIn(statuses: readonly RowStatus[]): AsyncGenerator<RowRecords, void, void> {
-    for (let row = 0; row < this.table.length; row++) {
+    for (let row = 0; row < this.table.ids.length; row++) {
       if (statuses.includes(this.found.recovery.lives.statusAt(row))) yield await this.read(row);
     }
   }
@@ -67,7 +66,7 @@ export class RowReader {
    */
   async pending(): Promise<Map<string, PendingRow>> {
     const pending: PendingRow[] = [];
-    for (let row = 0; row < this.table.length; row++) {
+    for (let row = 0; row < this.table.ids.length; row++) {
       if (!isPending(this.found.recovery.lives.statusAt(row))) continue;
       pending.push({
         ...((await this.read(row)) as PendingRow),

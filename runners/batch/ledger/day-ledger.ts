@@ -168,7 +168,6 @@ interface Wanted {
   readonly cap: MicroDollars;
   /** The run that would own the reservation. */
   readonly run: string;
-  /** The path of the shared ledger. */
   readonly path: string;
   /** In ms since the epoch. */
   readonly now: number;

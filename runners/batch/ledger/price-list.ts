@@ -94,15 +94,11 @@ function toEndpointPrice(price: z.infer<ReturnType<typeof endpointPriceSchema>>)
   if ('usdPerPicture' in price) return { perPicture: inMicroDollars(price.usdPerPicture) };
   if ('usdPerJob' in price) return { perJob: toMicroDollars(price.usdPerJob) };
   const { usdPerSecond, reserveSeconds } = price;
+  // A second may cost less than a millionth of a dollar, so thousandths of a millionth are kept.
   return {
-    perSecond: inMillionths(usdPerSecond),
+    perSecond: Math.round(usdPerSecond * 1e9) / 1e3,
     ...(reserveSeconds !== undefined && { reserveSeconds }),
   };
-}
-
-/** A second may cost less than a millionth of a dollar, so thousandths of a millionth are kept. */
-function inMillionths(usdPerSecond: number): number {
-  return Math.round(usdPerSecond * 1e9) / 1e3;
 }
 
 function inMicroDollars(prices: Readonly<Record<string, number>>): Record<string, MicroDollars> {

@@ -17,7 +17,6 @@ export interface ReachedCap {
   readonly column?: string;
 }
 
-/** The value as messages print it. */
 export function cappedValueText({ column, value }: Pick<CappedValue, 'column' | 'value'>): string {
   return `${column} ${value === '' ? '(none)' : JSON.stringify(value)}`;
 }

@@ -13,7 +13,7 @@ import {
   writeNote,
   type Owner,
 } from './owner.js';
-import { farByte, type FileLock, type TryLock } from './try-lock-file.js';
+import { farByte, type FileLock, type TryLock, nothingHeld } from './try-lock-file.js';
 
 export interface HoldPlaceOptions {
   readonly disk: Disk;
@@ -58,7 +58,7 @@ export async function holdPlace(folder: string, options: HoldPlaceOptions): Prom
   const warning =
     `The path of ${real} is not locked outside of it (${faults.join('; ')}): if the folder is moved while this run goes on, ` +
     'a second start under its name is not refused. Set XDG_STATE_HOME to a folder that can be written.';
-  return { warning, release: () => Promise.resolve() };
+  return { warning, ...nothingHeld };
 }
 
 interface Place {

@@ -17,7 +17,7 @@ import {
   startTicksOf,
   thisHost,
 } from './owner.js';
-import { farByte, tryLockFile, type FileLock, type TryLock } from './try-lock-file.js';
+import { farByte, tryLockFile, type FileLock, type TryLock, nothingHeld } from './try-lock-file.js';
 
 export interface HoldRunOptions {
   /** @defaultValue nodeDisk */
@@ -47,7 +47,6 @@ export interface RunHold {
   readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
   /** What other runs of this machine send meanwhile. */
   readonly sentBeside?: (compared: ComparedRequests) => SentBeside;
-  /** Gives up the hold. */
   release(): Promise<void>;
 }
 
@@ -66,8 +65,8 @@ export async function holdRun(folder: string, options: HoldRunOptions = {}): Pro
     const before = await readOwner(disk, folder);
     refuseOthers(folder, before, host, path);
     // If the lock file of a live run is removed, a second process can take that lock, but not this one. A journal that
-    // this start repairs is a new file, which is not locked.
-    const second = await tryLock(journalPath(folder), farByte).catch(unopened);
+    // this start repairs is a new file, which is not locked. One that cannot be opened is reported when it is read.
+    const second = await tryLock(journalPath(folder), farByte).catch(() => nothingHeld);
     if (second === undefined) throw heldHere(folder, before, host);
     return afterwards(second, () => holdOutside(folder, [second, lock], before !== undefined, options));
   });
@@ -110,11 +109,6 @@ async function afterwards<T>(lock: Pick<FileLock, 'release'>, work: () => Promis
     await lock.release();
     throw error;
   }
-}
-
-/** A journal that cannot be opened is reported when it is read. */
-function unopened(): FileLock {
-  return { release: () => Promise.resolve() };
 }
 
 function ownerOf(

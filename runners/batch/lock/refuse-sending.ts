@@ -7,7 +7,7 @@ import type { IntentRecord } from '../journal/record.js';
 import { isSameService, type Hosts } from './bought-note.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
-import type { FileLock, TryLock } from './try-lock-file.js';
+import { nothingHeld, type TryLock } from './try-lock-file.js';
 
 /** What a start is about to send, and the runs that were known to send it when it was checked. */
 export interface SentFrom extends ManifestOf {
@@ -224,13 +224,11 @@ function isCompared(line: Buffer): boolean {
 async function processOf(folder: string, { disk, owner, tryLock }: Parts): Promise<Owner | undefined> {
   const other = await readOwner(disk, folder);
   if (other === undefined || other === 'unreadable' || !isSameHost(other.host, owner.host)) return undefined;
+  // If the lock cannot be tried, the other run counts as ended.
   const lock = await tryLock(`${folder}/.lock`).catch(() => nothingHeld);
   await lock?.release();
   return lock === undefined ? other : undefined;
 }
-
-/** If the lock cannot be tried, the other run counts as ended. */
-const nothingHeld: FileLock = { release: () => Promise.resolve() };
 
 /** The database from which workers may have rows of the run in this folder, if there is one. */
 async function databaseWithRows(disk: Disk, folder: string): Promise<string | undefined> {

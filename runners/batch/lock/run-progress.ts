@@ -15,7 +15,7 @@ import type { HoldPlaceOptions } from './hold-place.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
 import { refuseSending, type SentFrom } from './refuse-sending.js';
 import { noteRun, type ManifestOf } from './runs-of-manifest.js';
-import { farByte, withFileLock, type FileLock, type TryLock } from './try-lock-file.js';
+import { farByte, withFileLock, type FileLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
 const headBytes = 64 << 10;
@@ -109,7 +109,9 @@ export class RunProgress {
     if (path === undefined) return undefined;
     const folder = await this.options.disk.realPath(this.folder);
     const { disk, owner } = this.options;
-    const isNoted = await this.#noteManifest(path, from, folder);
+    const wasNoted = this.#isNoted;
+    this.#isNoted = true;
+    const isNoted = wasNoted || (await this.#noteAlone(path, from, folder));
     const run = { ...from, folder, at: owner.started, run: end.id, bytes: end.bytes };
     const state = dirname(dirname(path));
     let isListed = true;
@@ -176,12 +178,6 @@ export class RunProgress {
     this.#path = undefined;
   }
 
-  async #noteManifest(path: string, from: SentFrom, folder: string): Promise<boolean> {
-    if (this.#isNoted) return true;
-    this.#isNoted = true;
-    return this.#noteAlone(path, from, folder);
-  }
-
   /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
   async #noteAlone(path: string, from: SentFrom, folder: string): Promise<boolean> {
     const { disk, owner, tryLock } = this.options;
@@ -207,7 +203,8 @@ export class RunProgress {
     const { disk, tryLock, stateFolders = usualFolders() } = this.options;
     for (const state of stateFolders) {
       const path = `${state}/runs/${id}.json`;
-      const lock = await lockOf(disk, tryLock, `${state}/runs`, path);
+      const locked = disk.mkdir(`${state}/runs`).then(() => tryLock(path, farByte));
+      const lock = await locked.catch(() => 'none' as const);
       if (lock === 'none') continue;
       if (lock === undefined) throw await heldAsCopy(disk, this.folder, path);
       this.#lock = lock;
@@ -259,21 +256,12 @@ async function noteOfLater(
 }
 
 function laterText(folder: string, path: string, { note, isOwn }: LaterNote): LockError {
-  return isOwn ? putBack(folder, note) : copied(folder, note, path);
-}
-
-async function lockOf(
-  disk: Disk,
-  tryLock: TryLock,
-  folder: string,
-  path: string,
-): Promise<FileLock | undefined | 'none'> {
-  try {
-    await disk.mkdir(folder);
-    return await tryLock(path, farByte);
-  } catch {
-    return 'none';
-  }
+  const message = isOwn
+    ? `The journal in ${folder} is an earlier state of this run, which has continued since (${note.started}): what was bought ` +
+      'then would be bought again. Nothing was sent. Put the latest state of the folder back. If that is lost, start the run with --repair: it holds every row that may have been bought.'
+    : `The journal in ${folder} is a copy, or an earlier state, of a run that has continued in ${note.folder} since (${note.started}): what was bought ` +
+      `there would be bought again. Nothing was sent. Continue in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
+  return new LockError('copied', message);
 }
 
 interface FoundJournal {
@@ -330,20 +318,6 @@ function unnoted(folder: string, path: string): string {
     `What the run in ${folder} buys cannot be noted in ${dirname(dirname(path))}, which is full or may not be written: a start with another --out, or with a copy of the ` +
     'folder, would buy the same rows again and not be told. Make room there, or set XDG_STATE_HOME to a folder that can be written.'
   );
-}
-
-function copied(folder: string, note: z.infer<typeof progressSchema>, path: string): LockError {
-  const message =
-    `The journal in ${folder} is a copy, or an earlier state, of a run that has continued in ${note.folder} since (${note.started}): what was bought ` +
-    `there would be bought again. Nothing was sent. Continue in ${note.folder}. If that folder is lost, look at the account first, remove ${path}, and start again with --max-cost.`;
-  return new LockError('copied', message);
-}
-
-function putBack(folder: string, note: z.infer<typeof progressSchema>): LockError {
-  const message =
-    `The journal in ${folder} is an earlier state of this run, which has continued since (${note.started}): what was bought ` +
-    'then would be bought again. Nothing was sent. Put the latest state of the folder back. If that is lost, start the run with --repair: it holds every row that may have been bought.';
-  return new LockError('copied', message);
 }
 
 async function heldAsCopy(disk: Disk, folder: string, path: string): Promise<LockError> {

@@ -9,6 +9,9 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
+/** Stands for a lock that cannot be tried. */
+export const nothingHeld: FileLock = { release: () => Promise.resolve() };
+
 /** A lock that a child process can share: it is held until every process that has the file descriptor has ended. */
 export interface OpenLock extends FileLock {
   readonly fd: number;

@@ -52,13 +52,10 @@ export interface NamedEndpoint {
 /** Returns the URL for a path in `images`, or the problem with the path. */
 export type ResolveImage = (path: string) => string | { readonly problem: string };
 
-export interface ManifestFormat {
-  readonly format: 'csv' | 'jsonl';
-  readonly gzip: boolean;
-}
-
 /** The format by the file name: `.csv`, `.jsonl` or `.ndjson`, each also with `.gz` added. `undefined` for other names. */
-export function manifestFormat(path: string): ManifestFormat | undefined {
+export function manifestFormat(
+  path: string,
+): { readonly format: 'csv' | 'jsonl'; readonly gzip: boolean } | undefined {
   const match = /\.(csv|jsonl|ndjson)(\.gz)?$/i.exec(path);
   if (match === null) return undefined;
   return { format: match[1]?.toLowerCase() === 'csv' ? 'csv' : 'jsonl', gzip: match[2] !== undefined };

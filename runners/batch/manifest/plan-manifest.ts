@@ -85,7 +85,6 @@ export async function planManifest(items: AsyncIterable<ManifestItem>, options: 
   };
 }
 
-/** Counts and prices the rows with the same request. */
 async function sameRows(
   requests: SameRequests,
   again: () => AsyncIterable<ManifestItem>,
@@ -129,7 +128,8 @@ class Tally {
     if (row.resolution !== undefined)
       this.#byResolution[row.resolution] = (this.#byResolution[row.resolution] ?? 0) + 1;
     if (row.repeat !== undefined) this.#repeats++;
-    if (isUnnamed(row)) this.#derivedIds++;
+    const { id } = row.cells;
+    if (id === undefined || id === '') this.#derivedIds++;
     if (row.request.kind === 'edit' && row.request.input.images.length > recommendedImages)
       this.#manyImages++;
     this.#columns.add(row.columnUse);
@@ -171,8 +171,4 @@ class Tally {
       cost: this.#cost,
     };
   }
-}
-
-function isUnnamed({ cells: { id } }: Row): boolean {
-  return id === undefined || id === '';
 }

@@ -5,7 +5,6 @@ import { firstOf, quoteValue, stripControls } from './quote-value.js';
 export interface InvalidProblem {
   /** The first row that has it, with only its problems of this kind. */
   readonly first: Pick<InvalidRow, 'row' | 'line' | 'id' | 'problems'>;
-  /** How many rows have it. */
   readonly rows: number;
   /** The first 20 lines that have it, each once, because axes make many rows from one line. */
   readonly lines: readonly number[];

@@ -30,6 +30,17 @@ export function firstOf(shown: readonly unknown[], count: number): string {
   return `${shown.join(', ')}${count > shown.length ? ', …' : ''}`;
 }
 
+/** A cell of a CSV line, in quotes if it needs them. */
+export function csvCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The text of a value in a column; empty if it has none. */
+export function cellText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** A command to paste into a shell: words that a shell would interpret are quoted. */
 export function shellWords(...words: readonly string[]): string {
   return words

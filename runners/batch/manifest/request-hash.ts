@@ -129,7 +129,6 @@ function isSorted(value: unknown): boolean {
   return true;
 }
 
-/** A copy with sorted keys. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

@@ -4,12 +4,12 @@ import { replaceFile } from '../disk/replace-file.js';
 import { isFormula, withoutSigns } from './columns/formula-text.js';
 import { imagesCell } from './columns/manifest-fields.js';
 import { ManifestError } from './manifest-error.js';
+import { csvCell } from './quote-value.js';
 
 export interface StarterOptions {
   readonly disk: Disk;
   /** The folder of the pictures; its subfolders are not read. */
   readonly folder: string;
-  /** The prompt of every row. */
   readonly prompt: string;
   /** The file to write: in `folder` or above it, because pictures must be below the manifest. @defaultValue `edits.csv` in `folder` */
   readonly manifest?: string;
@@ -78,10 +78,6 @@ function imageCell(path: string): string {
 /** Puts a space before text that looks like a formula to a spreadsheet; it does not change a prompt. */
 function textCell(text: string): string {
   return isFormula(text) ? ` ${text}` : text;
-}
-
-function csvCell(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 const headBytes = 16;

@@ -45,7 +45,7 @@ function count(pictures: number): string {
 
 interface Place {
   readonly journal: Pick<Journal, 'recovered' | 'rowsIn'>;
-  readonly projections: Pick<Projections, 'pictures'>;
+  readonly projections: Pick<Projections, 'files'>;
   /** Whether this start saves pictures; if so, pictures that were left at their URLs before are not looked up. */
   readonly download: boolean;
   readonly now: number;
@@ -66,7 +66,7 @@ export async function findExpiring({
       if (reply?.imageUrl !== undefined) expiring.see(id, reply.at + imageUrlLifetimeMs);
   }
   if (download) return expiring;
-  for await (const { id, path, expiresAt } of projections.pictures())
+  for await (const { id, path, expiresAt } of projections.files.pictures())
     if (path === undefined && expiresAt !== undefined && states.get(id)?.status === 'completed')
       expiring.see(id, Date.parse(expiresAt));
   return expiring;

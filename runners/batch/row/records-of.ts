@@ -76,17 +76,11 @@ export function purchaseFacts(
   };
 }
 
-export interface Replied extends Cost, SavedOutputs {
-  readonly at: number;
-  readonly output: unknown;
-  readonly imageUrl?: string | undefined;
-}
-
-/** The reply of a job that has completed. */
 export function replyRecord(
   { facts, statusCalls, submittedAt }: RowPurchase,
   completed: Completed<unknown>,
-  replied: Replied,
+  replied: SavedOutputs &
+    Cost & { readonly at: number; readonly output: unknown; readonly imageUrl?: string | undefined },
 ): ReplyRecord {
   const { at, output, cost, source, disbelieved, imageUrl } = replied;
   const { jobId, delayTimeMs, executionTimeMs } = completed;
@@ -108,7 +102,6 @@ export function replyRecord(
   };
 }
 
-/** The saved outputs as a record contains them. */
 export function savedOutputs({ image, files = [] }: SavedOutputs): SavedOutputs {
   return { ...(image && { image }), ...(files.length > 0 && { files }) };
 }

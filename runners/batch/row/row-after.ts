@@ -59,7 +59,6 @@ function rowAfter(task: RowTask, written: readonly RowRecord[]): RowRecords {
   return written.reduce(afterRecord, known);
 }
 
-/** The records of a row after one more record. */
 export function afterRecord(row: RowRecords, record: RowRecord): RowRecords {
   const status = nextStatus(row.status, headOf(record));
   if (record.k === 'accepted') return { ...row, status, jobId: record.jobId, acceptedAt: record.at };

@@ -25,7 +25,6 @@ export interface RowBooks {
   /** The booked amount, in millionths of a dollar; 0 if no price is known. */
   amount: MicroDollars;
   isUnpriced: boolean;
-  /** The index of its account. */
   account: number;
 }
 

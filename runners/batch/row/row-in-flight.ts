@@ -20,7 +20,6 @@ export interface RowPurchase {
   readonly statusCalls: number;
 }
 
-/** The progress of a row in flight. */
 export interface RowProgress extends RowPurchase {
   readonly status: RowStatus;
   /** Its job has ended; the steps that follow must not be interrupted. */
@@ -40,14 +39,14 @@ export interface RowProgress extends RowPurchase {
 /** A row in flight: only its progress changes, and that is replaced as a whole. */
 export class RowInFlight {
   readonly id: string;
-  private current: RowProgress;
+  progress: RowProgress;
   private changes: BehaviorSubject<RowProgress> | undefined;
 
   constructor(readonly task: RowTask) {
     const { row, attempts } = task;
     const isPolled = task.what === 'poll';
     this.id = row.id;
-    this.current = {
+    this.progress = {
       status: isPolled ? 'accepted' : 'open',
       request: (isPolled ? undefined : task.wire) ?? row.request,
       // All fields exist from the beginning, because each added field would give the object another hidden class.
@@ -66,27 +65,21 @@ export class RowInFlight {
     };
   }
 
-  get progress(): RowProgress {
-    return this.current;
-  }
-
   /** The progress, and each change of it. Created when somebody needs it, because it takes memory for each row that waits. */
   get progress$(): Observable<RowProgress> {
-    return (this.changes ??= new BehaviorSubject(this.current));
+    return (this.changes ??= new BehaviorSubject(this.progress));
   }
 
-  /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
-    this.next({ ...this.current, ...part });
+    this.next({ ...this.progress, ...part });
   }
 
-  /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
-    this.next(progressAfter(this.current, record));
+    this.next(progressAfter(this.progress, record));
   }
 
   private next(progress: RowProgress): void {
-    this.current = progress;
+    this.progress = progress;
     this.changes?.next(progress);
   }
 }

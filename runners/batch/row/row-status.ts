@@ -8,7 +8,6 @@ export type EndStatus = 'completed' | FailureCode;
  */
 export type RowStatus = UnendedStatus | EndStatus;
 
-/** The states of a row that has not ended. */
 export type UnendedStatus = 'open' | PendingStatus;
 
 /** The states of a row whose purchase has not ended. */

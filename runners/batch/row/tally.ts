@@ -52,8 +52,11 @@ export class Tally {
     if (record.k === 'intent') this.bookIntent(row, record);
     else if (record.k === 'refused' && row.status === 'sent') this.unbook(row);
     else if (record.k === 'reply') this.settle(row, record);
-    else if (record.k === 'outcome') this.bookOutcome(row, record);
-    else if (record.k === 'reopen') this.bookReopening(row, record);
+    else if (record.k === 'outcome') {
+      if (row.booking === bookings.none) this.setPurchase(row, record);
+      this.settle(row, record);
+      this.statusCalls += record.statusCalls || 0;
+    } else if (record.k === 'reopen') this.bookReopening(row, record);
     else if (record.k === 'freed') this.free(row, record);
     this.move(row, nextStatus(row.status, record));
   }
@@ -66,7 +69,6 @@ export class Tally {
     row.status = status;
   }
 
-  /** The kind of the row's latest purchase. */
   purchaseOf(row: RowBooks): PurchaseKind {
     return this.accounts.at(row.account).purchase;
   }
@@ -92,12 +94,6 @@ export class Tally {
     if (row.booking !== bookings.none) return;
     this.setPurchase(row, record);
     this.book(row, bookings.reserved, record.price);
-  }
-
-  private bookOutcome(row: RowBooks, record: RecordHead): void {
-    if (row.booking === bookings.none) this.setPurchase(row, record);
-    this.settle(row, record);
-    this.statusCalls += record.statusCalls || 0;
   }
 
   private bookReopening(row: RowBooks, { to, why }: RecordHead): void {

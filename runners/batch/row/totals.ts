@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { RowKind } from '../manifest/manifest-row.js';
 import type { RowStatus } from './row-status.js';
@@ -133,9 +134,5 @@ export function trackedColumns({ columns, capsUsd }: CostBy): string[] {
 
 /** Whether both are the same; the order of the caps does not matter. */
 export function isSameCostBy(one: CostBy, other: CostBy): boolean {
-  return textOf(one) === textOf(other);
-}
-
-function textOf({ columns, capsUsd }: CostBy): string {
-  return JSON.stringify([columns, Object.entries(capsUsd).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return isDeepStrictEqual([one.columns, one.capsUsd], [other.columns, other.capsUsd]);
 }

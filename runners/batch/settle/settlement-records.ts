@@ -12,7 +12,6 @@ import { failedRecord, purchaseFacts, rowError, reopenRecord } from '../row/reco
 import type { RowRecord } from '../row/record-head.js';
 import { goingOnWith, unknownOutcome } from '../row/left-rows.js';
 
-/** The records that a settlement writes. */
 export interface Written {
   readonly records: readonly JournalRecord[];
 }

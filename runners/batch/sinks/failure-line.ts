@@ -30,19 +30,11 @@ export function failureLine({ intent, reply, outcome }: EndedRow): FailureLine |
   if (outcome.status !== 'failed') return undefined;
   const row = outcome.row ?? intent;
   if (row === undefined) return undefined;
-  const { code, message, detail, httpStatus, retryable, paid } = outcome.error;
   const submittedAt = isoTime(outcome.submittedAt);
   return {
     // The id comes first, wherever the row has it among its own columns, and even if it has none.
     ...Object.assign({ id: '' }, row.cells, { id: outcome.id }),
-    error: {
-      code,
-      message,
-      ...(detail !== undefined && { detail }),
-      ...(httpStatus !== undefined && { httpStatus }),
-      retryable,
-      paid,
-    },
+    error: outcome.error,
     millrace: {
       row: row.row,
       kind: row.kind,

@@ -7,7 +7,7 @@ import type { EndedRow } from './line-text.js';
 import { closedOnError, holdsExtent } from './line-file.js';
 import { LineBatch } from './line-batch.js';
 import type { FilesCovered } from './spreadsheet.js';
-import { RunFiles, type PictureLine, type SheetColumns } from './run-files.js';
+import { RunFiles, type SheetColumns } from './run-files.js';
 
 export interface ProjectionsOptions {
   readonly disk: Disk;
@@ -32,7 +32,7 @@ export class Projections {
 
   private constructor(
     private readonly journal: Journal,
-    private readonly files: RunFiles,
+    readonly files: RunFiles,
     private records: number,
   ) {
     this.waiting = new LineBatch(files.valueColumns);
@@ -127,16 +127,6 @@ export class Projections {
     const end = (): void => void (this.checking = undefined);
     this.checking = done.then(end, end);
     return done;
-  }
-
-  /** Ids of all rows that have ended, in the order of the files. */
-  ids(): AsyncIterable<string> {
-    return this.files.ids();
-  }
-
-  /** Completed rows that have a picture or files, with the paths; without a path the picture was left at its URL. */
-  pictures(): AsyncIterable<PictureLine> {
-    return this.files.pictures();
   }
 
   /** Completes the files: removes replaced results; spreadsheets with new columns are rewritten. */

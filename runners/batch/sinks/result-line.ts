@@ -41,7 +41,6 @@ export interface ResultLine {
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-/** A request without its kind. */
 type SentRequest =
   | { readonly input: Readonly<Record<string, unknown>> }
   | { readonly method: string; readonly route: string; readonly body?: unknown };

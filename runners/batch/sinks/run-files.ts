@@ -61,15 +61,17 @@ export class RunFiles {
     extents: FileExtents,
     { sheets, valueColumns }: { sheets: SheetColumns | undefined; valueColumns: readonly string[] },
   ): Promise<RunFiles> {
-    const opened: (LineFile | Spreadsheet)[] = [];
-    const keep = <F extends LineFile | Spreadsheet>(file: F): F => {
+    const opened: LineFile[] = [];
+    const open = async (name: string): Promise<LineFile> => {
+      const file = await LineFile.open(disk, `${folder}/${name}`, extents[name]);
       opened.push(file);
       return file;
     };
-    const open = async (name: string): Promise<LineFile> =>
-      keep(await LineFile.open(disk, `${folder}/${name}`, extents[name]));
-    const sheet = async (name: string, columns: readonly string[]): Promise<Spreadsheet> =>
-      keep(await Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetExtent(extents[name])));
+    const sheet = async (name: string, columns: readonly string[]): Promise<Spreadsheet> => {
+      const opening = await Spreadsheet.open(disk, `${folder}/${name}`, columns, sheetExtent(extents[name]));
+      opened.push(opening.file);
+      return opening;
+    };
     const close = async (): Promise<void> => {
       for (const file of opened) await file.close().catch(() => undefined);
     };
@@ -189,11 +191,13 @@ export class RunFiles {
     await this.sheets?.failures.refresh(() => sheetRows(this.failures, failureSheetRow), stale.failures);
   }
 
+  /** Ids of all rows that have ended, in the order of the files. */
   async *ids(): AsyncGenerator<string> {
     for (const file of [this.results, this.failures])
       for await (const line of file.lines()) yield lineId(line);
   }
 
+  /** Completed rows that have a picture or files, with the paths; without a path the picture was left at its URL. */
   async *pictures(): AsyncGenerator<PictureLine> {
     for await (const line of this.results.lines()) {
       if (!line.includes('"image":{') && !line.includes('"files":[')) continue;
@@ -219,9 +223,9 @@ export class RunFiles {
     for (const file of this.all()) await file.close().catch(() => undefined);
   }
 
-  private all(): (LineFile | Spreadsheet)[] {
+  private all(): LineFile[] {
     const { results, failures, costs, earlier, sheets } = this;
-    const files = [results, failures, costs, earlier, sheets?.results, sheets?.failures];
+    const files = [results, failures, costs, earlier, sheets?.results.file, sheets?.failures.file];
     return files.filter((file) => file !== undefined);
   }
 

@@ -2,7 +2,6 @@ import type { Disk } from '../disk/disk.js';
 import { csvLine } from './line-text.js';
 import { closedOnError, LineFile, type FileExtent } from './line-file.js';
 
-/** A row of a spreadsheet, by column. */
 export type SheetRow = Readonly<Record<string, unknown>>;
 
 export interface SheetExtent extends FileExtent {
@@ -35,7 +34,7 @@ export class Spreadsheet {
   private isStale = false;
 
   private constructor(
-    private readonly file: LineFile,
+    readonly file: LineFile,
     private readonly columns: Set<string>,
     /** Whether there may be rows whose columns it has not seen. */
     private isNew: boolean,
@@ -79,19 +78,6 @@ export class Spreadsheet {
     };
     await this.file.replace(lines());
     this.isStale = false;
-  }
-
-  sync(): Promise<void> {
-    return this.file.sync();
-  }
-
-  /** See `LineFile.keepName`. */
-  keepName(): Promise<void> {
-    return this.file.keepName();
-  }
-
-  close(): Promise<void> {
-    return this.file.close();
   }
 
   private lineOf(row: SheetRow): string {

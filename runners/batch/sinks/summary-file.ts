@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/contract/check-option.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import { onDisk } from '../disk/disk-fault.js';
 import type { Disk } from '../disk/disk.js';
@@ -25,19 +26,11 @@ export async function readSummary(disk: Disk, folder: string): Promise<Summary |
 /** A person may have edited the file, so the parts that a later start relies on are checked. */
 function isSummary(value: unknown): value is Summary {
   if (!isObject(value)) return false;
-  if (![value['rows'], value['cost'], value['times'], value['thisStart']].every(isObject)) return false;
+  const { rows, cost, times, thisStart } = value as Record<string, unknown>;
+  if (![rows, cost, times, thisStart].every(isObject)) return false;
   if (!('covers' in value) || value.covers === undefined) return true;
   const { records, files } = (value.covers ?? {}) as { records?: unknown; files?: unknown };
-  return (
-    Number.isSafeInteger(records) &&
-    typeof files === 'object' &&
-    files !== null &&
-    Object.values(files).every(isExtent)
-  );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return Number.isSafeInteger(records) && isObject(files) && Object.values(files).every(isExtent);
 }
 
 function isExtent(value: unknown): boolean {

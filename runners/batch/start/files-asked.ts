@@ -7,14 +7,6 @@ import type { Recovered, RowRecords } from '../journal/journal.js';
 import { wantedOutputs } from '../pictures/wanted-outputs.js';
 import { asSelected } from '../row/left-rows.js';
 
-/** Whether the paths of files to save differ from those that the run remembers. */
-function asksOtherFiles(
-  options: Pick<ResolvedOptions, 'saveOutput'>,
-  recovered: Pick<Recovered, 'saveOutput'>,
-): boolean {
-  return JSON.stringify(pathsInForce(options, recovered)) !== JSON.stringify(recovered.saveOutput);
-}
-
 /** A test for completed rows that have files which the run was not asked to save before; `undefined` if no row can have any. */
 export function rowsForFiles(
   options: Pick<ResolvedOptions, 'saveOutput' | 'download' | 'only'>,
@@ -44,7 +36,7 @@ export async function openFilesAsked(
   const { recovered } = journal.journal;
   const paths = pathsInForce(options, recovered);
   if (paths.length > 0) await openFilesFolder(options.disk, options.out, filesFolder);
-  if (asksOtherFiles(options, recovered))
+  if (JSON.stringify(pathsInForce(options, recovered)) !== JSON.stringify(recovered.saveOutput))
     await lastValueFrom(journal.append({ k: 'save-output', at: options.scheduler.now(), paths }));
   if (rows > 0) warn(forFilesText(rows, paths));
   return outputPaths(paths);

@@ -36,7 +36,6 @@ export interface Opening {
   readonly room: DiskRoom;
 }
 
-/** Opens a journal in a run's folder. */
 export type OpenJournal = (
   disk: Disk,
   folder: string,
@@ -58,7 +57,6 @@ export interface HoldPorts {
   ) => Promise<void>;
 }
 
-/** The journal of a run that this process holds. */
 export interface HeldJournal extends Journal {
   readonly identity: RunIdentity;
   /**

@@ -240,57 +240,26 @@ function rowsToDo(
 }
 
 /** Whether the folder should have a picture of an earlier start. */
-async function hasSavedPictures(projections: Pick<Projections, 'pictures'>): Promise<boolean> {
-  for await (const { path } of projections.pictures()) if (path !== undefined) return true;
+async function hasSavedPictures(projections: Pick<Projections, 'files'>): Promise<boolean> {
+  for await (const { path } of projections.files.pictures()) if (path !== undefined) return true;
   return false;
 }
 
-/**
- * The records of a start, in journal order. A new cap comes first, so that no start is journalled without its cap if the
- * process dies in between.
- */
+/** A new cap comes first, so that no start is journalled without its cap if the process dies in between. */
 function startRecords(
   options: ResolvedOptions,
-  journal: Pick<HeldJournal, 'recovered' | 'identity'>,
-  ahead: Pick<Ahead, 'cap'>,
-): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
-  return [
-    ...capRecord(options, journal),
-    ...costByRecord(options, journal),
-    startRecord(options, journal, ahead),
-  ];
-}
-
-function capRecord(
-  options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cap'>[] {
-  const usd = newCap(options, recovered.capUsd);
-  return usd === undefined ? [] : [{ k: 'cap', at: options.scheduler.now(), usd }];
-}
-
-function costByRecord(
-  options: ResolvedOptions,
-  { recovered }: Pick<HeldJournal, 'recovered'>,
-): RecordOf<'cost-by'>[] {
-  const costBy = costByInForce(options, recovered.costBy);
-  if (isSameCostBy(costBy, recovered.costBy)) return [];
-  return [{ k: 'cost-by', at: options.scheduler.now(), ...costBy }];
-}
-
-function startRecord(
-  { manifest, settings, scheduler }: ResolvedOptions,
-  { identity }: Pick<HeldJournal, 'identity'>,
+  { identity, recovered }: Pick<HeldJournal, 'recovered' | 'identity'>,
   { cap }: Pick<Ahead, 'cap'>,
-): RecordOf<'start'> {
-  const at = scheduler.now();
+): readonly (RecordOf<'cap'> | RecordOf<'cost-by'> | RecordOf<'start'>)[] {
+  const { manifest, settings: given } = options;
+  const at = options.scheduler.now();
+  const usd = newCap(options, recovered.capUsd);
+  const costBy = costByInForce(options, recovered.costBy);
   const axes = askedAxes(manifest.settings);
-  return {
-    k: 'start',
-    at,
-    version,
-    identity,
-    manifest: manifest.path,
-    settings: { ...settings, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) },
-  };
+  const settings = { ...given, ...(cap && { maxCostUsd: cap.usd }), ...(axes.length > 0 && { axes }) };
+  return [
+    ...(usd === undefined ? [] : [{ k: 'cap', at, usd } as const]),
+    ...(isSameCostBy(costBy, recovered.costBy) ? [] : [{ k: 'cost-by', at, ...costBy } as const]),
+    { k: 'start', at, version, identity, manifest: manifest.path, settings },
+  ];
 }

@@ -10,7 +10,6 @@ import { parseOutputPath } from '../artifacts/output-path.js';
 import { makeThumbnail } from '../artifacts/write-thumbnail.js';
 import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
-import type { RunIdentity } from '../journal/record.js';
 import { assumePrice, createPriceBook, type PriceBook } from '../ledger/price-book.js';
 import { createLedger } from '../ledger/ledger.js';
 import { pictureResolutions } from '../ledger/price-list.js';
@@ -148,6 +147,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
   checkOptionNames(options);
   parse(otherSchema, options);
   const { retry, only, ...plain } = parse(plainSchema, options);
+  const { baseUrl = '', lbBaseUrl = '' } = options;
   const replaced = parts(options);
   return {
     ...plain,
@@ -155,7 +155,7 @@ export function resolveOptions(options: RunBatchOptions): ResolvedOptions {
     retry: retryCodes(retry),
     only: only === undefined ? undefined : new RowSelection(only),
     manifest: manifestOf(options.manifest, replaced.prices),
-    identity: options.identity ?? identityOf(options),
+    identity: options.identity ?? { baseUrl, lbBaseUrl, local: false },
     settings: plainSettings(options),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
     ...(options.lbBaseUrl !== undefined && { lbBaseUrl: options.lbBaseUrl }),
@@ -209,23 +209,17 @@ function parts(options: RunBatchOptions) {
   };
 }
 
-/**
- * The clocks of the shared ledger. Entries get the later of the run's clock and the wall clock, so that their times never go
- * back; they expire by the earlier of the two.
- */
-function dayClocks({ scheduler }: RunBatchOptions, now: () => number) {
-  return scheduler === undefined
-    ? { now: () => Math.max(now(), Date.now()), countedBy: () => Math.min(now(), Date.now()) }
-    : { now };
-}
-
 function pricesOf({ prices = createPriceBook(), assumePriceUsd }: RunBatchOptions): PriceBook {
   return assumePriceUsd === undefined ? prices : assumePrice(prices, toMicroDollars(assumePriceUsd));
 }
 
 function sharedLedger(options: RunBatchOptions, disk: Disk, now: () => number) {
   const { out, ledgerFile: path, maxCostPerDayUsd: capUsd } = options;
-  const clocks = dayClocks(options, now);
+  // Entries get the later of the run's clock and the wall clock, so that their times never go back; they expire by the earlier one.
+  const clocks =
+    options.scheduler === undefined
+      ? { now: () => Math.max(now(), Date.now()), countedBy: () => Math.min(now(), Date.now()) }
+      : { now };
   if (path !== undefined) return () => openSharedLedger({ disk, ...clocks, out, path, capUsd });
   if (capUsd === undefined) return undefined;
   throw new InvalidOptionError(
@@ -256,10 +250,6 @@ function manifestOf(manifest: RunBatchOptions['manifest'], prices: PriceBook): R
 /** The service's own hosts. Pictures on a private network may only be downloaded if one of these hosts is on it too. */
 function servicesOf({ baseUrl, lbBaseUrl }: RunBatchOptions): string[] {
   return [baseUrl, lbBaseUrl].filter((url) => url !== undefined);
-}
-
-function identityOf({ baseUrl = '', lbBaseUrl = '' }: RunBatchOptions): RunIdentity {
-  return { baseUrl, lbBaseUrl, local: false };
 }
 
 /** The settings of a start that the journal records: plain values only, so no API key. */

@@ -12,8 +12,6 @@ import type { Run } from '../context/run.js';
 import { stopCauses } from '../stop/stop-causes.js';
 import type { Stops } from '../stop/stops.js';
 
-type Finished = Extract<RunEvent, { type: 'finished' }>;
-
 export interface RunParts {
   readonly resolve: () => ResolvedOptions;
   readonly open: (opening: Opening) => Promise<Run>;
@@ -40,7 +38,7 @@ async function play(
   stops: Stops,
   { resolve, open, work }: RunParts,
   events: Subject<RunEvent>,
-): Promise<Finished> {
+): Promise<Extract<RunEvent, { type: 'finished' }>> {
   const closers: Closers = [];
   let orders: Subscription | undefined;
   try {

@@ -81,7 +81,6 @@ export class FullValues {
   }
 }
 
-/** A value with its cap, for messages. */
 function fullValueText(full: CappedValue): string {
   return `${cappedValueText(full)} at ${formatMoney(full.cap)}`;
 }

@@ -46,13 +46,7 @@ export const stopCauses = {
   },
 
   /** Rows whose price is in no list have cost more in this start than anybody has agreed to. */
-  spentUnagreed({
-    spent,
-    agreed,
-  }: {
-    readonly spent: MicroDollars;
-    readonly agreed: MicroDollars;
-  }): StopCause {
+  spentUnagreed({ spent, agreed }: Readonly<Record<'spent' | 'agreed', MicroDollars>>): StopCause {
     const reason = `Stopped because rows without a listed price have cost ${formatMoney(spent)} in this start, and nobody has agreed to more than ${formatMoney(agreed)}. Run again, with --yes or a cap (--max-cost) where it cannot ask, to go on.`;
     return { exitCode: 3, reason, leaves: ['open'] };
   },
@@ -176,7 +170,6 @@ export function whyBlocked(
   return isAll ? stopCauses.noEndpointLeft(blocked, message) : undefined;
 }
 
-/** The name of a kind of purchase in messages. */
 export function purchaseName({ endpoint, resolution, kind }: Priced): string {
   return [endpoint, resolution].filter(Boolean).join(' at ') || kind;
 }
@@ -216,17 +209,13 @@ interface RowEnd {
   readonly outcome: Pick<OutcomeRecord, 'id' | 'status' | 'cost' | 'source'>;
 }
 
-/** Why the run stops now that a row has ended; `undefined` if it goes on. Each option that stops a run so is asked here. */
-export function whyHalted(options: HaltOptions, end: RowEnd): StopCause | undefined {
-  return tooManyFailed(options, end);
-}
-
 /**
- * Stops a run when too many rows of this start have failed. A percentage is of the rows to do, and of those that have
+ * Why the run stops now that a row has ended; `undefined` if it goes on. Each option that stops a run so is asked here.
+ * `halt` stops it when too many rows of this start have failed. A percentage is of the rows to do, and of those that have
  * ended once there are enough of them. Rows that this start did not send do not count: invalid ones, and those that an
  * earlier start left in doubt.
  */
-function tooManyFailed({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
+export function whyHalted({ halt }: HaltOptions, { rows, start }: RowEnd): StopCause | undefined {
   const ended = start.ended - start.leftUnknown;
   const failed = start.failed - start.invalid - start.leftUnknown;
   if (halt === undefined || failed === 0) return undefined;

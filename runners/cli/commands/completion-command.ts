@@ -1,4 +1,4 @@
-import type { Option } from 'commander';
+import type { Option, Command } from 'commander';
 import type { CommandCall } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 
@@ -6,29 +6,20 @@ import { UsageError } from '../io/usage-error.js';
 export function completionCommand({ args: [shell], io, program }: CommandCall<[string]>): number {
   if (shell !== 'bash' && shell !== 'zsh')
     throw new UsageError([`"${shell}" is not a supported shell: use bash or zsh`]);
-  const commands = program.commands.map((command) => ({
-    name: command.name(),
-    about: command.description(),
-    options: command.options,
-  }));
-  io.stdout.write(shell === 'bash' ? bashScript(commands) : zshScript(commands));
+  io.stdout.write(shell === 'bash' ? bashScript(program.commands) : zshScript(program.commands));
   return 0;
 }
 
-interface Completed {
-  readonly name: string;
-  readonly about: string;
-  readonly options: readonly Option[];
-}
-
-function bashScript(commands: readonly Completed[]): string {
-  const cases = commands.map(({ name, options }) => `    ${name}) words='${flags(options).join(' ')}' ;;`);
+function bashScript(commands: readonly Command[]): string {
+  const cases = commands.map(
+    (command) => `    ${command.name()}) words='${flags(command.options).join(' ')}' ;;`,
+  );
   return `# To be read by bash: eval "$(millrace completion bash)", or in a file of bash-completion.
 _millrace() {
   local word="\${COMP_WORDS[COMP_CWORD]}" words=''
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')}' -- "$word"))
+    COMPREPLY=($(compgen -W '${commands.map((command) => command.name()).join(' ')}' -- "$word"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -42,10 +33,13 @@ complete -o bashdefault -o default -F _millrace millrace
 `;
 }
 
-function zshScript(commands: readonly Completed[]): string {
-  const listed = commands.map(({ name, about }) => `    ${quoted(`${name}:${about.replace(/:/g, '\\:')}`)}`);
+function zshScript(commands: readonly Command[]): string {
+  const listed = commands.map(
+    (command) => `    ${quoted(`${command.name()}:${command.description().replace(/:/g, '\\:')}`)}`,
+  );
   const cases = commands.map(
-    ({ name, options }) => `    ${name}) _arguments -S ${options.map(argument).join(' ')} '*:file:_files' ;;`,
+    (command) =>
+      `    ${command.name()}) _arguments -S ${command.options.map(argument).join(' ')} '*:file:_files' ;;`,
   );
   return `#compdef millrace
 # To be read by zsh: source <(millrace completion zsh), or a file _millrace in a folder of $fpath.

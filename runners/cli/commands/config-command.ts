@@ -7,7 +7,7 @@ import type { CliIo, CommandCall, RawOptions } from '../io/cli-io.js';
 import { startOptions } from '../options/parse-options.js';
 import { outFolder } from '../options/run-folder.js';
 import { maskedUrl } from '../options/parse-value.js';
-import { plainText, shownPath } from '../messages/plain-text.js';
+import { plainText, settingText, shownPath } from '../messages/plain-text.js';
 
 interface Setting {
   readonly name: string;
@@ -108,12 +108,8 @@ function text(
 ): string {
   const lines = [
     `files      ${files.length === 0 ? 'none' : files.join(', ')}`,
-    ...settings.map(({ name, value, from }) => `${name.padEnd(18)} ${shown(value).padEnd(28)} ${from}`),
+    ...settings.map(({ name, value, from }) => `${name.padEnd(18)} ${settingText(value).padEnd(28)} ${from}`),
     ...Object.entries(endpoints).map(([name, endpoint]) => `endpoint ${name}: ${JSON.stringify(endpoint)}`),
   ];
   return `${lines.map((line) => plainText(line, 1000)).join('\n')}\n`;
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

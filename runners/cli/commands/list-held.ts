@@ -168,7 +168,6 @@ interface HeldPurchase extends Purchase {
   readonly isEarlier: boolean;
   /** When its request was sent, ms since the epoch. */
   readonly sentAt: number | undefined;
-  /** Whether its job can still be polled. */
   readonly canBePolled: boolean;
 }
 

@@ -109,13 +109,13 @@ function reconciliationJson(found: Reconciliation): Record<string, unknown> {
 }
 
 function purchaseJson({ cost, at, ...purchase }: Purchase): Record<string, unknown> {
-  return { ...purchase, cost: toUsd(cost), ...(!Number.isNaN(at) && { settledAt: isoTime(at) }) };
+  return {
+    ...purchase,
+    cost: toUsd(cost),
+    ...(!Number.isNaN(at) && { settledAt: new Date(at).toISOString() }),
+  };
 }
 
 function chargeJson({ amount, at, ...charge }: Charge): Record<string, unknown> {
-  return { ...charge, amount: toUsd(amount), ...(at !== undefined && { at: isoTime(at) }) };
-}
-
-function isoTime(at: number): string {
-  return new Date(at).toISOString();
+  return { ...charge, amount: toUsd(amount), ...(at !== undefined && { at: new Date(at).toISOString() }) };
 }

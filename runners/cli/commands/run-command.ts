@@ -89,7 +89,7 @@ async function attendRun(run: StartedRun): Promise<number> {
     concurrency: concurrencyOf(run.options),
     askHealth: () => askHealth(run.target, checked?.ahead.endpoints ?? [], gate),
   });
-  let answer: Answer;
+  let answer: 'go' | 'interrupted' | { readonly error: unknown } | undefined;
   let metrics: MetricsFile | undefined;
   const warnings: Warning[] = [];
   const look = (event: RunEvent) => {
@@ -182,6 +182,3 @@ function interrupted(exitCode: number, { io }: StartedRun): number {
   io.stderr.write('Interrupted. Nothing was sent.\n');
   return exitCode >= 128 ? exitCode : 130;
 }
-
-/** The answer to the question whether to start. */
-type Answer = 'go' | 'interrupted' | { readonly error: unknown } | undefined;

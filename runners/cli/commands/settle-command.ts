@@ -85,7 +85,6 @@ async function agree(text: string, question: string, { yes }: SettleArguments, i
   if ((await ask([...why, question].join('. '), io)) !== 'yes') throw new UsageError(['nothing is settled']);
 }
 
-/** The named rows, each with the same settlement. */
 function rowsOf(ids: readonly string[], options: SettleArguments): RowSettlement[] {
   const settlement = chosen(options);
   const { attempt, job } = options;

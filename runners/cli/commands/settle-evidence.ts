@@ -198,7 +198,8 @@ function ambiguous(
   { held, byHand }: Pick<Reconciliation, 'held' | 'byHand'>,
 ): Undecided {
   const { charges = [], hasMore = false } = alike[0] ?? {};
-  const settled = alikeByHand(byHand, charges);
+  // Purchases that were settled by hand without a job: any charge of their price may be theirs.
+  const settled = byHand.filter(({ purchase }) => charges.some(({ amount }) => amount === purchase.cost));
   const own = new Set(alike.map(({ purchase }) => purchase));
   const rivals = held.filter(({ purchase, mayBe }) => !own.has(purchase) && charges.some(mayBe));
   const names = listed(alike.map(({ purchase }) => nameOf(purchase)));
@@ -223,11 +224,6 @@ function waysOf(alike: readonly OpenPurchase[], charges: Held['charges']): strin
   return alike.some(({ isLatest }) => isLatest)
     ? `settle each row with ${latest}, or with ${earlier} where it was bought again since`
     : `settle each with ${earlier}`;
-}
-
-/** Purchases that were settled by hand without a job: any charge of their price may be theirs. */
-function alikeByHand(byHand: Reconciliation['byHand'], charges: Held['charges']): Reconciliation['byHand'] {
-  return byHand.filter(({ purchase }) => charges.some(({ amount }) => amount === purchase.cost));
 }
 
 /** The command that records all of them as paid, if there is a charge for each and none is an earlier attempt of its row. */

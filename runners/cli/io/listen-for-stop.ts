@@ -1,7 +1,6 @@
 import { ReplaySubject, type Observable } from 'rxjs';
 import type { CliIo } from './cli-io.js';
 
-/** How to stop after a signal. */
 export interface SignalOrder {
   readonly how: 'graceful' | 'now';
   /** 128 plus the signal's number, as in a shell. */

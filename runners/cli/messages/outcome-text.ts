@@ -12,7 +12,6 @@ import { costsByText } from './value-text.js';
 const groupsShown = 10;
 const idsShown = 5;
 
-/** The figures of a run, running or ended. */
 export interface RunFigures
   extends Pick<Summary, 'rows' | 'failures'>, Partial<Pick<Summary, 'statusCalls' | 'pending'>> {
   /** @defaultValue false */

@@ -21,6 +21,11 @@ export function plainText(text: string, maxLength = 500): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
+/** The value of a setting for a message. */
+export function settingText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /**
  * A path for messages and commands: relative if it is below `cwd`, unless that is the root of a disk; otherwise absolute. With
  * `./` before a leading dash, which would make it an option.

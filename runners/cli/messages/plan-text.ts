@@ -33,7 +33,7 @@ export function planText(plan: Plan, name: string): string[] {
         : '',
     ),
     ...fact('columns', plan.separatedBy === undefined ? '' : `separated by ${plan.separatedBy}`),
-    ...sameText(plan.same),
+    ...(plan.same === undefined || plan.same.rows === 0 ? [] : fact('same', ...sameFacts(plan.same))),
     ...columnsText(plan),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
   ];
@@ -115,10 +115,6 @@ function valueText({
 }
 
 const sameShown = 5;
-
-function sameText(same: Plan['same']): string[] {
-  return same === undefined || same.rows === 0 ? [] : fact('same', ...sameFacts(same));
-}
 
 /** How many rows ask for what another row of the manifest asks for, and the first of them, a line each. */
 export function sameFacts({ rows, cost, first }: NonNullable<Plan['same']>): [string, string[]] {

@@ -31,7 +31,7 @@ export function statusText(status: RunStatus, name: string, now: number, live?: 
     ...fact('cap', capText(status)),
     ...fact('caps', capsByText(status)),
     ...fact('ids in doubt', heldText(status, name)),
-    ...fact('not reached', unreachedText(status)),
+    ...fact('not reached', status.isRunning ? plainText(status.summary?.thisStart.unreached ?? '', 300) : ''),
     ...fact('waiting', status.isRunning ? plainText(live?.cause ?? '', 300) : ''),
     ...fact('pace', live === undefined ? averageText(status, now) : liveRateText(live)),
     ...fact('at most', limitsText(status)),
@@ -77,10 +77,6 @@ function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: s
   if (!isRunning || held.length === 0) return '';
   const ids = held.map((id) => plainText(id, 60));
   return `${firstOf(ids, failures.unknown ?? 0)}: ${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
-}
-
-function unreachedText({ isRunning, summary }: RunStatus): string {
-  return isRunning ? plainText(summary?.thisStart.unreached ?? '', 300) : '';
 }
 
 function liveRateText({ rowsPerMinute, leftMs }: LivePart): string {

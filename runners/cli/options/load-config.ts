@@ -103,7 +103,6 @@ function withoutTimeouts(endpoints: ConfiguredEndpoints): ConfiguredEndpoints {
   );
 }
 
-/** A configuration file, checked. */
 export interface ConfigFile {
   readonly path: string;
   /** Its settings, in the form of the command line. */

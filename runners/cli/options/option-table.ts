@@ -16,7 +16,6 @@ const pages = [
   ...[machinePage, printPage],
 ] as const;
 
-/** An option as one command takes it. */
 export interface ListedOption extends Taken {
   /** Its name in the code: `maxCost`. */
   readonly name: string;
@@ -24,7 +23,6 @@ export interface ListedOption extends Taken {
   readonly heading?: string;
 }
 
-/** The options that a command takes, in the order of the table. */
 export function optionsOf(command: CommandName): ListedOption[] {
   return pages.flatMap(({ heading, rows }: TablePage) =>
     Object.entries(rows).flatMap(([name, row]): ListedOption[] => {

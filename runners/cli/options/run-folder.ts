@@ -42,7 +42,6 @@ async function meant(
   return `a run is in ${firstOf(shown, runs.length)}`;
 }
 
-/** Whether a run has begun in the folder. */
 export async function holdsRun(folder: string): Promise<boolean> {
   return (await stat(join(folder, 'journal.jsonl')).catch(() => undefined)) !== undefined;
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { loadConfig, type Configured } from '../options/load-config.js';
 import type { CliIo, RawOptions } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
+import { settingText } from '../messages/plain-text.js';
 import type { RunOptions } from '../options/parse-options.js';
 import type { SavedPlan, PlanHead } from './saved-plan.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -95,11 +96,7 @@ function changedOptions(raw: RawOptions, plan: PlanHead['options']): string[] {
     if (is === undefined || isDeepStrictEqual(is, was)) return [];
     if (was === undefined && hosts.includes(name)) return [];
     return [
-      `${flagOf(name)}: the plan was made ${was === undefined ? 'without it' : `with ${shown(was)}`}, this start has ${shown(is)}`,
+      `${flagOf(name)}: the plan was made ${was === undefined ? 'without it' : `with ${settingText(was)}`}, this start has ${settingText(is)}`,
     ];
   });
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

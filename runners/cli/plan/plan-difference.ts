@@ -110,7 +110,6 @@ function ownerNote(owner: Awaited<ReturnType<typeof whoHolds>>): string[] {
   ];
 }
 
-/** A plan and its inputs. */
 export interface PlannedStart {
   readonly source: ManifestSource;
   readonly options: RunOptions;

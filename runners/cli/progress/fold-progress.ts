@@ -13,8 +13,6 @@ const oldMs = 1_500;
 /** The state of a row in flight: its own, and its job's once the service has reported it. */
 type FlightState =
   Extract<RowStatus, 'sent' | 'accepted' | 'replied'> | Extract<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>;
-
-type PendingRows = NonNullable<Summary['pending']>;
 type RowsElsewhere = Extract<RunEvent, { type: 'elsewhere' }>;
 
 /** Folds the events of a run into what the display shows. Times in ms by one clock; memory is proportional to rows in flight. */
@@ -126,7 +124,7 @@ export class ProgressFold {
   }
 
   /** Rows that were refused and left for a later start have no last event, so the summary counts what is on its way. */
-  private takeEnd(pending: PendingRows = { sent: 0, accepted: 0, replied: 0 }): void {
+  private takeEnd(pending: NonNullable<Summary['pending']> = { sent: 0, accepted: 0, replied: 0 }): void {
     this.flight.clear();
     this.elsewhere = { inFlight: 0, saving: 0 };
     Object.assign(this.counts, { IN_QUEUE: 0, IN_PROGRESS: 0 }, pending);

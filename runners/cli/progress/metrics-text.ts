@@ -1,7 +1,6 @@
 import type { Summary } from '../../batch/internal.js';
 import type { ProgressView } from './progress-view.js';
 
-/** The figures of the metrics file at one moment. */
 export interface Figures {
   /** Over all starts of the run, from summary.json, a few seconds old. `undefined` before the first one. */
   readonly summary: Summary | undefined;

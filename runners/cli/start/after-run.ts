@@ -25,11 +25,6 @@ interface ActionEnd {
   readonly output?: string;
 }
 
-interface Action {
-  readonly name: string;
-  readonly does: () => Promise<ActionEnd>;
-}
-
 /**
  * Does what the user wants at the end of a start: runs a command, runs another command if a person has to decide about rows,
  * sends a notification. These happen one after the other, and are logged in run.log. A failure is printed, and does not change
@@ -67,7 +62,7 @@ function actionsOf(
   ended: EndedStart,
   parts: AfterRunParts,
   orders$: Observable<SignalOrder>,
-): Action[] {
+): { readonly name: string; readonly does: () => Promise<ActionEnd> }[] {
   const { onEnd, onHold, notify } = run.options;
   const isHeld = (ended.summary.failures.unknown ?? 0) > 0;
   const call = (command: string): Promise<ActionEnd> =>

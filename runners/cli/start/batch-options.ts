@@ -39,7 +39,6 @@ export interface StartedRun {
   readonly fault: FaultContext;
   /** Rows that arrive during the run, instead of a manifest. */
   readonly live?: LiveRows;
-  /** The plan that the start must follow. */
   readonly plan?: SavedPlan;
   /** The bytes that were compared with the plan. */
   readonly bytes?: PricedBytes;

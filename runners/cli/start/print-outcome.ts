@@ -12,8 +12,6 @@ import { whatIsLeft } from './what-is-left.js';
 
 export type Warning = Omit<Extract<RunEvent, { type: 'warning' }>, 'type'>;
 
-type Finished = Extract<RunEvent, { type: 'finished' }>;
-
 /** The files of a run, the most useful first. */
 const files = [
   'results.jsonl',
@@ -40,7 +38,7 @@ interface Seen {
  */
 export async function printOutcome(
   run: StartedRun,
-  finished: Finished,
+  finished: Extract<RunEvent, { type: 'finished' }>,
   { warnings, replaced }: Seen,
 ): Promise<number> {
   const { io, options, out } = run;

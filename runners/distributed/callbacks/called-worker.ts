@@ -11,11 +11,6 @@ import { storeCallback, readSecrets } from './callbacks-table.js';
 /** Minimum time between two reads of the list of runs, when callbacks name a run that this process does not know. */
 const readEveryMs = 1_000;
 
-interface Parts {
-  readonly pool: Queries;
-  readonly scheduler: SchedulerLike;
-}
-
 /** The callback port of a worker. It accepts callbacks for all runs of its database, whichever process has their rows. */
 export class CalledWorker {
   /** By the name of the run in callback addresses. */
@@ -24,7 +19,7 @@ export class CalledWorker {
   private readAt = -Infinity;
   private reading: Promise<boolean> | undefined;
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: { readonly pool: Queries; readonly scheduler: SchedulerLike }) {}
 
   takeFrom(port: Pick<CallbackPort, 'pass'>): void {
     port.pass((request, response) => void this.take(request, response));

@@ -34,9 +34,7 @@ type Post = Pick<JobOfPost, 'row' | 'attempt'>;
 export class ServedCallbacks implements NonNullable<PurchaseContext['callbacks']> {
   readonly called: CalledRows;
   private readonly stored: StoredCallbacks;
-  /** Rows that wait to be sent again. */
   private readonly waiting = new Map<string, RowInFlight>();
-  /** POSTs whose jobs callbacks have named. */
   private readonly named$ = new Subject<Post>();
   private readonly left = new Set<string>();
   private readonly ended = new Set<string>();
@@ -85,7 +83,6 @@ export class ServedCallbacks implements NonNullable<PurchaseContext['callbacks']
     return port.serve(this.address.run, this.called);
   }
 
-  /** Looks for stored callbacks about these rows. */
   look(rows: Iterable<string>): void {
     this.stored.look(rows);
   }
@@ -158,7 +155,6 @@ export class StoredCallbacks {
 
   constructor(private readonly parts: StoredParts) {}
 
-  /** Looks for stored callbacks about these rows. */
   look(rows: Iterable<string>): void {
     for (const row of rows) this.wanted.add(row);
     if (this.wanted.size > 0) this.looking ??= this.work();

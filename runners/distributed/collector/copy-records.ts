@@ -18,7 +18,6 @@ interface Fed {
   readonly reserved: Pick<Map<string, unknown>, 'delete'>;
 }
 
-/** A purchase of a row that has not ended. */
 interface Purchase {
   readonly intent: IntentRecord;
   readonly post: 'unanswered' | 'answered' | 'refused';

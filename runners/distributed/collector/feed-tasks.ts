@@ -12,7 +12,7 @@ import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
-import { DatabasePutBack, refuseMoved } from '../table/seats.js';
+import { DatabasePutBack } from '../table/seats.js';
 import type { RemoteRun } from './remote-run.js';
 import type { NoteKeeper } from './run-note.js';
 
@@ -24,17 +24,16 @@ const leastAhead = 1_000;
 /** Rows that arrive are fed once no further one has come for this time. */
 const pauseMs = 20;
 
-interface Feeding extends NoteKeeper {
-  /** Receives the tasks that need no worker. */
-  readonly here: TaskFeed;
-}
-
-/** Feeds the tasks of this start to the workers, as many at a time as they need. Ends when all are fed, or the run stops. */
+/**
+ * Feeds the tasks of this start to the workers, as many at a time as they need. Ends when all are fed, or the run stops.
+ *
+ * @param keeping `here` receives the tasks that need no worker
+ */
 export async function feedTasks(
   run: Run,
   remote: RemoteRun,
   tasks: AsyncIterable<Task> | Iterable<RowTask>,
-  { here, note, keepNote }: Feeding,
+  { here, note, keepNote }: NoteKeeper & { readonly here: TaskFeed },
 ): Promise<void> {
   const limit = 2 * run.service.slots.limit;
   // Not far ahead, if the addresses of uploaded pictures expire, or other runs need what is reserved.
@@ -151,7 +150,7 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
       refuseTaken(ledger, start);
-      refuseMoved(ledger);
+      if (ledger.isMoved) throw new DatabasePutBack('moved');
       // The rows were added before the connection broke, and workers may have ended them since.
       if (ledger.fed >= number) return;
       if (ledger.fed < number - 1) throw new DatabasePutBack();

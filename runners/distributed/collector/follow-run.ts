@@ -38,7 +38,6 @@ const refusedMs = 3_000;
 export interface Following extends NoteKeeper {
   readonly run: Run;
   readonly remote: RemoteRun;
-  /** Whether all rows of this start are fed. */
   readonly isFed: () => boolean;
   readonly save: (row: PaidRow) => void;
   /** The columns whose values have caps, with the cap in USD. */

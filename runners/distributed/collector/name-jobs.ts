@@ -4,7 +4,6 @@ import { warnOfDouble } from '../../batch/end/end-row.js';
 import { freeHeld, rowsOf } from '../../batch/end/named-rows.js';
 import type { JobOfPost } from '../../batch/context/callback-port.js';
 import type { Journal, RowRecords } from '../../batch/journal/journal.js';
-import type { JournalRecord } from '../../batch/journal/record.js';
 import { retriesUnknown } from '../../batch/row/decide-row.js';
 import { goingOnWith } from '../../batch/row/left-rows.js';
 import { reopenRecord } from '../../batch/row/records-of.js';
@@ -31,7 +30,12 @@ export async function nameJobs(
   journal: Pick<Journal, 'records' | 'find'>,
   after: number,
 ): Promise<number> {
-  const endpoints = new Endpoints(journal);
+  /** The endpoints of the rows that are read. */
+  const endpoints = new Map<string, string>();
+  const endpointOf = async (record: RowRecord): Promise<string> => {
+    if ('endpoint' in record && record.endpoint !== undefined) return record.endpoint;
+    return endpoints.get(record.id) ?? (await journal.find(record.id))?.intent?.endpoint ?? '';
+  };
   let done = after;
   let jobs: RowJob[] = [];
   const write = async () => {
@@ -42,8 +46,9 @@ export async function nameJobs(
   for await (const record of journal.records(after)) {
     done++;
     if ('jobId' in record && record.jobId !== undefined)
-      jobs.push({ key: record.id, endpoint: await endpoints.of(record), jobId: record.jobId });
-    endpoints.take(record);
+      jobs.push({ key: record.id, endpoint: await endpointOf(record), jobId: record.jobId });
+    if (record.k === 'intent') endpoints.set(record.id, record.endpoint);
+    if (record.k === 'outcome') endpoints.delete(record.id);
     if (jobs.length >= batchJobs) await write();
   }
   await write();
@@ -133,22 +138,4 @@ async function sendAgain(run: Run, row: RowRecords): Promise<void> {
   toDo.rows += 1;
   events.next({ type: 'reopened', id: row.id, row: row.intent?.row ?? 0, isOfThisStart: true });
   warnOfDouble(run, row.id);
-}
-
-/** The endpoints of the rows that are read. */
-class Endpoints {
-  private readonly known = new Map<string, string>();
-
-  constructor(private readonly journal: Pick<Journal, 'find'>) {}
-
-  async of(record: RowRecord): Promise<string> {
-    if ('endpoint' in record && record.endpoint !== undefined) return record.endpoint;
-    const known = this.known.get(record.id) ?? (await this.journal.find(record.id))?.intent?.endpoint;
-    return known ?? '';
-  }
-
-  take(record: JournalRecord): void {
-    if (record.k === 'intent') this.known.set(record.id, record.endpoint);
-    if (record.k === 'outcome') this.known.delete(record.id);
-  }
 }

@@ -146,12 +146,8 @@ export async function rowsLeftUnknown(
 }
 
 /** Whether a start over a database sends rows in doubt again, under a cap that runs share. */
-export function sendsAgain({
-  onUnknown,
-  maxCostPerDayUsd,
-}: {
-  readonly onUnknown?: unknown;
-  readonly maxCostPerDayUsd?: unknown;
-}): boolean {
-  return onUnknown === 'retry' && maxCostPerDayUsd !== undefined;
+export function sendsAgain(
+  settings: Readonly<Partial<Record<'onUnknown' | 'maxCostPerDayUsd', unknown>>>,
+): boolean {
+  return settings.onUnknown === 'retry' && settings.maxCostPerDayUsd !== undefined;
 }

@@ -6,7 +6,6 @@ import type { RowTask } from '../../batch/row/task.js';
 import type { BrokenDatabase } from '../database/database-error.js';
 import { RunTaken, type RunDatabase } from '../table/run-ledger.js';
 import { readState, type RunState } from '../table/run-state.js';
-import type { RunStart } from '../table/runs.js';
 
 /**
  * Sends a query to the database and repeats it while the database is away.
@@ -15,19 +14,13 @@ import type { RunStart } from '../table/runs.js';
  */
 export type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 
-/** A row to send, and the price that is reserved for it in the ledger that runs share. */
-export interface ReservedRow {
-  readonly task: RowTask;
-  readonly price: MicroDollars;
-}
-
 /** The run in the database, as the collector last saw it. */
 export class RemoteRun {
   private readonly seen = new Subject<void>();
   /** The purchases of rows that are polled, by their ids. */
   readonly bought = new Map<string, IntentRecord>();
   /** Rows to send whose price is reserved in the ledger that runs share, until their ends are known, by their ids. */
-  readonly reserved = new Map<string, ReservedRow>();
+  readonly reserved = new Map<string, { readonly task: RowTask; readonly price: MicroDollars }>();
   /** Money that the database holds for earlier requests of rows that are fed next, and that their jobs replace, by their ids. */
   readonly held = new Map<string, MicroDollars>();
   /** How often this start has sent such a row again after a request that may have been accepted, by its id. */
@@ -39,27 +32,18 @@ export class RemoteRun {
   /** Emits when there may be something new. */
   readonly woken = new Subject<void>();
 
-  readonly run: number;
-  readonly start: number;
-
   constructor(
     readonly database: RunDatabase,
-    { run, start }: RunStart,
+    readonly run: number,
+    readonly start: number,
     readonly ask: Ask,
-    private latest: RunState,
+    public state: RunState,
     private readonly local: Run,
-  ) {
-    this.run = run;
-    this.start = start;
-  }
-
-  get state(): RunState {
-    return this.latest;
-  }
+  ) {}
 
   /** Counts rows that were fed since the state was read. */
   addOpen(rows: number): void {
-    this.latest = { ...this.latest, open: this.latest.open + rows };
+    this.state = { ...this.state, open: this.state.open + rows };
   }
 
   /**
@@ -70,12 +54,12 @@ export class RemoteRun {
    */
   async look(): Promise<RunState> {
     if (this.fault !== undefined) throw this.fault;
-    this.latest = await this.ask(() => readState(this.database, this.run));
-    if (this.latest.start !== this.start) throw new RunTaken();
-    const { open, inFlight, pausedMs } = this.latest;
+    this.state = await this.ask(() => readState(this.database, this.run));
+    if (this.state.start !== this.start) throw new RunTaken();
+    const { open, inFlight, pausedMs } = this.state;
     this.local.events.next({ type: 'elsewhere', open, inFlight, saving: 0, pausedMs });
     this.seen.next();
-    return this.latest;
+    return this.state;
   }
 
   /** Resolves at the next look at the run, or when it stops. */

@@ -90,7 +90,7 @@ async function collect(
   await ask(() => beginStart(database, { run: number, start }, terms, before));
   const state = await ask(() => readState(database, number));
   const columns = Object.entries(terms.capsByUsd ?? {});
-  const remote = new RemoteRun(database, { run: number, start }, ask, state, run);
+  const remote = new RemoteRun(database, number, start, ask, state, run);
   const left = new ReplaySubject<void>(1);
   const woken = () => remote.woken.next();
   const listening = listen(database.pool, recordChannel, { woken, left, scheduler: run.options.scheduler });
@@ -173,7 +173,6 @@ function goOn(error: unknown, { state: { open } }: RemoteRun): string {
   return `The workers could not be asked to stop, and may still buy ${rows} that ${open === 1 ? 'is' : 'are'} fed: stop them yourself (SIGTERM). The next start copies what they buy. ${(error as Error).message}`;
 }
 
-/** The terms of this start for its workers. */
 function termsOf(run: Run, given: Collection['terms']): RunTerms {
   const { options, plan, ahead } = run;
   const { paths } = run.pictures;

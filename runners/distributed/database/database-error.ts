@@ -1,14 +1,12 @@
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 
-/**
- * `database`: the address, the password, the schema or the installation is wrong; a person has to change it (exit 2).
- * `database-away`: the database cannot be reached now (exit 69).
- */
-type DatabaseErrorCode = 'database' | 'database-away';
-
 export class DatabaseError extends MillraceError {
   static override readonly name: string = 'DatabaseError';
-  declare readonly code: DatabaseErrorCode;
+  /**
+   * `database`: the address, the password, the schema or the installation is wrong; a person has to change it (exit 2).
+   * `database-away`: the database cannot be reached now (exit 69).
+   */
+  declare readonly code: 'database' | 'database-away';
 }
 
 /** What lies between this process and the server has dropped the settings of a connection. */

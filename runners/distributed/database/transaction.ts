@@ -42,7 +42,8 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
     await Promise.all([...written, client.query('commit')]);
     return result;
   } catch (thrown) {
-    const error = isAborted(thrown) ? (cause ?? thrown) : thrown;
+    // The statement failed only because one before it had failed.
+    const error = (thrown as { code?: unknown } | undefined)?.code === '25P02' ? (cause ?? thrown) : thrown;
     // A connection that does not answer would not answer a rollback either.
     if (isAway(error)) isBroken = true;
     else await client.query('rollback').catch(() => (isBroken = true));
@@ -50,11 +51,6 @@ export async function inTransaction<T>(pool: Pool, work: (on: Transaction) => Pr
   } finally {
     client.release(isBroken);
   }
-}
-
-/** The statement failed only because one before it had failed. */
-function isAborted(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === '25P02';
 }
 
 /** Names a statement, so that the database parses and plans it only once for each connection. */

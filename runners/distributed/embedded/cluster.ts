@@ -61,7 +61,6 @@ export async function initCluster(cluster: Cluster): Promise<void> {
   await writeFile(initialisedFile(folder), '', { flush: true });
 }
 
-/** Whether a cluster was created in the folder. */
 export async function isInitialised(folder: string): Promise<boolean> {
   return (await stat(initialisedFile(folder)).catch(() => undefined)) !== undefined;
 }

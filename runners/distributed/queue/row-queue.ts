@@ -20,7 +20,6 @@ export interface RowQueue {
    * priority the oldest.
    */
   deal(on: Transaction, run: number, place: Place, most: number): Promise<readonly string[]>;
-  /** Removes all rows of a run from its queues. */
   clear(on: Transaction, run: number): Promise<void>;
   close(): Promise<void>;
 }

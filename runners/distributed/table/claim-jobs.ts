@@ -4,7 +4,6 @@ import { inTransaction, type Transaction } from '../database/transaction.js';
 
 /** The job of a row, from the answer to its POST or from the manifest. */
 export interface RowJob {
-  /** The row's key. */
   readonly key: string;
   readonly endpoint: string;
   readonly jobId: string;

@@ -59,7 +59,6 @@ export interface NextGroup {
   readonly answer: (owners: ReadonlyMap<RowJob, string>) => Promise<readonly NewRecord[]>;
 }
 
-/** The result of writing a group. */
 export interface Committed {
   /** The number before that of the group's first record. */
   readonly after: number;

@@ -5,7 +5,6 @@ import type { RowRecord } from '../../batch/row/record-head.js';
 import { mostText, type Queries, type Transaction } from '../database/transaction.js';
 import type { RunLedger } from './run-ledger.js';
 
-/** A record to be written to the table. */
 export interface NewRecord {
   /** The row's name in the queue. */
   readonly item: string;
@@ -19,7 +18,6 @@ export interface NewRecord {
   readonly unlisted?: MicroDollars;
 }
 
-/** A record as it is in the table. */
 export interface StoredRecord {
   /** From 1, without gaps, in the order of the commits. */
   readonly seq: number;
@@ -80,7 +78,6 @@ export async function readRecordsAfter(
   return rows.map(storedRecord);
 }
 
-/** The records of these rows after number `after`. */
 export async function recordsOfItems(
   on: Queries,
   run: number,

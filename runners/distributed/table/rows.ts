@@ -36,12 +36,9 @@ export function itemAt(place: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}${random.slice(21)}`;
 }
 
-type NewRow = Omit<TableRow, 'since'>;
-
-/** Adds rows that wait for a worker. */
 export async function addRows(
   { on, queue, run, ledger }: RowsChange,
-  rows: readonly NewRow[],
+  rows: readonly Omit<TableRow, 'since'>[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await on.query(
@@ -160,7 +157,8 @@ export async function takeRows(
   for (const row of dealt) {
     const { item, task } = row;
     const price = task.what === 'poll' ? row.reserved : claim.priceOf(task);
-    if (isDearer(task, price)) {
+    // Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first.
+    if (task.what === 'send' && task.mostPrice !== undefined && (price ?? 0) > task.mostPrice) {
       dropped.push(item);
       continue;
     }
@@ -186,11 +184,6 @@ export async function takeRows(
   ledger.inFlight += claimed.length;
   ledger.polled += polls;
   return { claimed, isUnfit: stay.length > 0, left: dropped.length };
-}
-
-/** Whether the price is above the one that is reserved in the ledger that runs share: the collector has to reserve it first. */
-function isDearer(task: RowTask, price: MicroDollars | null): boolean {
-  return task.what === 'send' && task.mostPrice !== undefined && (price ?? 0) > task.mostPrice;
 }
 
 /** Whether an amount fits under the cap of the run; or the value whose cap has no room for it. */
@@ -228,7 +221,6 @@ async function give(on: Transaction, run: number, worker: string, rows: readonly
   );
 }
 
-/** The rows that a worker has, or one of them. */
 export function rowsOfWorker(on: Queries, run: number, worker: string, item?: string): Promise<TableRow[]> {
   if (item === undefined) return rowsWhere(on, run, 'worker = $2', worker);
   return rowsWhere(on, run, 'worker = $2 and item = $3', worker, item);

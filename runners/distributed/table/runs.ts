@@ -191,9 +191,7 @@ type Stored = Pick<RunOrders, 'run' | 'start' | 'waiting' | 'areCalled' | 'pause
 
 /** Turns in which one worker may send requests. */
 export interface Turns {
-  /** Ms until the first turn. */
   readonly inMs: number;
-  /** Ms between two turns. */
   readonly everyMs: number;
 }
 

@@ -37,11 +37,6 @@ export class DatabasePutBack extends MillraceError {
   }
 }
 
-/** Refuses to feed rows where the database may have forgotten purchases. @throws {DatabasePutBack} */
-export function refuseMoved({ isMoved }: { readonly isMoved: boolean }): void {
-  if (isMoved) throw new DatabasePutBack('moved');
-}
-
 /** What a worker knows to be committed from its seat. */
 export interface KnownCommits {
   /** The number of its last group; 0 before the first one. */

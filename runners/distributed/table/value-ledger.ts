@@ -3,7 +3,6 @@ import { ValueCaps, type CappedValue } from '../../batch/ledger/value-caps.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { Transaction } from '../database/transaction.js';
 
-/** The changes of a transaction for one value. */
 interface Change {
   readonly place: number;
   readonly value: string;

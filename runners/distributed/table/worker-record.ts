@@ -23,7 +23,6 @@ export interface WorkerDoes {
   readonly sends: number;
   /** Rows whose job it polls. */
   readonly polls: number;
-  /** Pictures that it saves. */
   readonly saves: number;
 }
 
@@ -102,7 +101,6 @@ const isSilent = `not exists (select from millrace.workers w where w.worker = s.
 /** What the worker that sweeps knows of its own seats. */
 export interface OwnSeats {
   readonly worker: string;
-  /** Whether it works on the run with this number. */
   readonly has: (run: number) => boolean;
 }
 

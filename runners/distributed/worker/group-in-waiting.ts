@@ -11,7 +11,6 @@ import { headOf, type RowRecord } from '../../batch/row/record-head.js';
 import { mostText } from '../database/transaction.js';
 import { isEnd, nextStatus } from '../../batch/row/row-status.js';
 
-/** A claim of a job that waits for its answer. */
 export interface AskedJob {
   readonly job: RowJob;
   readonly resolve: (owner: string | undefined) => void;
@@ -20,7 +19,6 @@ export interface AskedJob {
   answer?: { readonly owner: string | undefined };
 }
 
-/** A group, with its rows and records. */
 export interface Drawn {
   readonly batch: readonly WaitingRecord[];
   /** Intents that are not written, because nothing more may be bought. */
@@ -231,7 +229,6 @@ function newRecord({ row, text, booked }: WaitingRecord, isLast: boolean): NewRe
   return { item: row.item, text, booked, isLast, unlisted: row.isUnlisted ? booked.spent : 0 };
 }
 
-/** A row that a worker has. */
 export interface HeldRow extends RowPlace {
   readonly id: string;
   /** Its cost counts towards the limit for prices in no list. */
@@ -248,7 +245,6 @@ export interface HeldRow extends RowPlace {
   owed?: Booked | undefined;
 }
 
-/** A record that is not durable yet. */
 export interface WaitingRecord {
   readonly record: RowRecord;
   readonly row: HeldRow;

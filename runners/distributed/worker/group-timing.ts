@@ -48,7 +48,6 @@ export class GroupTiming {
     this.isInStep = !this.isAlone && rows > 0 && waiting >= nearlyAll * rows;
   }
 
-  /** Call this when a group is written. */
   committed(tookMs: number, isAlone: boolean): void {
     this.commitMs = tookMs;
     this.isAlone = isAlone;

@@ -250,7 +250,6 @@ class Worker {
     return why === undefined;
   }
 
-  /** Repeats the work at this period until the worker leaves. */
   private every(periodMs: number, work: () => Promise<void>): Promise<void> {
     const { scheduler, notify } = this.settings;
     const note = (error: unknown): void => {

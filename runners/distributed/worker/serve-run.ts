@@ -31,7 +31,6 @@ const mostPolled = 1_000;
 /** The most rows to take at once, because all workers wait for the transaction. */
 const mostTaken = 1_000;
 
-/** How a worker's part in a run ended. */
 export type ServedEnd =
   /** No row is left for this worker, the run stops, or the worker leaves. */
   | { readonly why: 'over' }
@@ -45,10 +44,10 @@ export class ServedRun {
   /** Emits for each request that is sent, and for each row that has ended at this worker. */
   readonly progress = new Subject<'submitted' | 'ended'>();
   private readonly events = new Subject<RunEvent>();
-  private readonly stops = new WorkerStops({
-    judge: (cause) => this.judged(cause),
-    stopping: () => this.finish(),
-  });
+  private readonly stops = new WorkerStops(
+    (cause) => this.judged(cause),
+    () => this.finish(),
+  );
   private readonly tasks = new TaskFeed();
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;

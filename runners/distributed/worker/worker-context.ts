@@ -175,24 +175,22 @@ function jobIdsIn(journal: TableJournal): RowJobIds {
   };
 }
 
-interface Stopping {
-  /** Decides what follows from a cause that arises at this worker. */
-  readonly judge: (cause: StopCause) => StopCause;
-  readonly stopping: () => void;
-}
-
 /** Stops a worker's part of a run. Causes that arise at this worker are judged first; orders are obeyed directly. */
 export class WorkerStops extends Stops {
-  constructor(private readonly parts: Stopping) {
+  /** @param judge decides what follows from a cause that arises at this worker */
+  constructor(
+    private readonly judge: (cause: StopCause) => StopCause,
+    private readonly stopping: () => void,
+  ) {
     super();
   }
 
   override stop(cause: StopCause): boolean {
-    return this.order(this.parts.judge(cause));
+    return this.order(this.judge(cause));
   }
 
   order(cause: StopCause): boolean {
-    this.parts.stopping();
+    this.stopping();
     return super.stop(cause);
   }
 }

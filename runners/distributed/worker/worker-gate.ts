@@ -11,7 +11,11 @@ import {
 } from 'rxjs';
 import { AdaptiveRateLimiter } from '../../../src/policy/gates/adaptive-rate-limiter.js';
 import { isRefusal, type Gate, type GateAnswer, type GateRequest } from '../../../src/policy/gates/gate.js';
-import { createEndpointGate, type EndpointGate } from '../../../src/policy/gates/endpoint-gate.js';
+import {
+  createEndpointGate,
+  type EndpointGate,
+  type GateOptions,
+} from '../../../src/policy/gates/endpoint-gate.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { pauseRun, takeTurns, type Turns } from '../table/runs.js';
 import type { RunDatabase } from '../table/run-ledger.js';
@@ -22,11 +26,6 @@ export interface SharedGate {
   pause(forMs: number): void;
   /** Takes turns of the run's rate; absent if the run has none. */
   readonly takeTurns?: ((turns: number) => Promise<Turns>) | undefined;
-}
-
-interface WorkerGateOptions {
-  readonly scheduler: SchedulerLike;
-  readonly random: () => number;
 }
 
 /**
@@ -42,7 +41,7 @@ export class WorkerGate implements Gate {
 
   constructor(
     private readonly shared: SharedGate,
-    { scheduler, random }: WorkerGateOptions,
+    { scheduler, random }: Required<GateOptions>,
   ) {
     this.scheduler = scheduler;
     const { takeTurns } = shared;
@@ -167,7 +166,6 @@ class TurnQueue {
   }
 }
 
-/** The shared part of a run's gate, in its database. */
 export function sharedGate(
   database: RunDatabase,
   { run, isRated }: { readonly run: number; readonly isRated: boolean },

@@ -17,7 +17,6 @@ export async function applyEdit(
   return toRaster(looks[edit.name](fromRaster(sharp, canvas), edit, scale, canvas));
 }
 
-/** One sharp operation. */
 type DrawLook = (chain: Sharp, edit: PromptEdit, scale: number, canvas: Raster) => Sharp;
 type Look = Exclude<EditName, Geometry | Arrangement | 'posterize' | 'pixelate'>;
 

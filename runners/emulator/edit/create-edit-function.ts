@@ -17,7 +17,6 @@ const downloads = 8;
 interface EditNeeds {
   clock: Clock;
   pictures: PictureStore;
-  /** The address of a picture by its name. */
   urlOf: (name: string) => string;
 }
 

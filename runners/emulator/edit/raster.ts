@@ -37,7 +37,6 @@ export const longEdge = { '1k': 1_024, '2k': 2_048, '4k': 4_096 } as const;
 
 const shortestEdge = 16;
 
-/** The size of a result at a resolution and a ratio of width to height. */
 export function canvasSize(resolution: keyof typeof longEdge, ratio: number): Size {
   const long = longEdge[resolution];
   const short = Math.max(shortestEdge, Math.round(ratio >= 1 ? long / ratio : long * ratio));

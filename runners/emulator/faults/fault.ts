@@ -41,11 +41,9 @@ export interface FaultRule {
   probability: number;
 }
 
-/** The definition of a fault. */
 export interface FaultKind {
   name: string;
   phase: FaultPhase;
-  /** The operations to which it can happen. */
   possible: readonly Operation[];
   /** Its operations unless `@` names others. */
   usual: readonly Operation[];

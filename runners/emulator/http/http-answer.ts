@@ -3,7 +3,6 @@ import type { ServerResponse, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { errorText } from '../../../src/contract/millrace-error.js';
 
-/** The answer to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -12,13 +11,11 @@ export interface Answer {
 
 interface FileBody {
   path: string;
-  /** The number of bytes to send. */
   bytes: number;
   /** The offset of the first byte. @defaultValue 0 */
   start?: number;
 }
 
-/** An answer of JSON text, with an HTTP code. */
 export function jsonAnswer(body: string, status = 200, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body };
 }

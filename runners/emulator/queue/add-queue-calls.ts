@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import * as z from 'zod';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Fault, Operation } from '../faults/fault.js';
 import { type Answer, jsonAnswer, Refusal, readBody } from '../http/http-answer.js';
 import { answering, type Handle } from '../http/answering.js';
@@ -165,11 +166,9 @@ interface Submission {
 }
 
 const ms = z.int().positive();
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const submissionSchema: z.ZodType<Submission> = z.object({
-  input: z.custom<Record<string, unknown>>(isObject, 'must be an object'),
+  input: z.custom<Record<string, unknown>>(isPlainObject, 'must be an object'),
   policy: z
     .object({ executionTimeout: ms.optional(), ttl: ms.optional(), lowPriority: z.boolean().optional() })
     .optional(),

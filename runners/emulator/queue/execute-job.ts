@@ -52,7 +52,6 @@ async function finish(
   }
 }
 
-/** The end that a fault of the job dictates. */
 function ordainedEnd(job: Job): JobEnd | undefined {
   const fail = jobFault(job, 'fail');
   if (fail) return { status: 'FAILED', error: fail.value ?? 'worker exited before the job was done' };

@@ -92,22 +92,15 @@ function olderOf(run: Ended | undefined, runsync: Ended | undefined): 'run' | 'r
   return runsync === undefined || run.endedAt <= runsync.endedAt ? 'run' : 'runsync';
 }
 
-/** A FIFO list that is cheap at both ends. */
-export interface Fifo<T> {
-  push(item: T): void;
-  /** The oldest item, without removing it. */
-  peek(): T | undefined;
-  shift(): T | undefined;
-}
-
-/** An array with a moving head: `Array.shift` moves every item of a long array. */
-export function createFifo<T>(): Fifo<T> {
+/** A FIFO list that is cheap at both ends: an array with a moving head, because `Array.shift` moves every item of a long one. */
+export function createFifo<T>() {
   let items: (T | undefined)[] = [];
   let head = 0;
   return {
-    push: (item) => void items.push(item),
+    push: (item: T): void => void items.push(item),
+    /** The oldest item, without removing it. */
     peek: () => items[head],
-    shift() {
+    shift(): T | undefined {
       const item = items[head];
       if (head < items.length) items[head++] = undefined;
       if (head > 1_000 && head * 2 > items.length) {

@@ -7,7 +7,6 @@ export const sampleFilesId = 'sample-files';
 
 interface SampleNeeds {
   readonly pictures: PictureStore;
-  /** The address of a file by its name. */
   readonly urlOf: (name: string) => string;
 }
 

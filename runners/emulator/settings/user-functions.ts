@@ -63,14 +63,10 @@ async function echo(
 ): Promise<{ echo: unknown }> {
   if (typeof input?.sleepMs === 'number' && input.sleepMs > 0) await context.sleep(input.sleepMs);
   if (input?.fail !== undefined && input.fail !== null && input.fail !== false)
-    throw new Error(textOf(input.fail));
+    throw new Error(typeof input.fail === 'string' ? input.fail : JSON.stringify(input.fail));
   return { echo: input };
 }
 
 function info(_body: unknown, request: RouteContext): { service: string; method: string; query: object } {
   return { service: 'millrace emulator', method: request.method, query: request.query };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -45,27 +45,19 @@ export interface FailureGroup {
   readonly edits: ReadonlyMap<string, number>;
 }
 
-interface FailureGroups {
-  /** @returns the index of its group in `inOrder`, from 0 */
-  take(failure: RowFailure): number;
-  /** The most frequent first. */
-  list(): FailureGroup[];
-  /** In the order of their first failure. */
-  inOrder(): readonly FailureGroup[];
-}
-
 type Growing = { -readonly [K in keyof FailureGroup]: FailureGroup[K] } & {
   ids: string[];
   edits: Map<string, number>;
 };
 
 /** Groups failures as they arrive: by manifest, code, HTTP status, and message without the parts that differ from row to row. */
-export function groupFailures(): FailureGroups {
+export function groupFailures() {
   const places = new Map<string, number>();
   const groups: Growing[] = [];
   const wordingOf = rememberedCauses();
   return {
-    take(failure) {
+    /** @returns the index of its group in `inOrder`, from 0 */
+    take(failure: RowFailure): number {
       const { code, httpStatus, message, manifest, jobId, paid = failureCodes[code].paid } = failure;
       const wording = wordingOf(message ?? '', failure.id, jobId);
       const cause = `${code} ${paid} ${httpStatus ?? ''} ${manifest ?? ''} ${wording}`;
@@ -88,8 +80,10 @@ export function groupFailures(): FailureGroups {
       add(group, failure);
       return place;
     },
-    list: () => [...groups].sort((one, other) => other.count - one.count),
-    inOrder: () => groups,
+    /** The most frequent first. */
+    list: (): FailureGroup[] => [...groups].sort((one, other) => other.count - one.count),
+    /** In the order of their first failure. */
+    inOrder: (): readonly FailureGroup[] => groups,
   };
 }
 

@@ -26,7 +26,6 @@ export interface RunCommand {
 /** A manifest of a run, as a command writes it, and the options for it. */
 export type OfManifest = Pick<RunCommand, 'manifest' | 'options'>;
 
-/** The manifest and the options of a start. */
 export interface StartFacts extends RunIdentity {
   readonly manifest: string;
   /** Options of its command line that a later start needs as well, as the run noted them. */
@@ -114,12 +113,10 @@ export function runAgain(run: RunCommand, ...more: readonly string[]): string | 
   return commandOn('run', run, more);
 }
 
-/** The command that runs everything again, in a new folder. */
 export function runElsewhere(run: RunCommand): string | undefined {
   return commandOn('run', run, [], run.another);
 }
 
-/** The same run without an option and its value. */
 export function withoutOption<T extends Pick<RunCommand, 'options'>>(run: T, option: string): T {
   const at = run.options.indexOf(option);
   return at < 0 ? run : { ...run, options: run.options.toSpliced(at, 2) };

@@ -1,4 +1,5 @@
 import { escapeFormula, unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
+import { csvCell } from '../../batch/manifest/quote-value.js';
 
 /** A kept picture, as in chosen.csv. */
 export interface ChosenRow {
@@ -54,8 +55,4 @@ export function chosenFileName(manifest: string): string {
 
 export function csvText(lines: readonly (readonly string[])[]): string {
   return lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
-}
-
-function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,11 +1,12 @@
 import { basename, join, parse } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import { unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
 import { readWhole } from '../rows/run-pictures.js';
 import { chosenAxes, chosenColumns, chosenList, type ChosenRow } from './chosen-list.js';
 import { readCsv } from '../read/read-csv.js';
-import { isObject } from '../read/json-object.js';
+
 import { readJsonl } from '../read/read-jsonl.js';
 import { safeImagePath } from '../rows/picture-facts.js';
 import { earlierFile } from '../survey/survey-run.js';
@@ -19,7 +20,6 @@ export interface Picked {
   readonly missing: readonly string[];
   /** The list, written beside the copies. */
   readonly list: string;
-  /** The number of other files in the folder. */
   readonly others: number;
 }
 
@@ -130,7 +130,7 @@ export async function readChosen(disk: Disk, folder: string, list: string): Prom
       for (const one of typeof id === 'string' ? (byId.get(id) ?? []) : []) {
         // Without a job, a line means the current picture of its row.
         if (one.jobId === '' ? name === earlierFile : one.jobId !== jobId) continue;
-        const path = isObject(image) ? safeImagePath(image['path']) : undefined;
+        const path = isPlainObject(image) ? safeImagePath(image['path']) : undefined;
         one.picture = { id: one.id, cells: one.cells, row: Number(row), ...(path !== undefined && { path }) };
       }
     }

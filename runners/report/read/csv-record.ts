@@ -20,7 +20,6 @@ export class CsvRecord {
     this.separatorByte = sign.charCodeAt(0);
   }
 
-  /** Whether the line is empty. */
   get isEmpty(): boolean {
     return this.count === 1 && this.starts[0] === this.ends[0];
   }

@@ -1,17 +1,14 @@
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 export type JsonObject = Record<string, unknown>;
 
 /** The value if it is a JSON object, else `undefined`. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A finite number, or the default. */
@@ -27,5 +24,5 @@ export function textOr(value: unknown): string {
 /** The object under a name; an empty object if there is none. */
 export function objectIn(line: JsonObject, name: string): JsonObject {
   const value = line[name];
-  return isObject(value) ? value : {};
+  return isPlainObject(value) ? value : {};
 }

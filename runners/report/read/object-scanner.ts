@@ -7,7 +7,6 @@ interface Wanted {
   /** The index of its path; -1 if only keys below it are wanted. */
   place: number;
   readonly below: Level;
-  /** The last scan in which it was found. */
   foundIn: number;
 }
 

@@ -56,11 +56,10 @@ export async function takePurchases(
   for (const purchase of open.values()) take(purchase);
 }
 
-function keyOf({ attempt, id }: Purchase): string {
+function keyOf({ attempt, id }: Pick<Purchase, 'attempt' | 'id'>): string {
   return `${attempt} ${id}`;
 }
 
-/** A copy to keep. */
 export function copyOf({ id, row, attempt, jobId, resolution, cost, source, at }: Purchase): Purchase {
   return { id, row, attempt, jobId, resolution, cost, source, at };
 }
@@ -135,7 +134,7 @@ export async function readSentTimes(
   folder: string,
   purchases: readonly Purchase[],
 ): Promise<ReadonlyMap<Purchase, number>> {
-  const byName = new Map(purchases.map((purchase) => [nameOf(purchase.id, purchase.attempt), purchase]));
+  const byName = new Map(purchases.map((purchase) => [keyOf(purchase), purchase]));
   const times = new Map<Purchase, number>();
   if (byName.size === 0) return times;
   const ids = [...new Set(purchases.map(({ id }) => id))];
@@ -145,12 +144,8 @@ export async function readSentTimes(
     (needles.length > mostNeedles || needles.some((needle) => line.includes(needle)));
   for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted)) {
     const { id, attempt, at } = value;
-    const purchase = byName.get(nameOf(String(id), Number(attempt)));
+    const purchase = byName.get(keyOf({ id: String(id), attempt: Number(attempt) }));
     if (purchase !== undefined && typeof at === 'number') times.set(purchase, at);
   }
   return times;
-}
-
-function nameOf(id: string, attempt: number): string {
-  return `${attempt} ${id}`;
 }

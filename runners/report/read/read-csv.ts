@@ -3,7 +3,6 @@ import { readLineBlocks } from '../../batch/disk/read-file.js';
 import { CsvRecord, newline } from './csv-record.js';
 import { openIfThere } from './read-jsonl.js';
 
-/** One record of a CSV file. */
 export interface CsvRow {
   /** Where it begins, from 1; the header counts. */
   readonly line: number;

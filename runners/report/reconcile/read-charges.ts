@@ -233,7 +233,8 @@ class AmountColumn {
   read(cell: string): MicroDollars | 'ambiguous' | undefined {
     const number = numberIn(cell);
     if (number === undefined) return undefined;
-    if (hasTwoMeanings(number)) return 'ambiguous';
+    // A single separator with three digits behind it, and no zero before it.
+    if (/^[-+]?[1-9]\d{0,2}[.,]\d{3}$/.test(number)) return 'ambiguous';
     const sign = decimalSignOf(number);
     if (sign !== undefined) this.signs.add(sign);
     return amountOf(number, sign);
@@ -258,11 +259,6 @@ class AmountColumn {
 function numberIn(cell: string): string | undefined {
   const text = cell.replace(/us\$|[\s$]|usd/gi, '').replace(/^\((.*)\)$/, '-$1');
   return /^[-+]?[\d.,]*\d[\d.,]*(?:e[-+]?\d+)?$/i.test(text) ? text : undefined;
-}
-
-/** A single separator with three digits behind it, and no zero before it. */
-function hasTwoMeanings(number: string): boolean {
-  return /^[-+]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
 }
 
 /** The last separator if it occurs once, else the one that does not occur; `undefined` without separators. */

@@ -63,13 +63,11 @@ export class PageRowReader {
   }
 }
 
-/** A row's parsed line, and its position. */
 interface ParsedLine {
   readonly place: RowPlace;
   readonly line: JsonObject;
 }
 
-/** A line of a row, and its position. */
 export interface PlacedLine {
   readonly place: RowPlace;
   readonly bytes: Buffer;
@@ -101,16 +99,11 @@ function rowsOfBatch(places: readonly Place[]): number {
   return full < 0 ? places.length : full;
 }
 
-interface Sources {
-  readonly shelf: RunPictures;
-  readonly isLocal: boolean;
-}
-
 /** @param superseded The row's earlier results, oldest first; `undefined` for a line that has changed since the survey. */
 async function pageRow(
   { place, line }: ParsedLine,
   superseded: readonly (JsonObject | undefined)[],
-  { shelf, isLocal }: Sources,
+  { shelf, isLocal }: { readonly shelf: RunPictures; readonly isLocal: boolean },
 ): Promise<PageRow> {
   const { row: bare, images, image } = rowOfLine(line, place.file === 'results.jsonl', isLocal);
   const references = images.map((name) => shelf.reference(name));

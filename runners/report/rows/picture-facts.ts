@@ -1,5 +1,6 @@
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { PagePicture, PageReference } from '../page-data.js';
-import { isObject, type JsonObject } from '../read/json-object.js';
+import { type JsonObject } from '../read/json-object.js';
 
 /** A saved picture, from the facts in a result and the address for the page. */
 export function savedPicture(image: JsonObject, at: Pick<PagePicture, 'path' | 'thumb'>): PagePicture {
@@ -11,7 +12,6 @@ export function savedPicture(image: JsonObject, at: Pick<PagePicture, 'path' | '
   });
 }
 
-/** A picture that was not saved. */
 export function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
   const url = webUrl(image['url']);
   return url === undefined ? undefined : defined({ url, expiresAt: textOf(image['expiresAt']) });
@@ -19,7 +19,7 @@ export function leftAtItsUrl(image: JsonObject): PagePicture | undefined {
 
 /** The path of a result's picture in the run's folder; `undefined` if it has none there. */
 export function savedPath(image: unknown): string | undefined {
-  return isObject(image) ? safeImagePath(image['path']) : undefined;
+  return isPlainObject(image) ? safeImagePath(image['path']) : undefined;
 }
 
 /** Only files in the folder: the content of results.jsonl is not trusted. */

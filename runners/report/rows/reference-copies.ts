@@ -43,7 +43,6 @@ export class ReferenceCopies {
     [this.#disk, this.#download, this.#onSaved] = [disk, download, onSaved];
   }
 
-  /** Opens the copies for the run in this folder. */
   static async open(
     disk: Disk,
     folder: string,

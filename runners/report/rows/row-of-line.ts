@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { type FailureCode, failureCodes, type Paid } from '../../../src/contract/failure-code.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { CellProblem, imageList, requestCells } from '../../batch/manifest/columns/manifest-fields.js';
@@ -5,7 +6,7 @@ import type { RowKind } from '../../batch/manifest/manifest-row.js';
 import type { PageError, PageFile, PageRow } from '../page-data.js';
 import { kindOfPath } from '../../batch/artifacts/artifact-format.js';
 import { defined, pathAddress, savedPath, textOf } from './picture-facts.js';
-import { isObject, numberOr, objectIn, textOr, type JsonObject } from '../read/json-object.js';
+import { numberOr, objectIn, textOr, type JsonObject } from '../read/json-object.js';
 
 /** A row for the gallery without its pictures, which are added by code that knows where they are. */
 type BareRow = Omit<PageRow, 'references' | 'picture' | 'earlier'>;
@@ -35,7 +36,7 @@ export function rowOfResult(result: JsonObject, isLocal: boolean): BareRow {
 
 /** Only files in the folder, as for pictures. */
 function savedFilesOf(files: unknown): PageFile[] | undefined {
-  const found = (Array.isArray(files) ? files : []).filter(isObject).map((file): PageFile => {
+  const found = (Array.isArray(files) ? files : []).filter(isPlainObject).map((file): PageFile => {
     const path = savedPath(file);
     return defined({
       field: textOr(file['field']),
@@ -50,8 +51,8 @@ function savedFilesOf(files: unknown): PageFile[] | undefined {
 /** The row of a line in failures.jsonl, which has the row's own columns at top level. */
 export function rowOfFailure(failure: JsonObject): BareRow {
   const { error, millrace, ...cells } = failure;
-  const facts = isObject(millrace) ? millrace : {};
-  const fields = isObject(error) ? error : {};
+  const facts = isPlainObject(millrace) ? millrace : {};
+  const fields = isPlainObject(error) ? error : {};
   return defined({
     ...commonFacts(failure, facts),
     status: codeOf(fields['code']),
@@ -60,7 +61,6 @@ export function rowOfFailure(failure: JsonObject): BareRow {
   });
 }
 
-/** A row, and the data from which its pictures are made. */
 export interface RowAndPictures {
   readonly row: BareRow;
   /** The references of the row, as the manifest names them. */
@@ -79,7 +79,6 @@ export function rowOfLine(line: JsonObject, isResult: boolean, isLocal: boolean)
   };
 }
 
-/** The images that a row sends. */
 export function imagesOf(cells: JsonObject | undefined): string[] {
   const images = cells?.['images'] === undefined ? [] : imageList(cells['images']);
   return images instanceof CellProblem ? [] : images.filter((image) => typeof image === 'string');

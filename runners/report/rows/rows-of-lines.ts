@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import {
   lineKinds,
   type LineFacts,
@@ -5,7 +6,7 @@ import {
   type PageReference,
   type PageRow,
 } from '../page-data.js';
-import { isObject, parseObject } from '../read/json-object.js';
+import { parseObject } from '../read/json-object.js';
 import {
   leftAtItsUrl,
   pathAddress,
@@ -59,7 +60,7 @@ function referenceOf(name: string, files: ReadonlyMap<string, PageReference>): P
 /** The picture; without a thumbnail it is shown itself. */
 function pictureOf(image: unknown, thumb: string | undefined): PagePicture | undefined {
   const path = savedPath(image);
-  if (!isObject(image)) return undefined;
+  if (!isPlainObject(image)) return undefined;
   if (path === undefined) return leftAtItsUrl(image);
   const address = pathAddress(path);
   return savedPicture(image, { path: address, thumb: thumb ?? address });

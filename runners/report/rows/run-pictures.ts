@@ -1,12 +1,13 @@
 import pLimit from 'p-limit';
 import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { makeThumbnail, thumbnailPath } from '../../batch/artifacts/write-thumbnail.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { readFile } from '../../batch/disk/read-file.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import type { PagePicture, PageReference } from '../page-data.js';
-import { isObject } from '../read/json-object.js';
+
 import {
   defined,
   leftAtItsUrl,
@@ -62,7 +63,7 @@ export class RunPictures {
 
   /** The `image` of a result; without a path it was left at its URL. */
   async result(image: unknown): Promise<PagePicture | undefined> {
-    if (!isObject(image)) return undefined;
+    if (!isPlainObject(image)) return undefined;
     const path = savedPath(image);
     if (path === undefined) return leftAtItsUrl(image);
     const picture = join(this.#options.folder, path);
@@ -70,7 +71,6 @@ export class RunPictures {
     return savedPicture(image, defined({ path: this.#address(picture), thumb }));
   }
 
-  /** Whether pictures have thumbnails at all. */
   get hasThumbnails(): boolean {
     return this.#thumbnails.size > 0;
   }

@@ -1,11 +1,9 @@
 import { NumberList } from './number-list.js';
 
-export type RowFile = 'results.jsonl' | 'failures.jsonl';
-
 /** The position of a row's line, and facts about the row. */
 export interface RowPlace {
   readonly row: number;
-  readonly file: RowFile;
+  readonly file: 'results.jsonl' | 'failures.jsonl';
   readonly offset: number;
   readonly length: number;
   /** Index into the causes, from 1; 0 if completed. */

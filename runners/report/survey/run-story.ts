@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { isObject, type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
+import { type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
 import { objectsWith, readJsonl, recordKind } from '../read/read-jsonl.js';
 import type { StartFacts } from '../messages/run-again.js';
 
@@ -138,14 +139,16 @@ function startOf(record: JsonObject): NotedStart {
 }
 
 function repeatOf(noted: unknown): RunStart['repeat'] | undefined {
-  if (!isObject(noted)) return undefined;
+  if (!isPlainObject(noted)) return undefined;
   const { manifest, others } = noted;
   return isWords(manifest) && isWords(others) ? { manifest, others } : undefined;
 }
 
 function axisNames(noted: unknown): string[] {
   const axes: unknown[] = Array.isArray(noted) ? noted : [];
-  return axes.flatMap((axis) => (isObject(axis) && typeof axis['name'] === 'string' ? [axis['name']] : []));
+  return axes.flatMap((axis) =>
+    isPlainObject(axis) && typeof axis['name'] === 'string' ? [axis['name']] : [],
+  );
 }
 
 function isWords(value: unknown): value is string[] {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { type PurchaseSource, takePurchases } from '../read/read-costs.js';
 import { NumberList } from './number-list.js';
 import type { ColumnCosts, ValueSummary } from '../../batch/sinks/summary-file.js';
-import { isObject, type JsonObject, numberOr, objectIn } from '../read/json-object.js';
+import { type JsonObject, numberOr, objectIn } from '../read/json-object.js';
 import { objectsWith } from '../read/read-jsonl.js';
 
 export interface MoneyRow {
@@ -129,7 +130,7 @@ function costsOf(sums: JsonObject): ColumnCosts {
     values: Object.fromEntries(
       objectsOf(objectIn(sums, 'values')).map(([value, one]) => [value, valueSums(one)]),
     ),
-    ...(isObject(others) && { others: { values: numberOr(others['values'], 0), ...valueSums(others) } }),
+    ...(isPlainObject(others) && { others: { values: numberOr(others['values'], 0), ...valueSums(others) } }),
   };
 }
 
@@ -148,5 +149,5 @@ function valueSums(one: JsonObject): ValueSummary {
 
 /** Skips entries that are not objects, because a person may have edited the file. */
 function objectsOf(value: JsonObject): [string, JsonObject][] {
-  return Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+  return Object.entries(value).filter((entry): entry is [string, JsonObject] => isPlainObject(entry[1]));
 }

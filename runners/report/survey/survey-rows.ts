@@ -167,7 +167,7 @@ class RowTally {
     const facts = objectIn(value, 'millrace');
     const at = timeOf(facts['settledAt']);
     const cause = this.#groups.take(failureOf(value, facts, at, this.#known.manifestAt)) + 1;
-    const row = this.#rowOf(value, facts['row']);
+    const row = this.#known.originalRows.get(textOr(value['id'])) ?? numberOr(facts['row'], 0);
     const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
     const images = { at: 0, length: 0 };
     const again = this.#hasEarlier(textOr(value['id']));
@@ -201,10 +201,6 @@ class RowTally {
     };
   }
 
-  #rowOf(line: JsonObject, row: unknown): number {
-    return this.#known.originalRows.get(textOr(line['id'])) ?? numberOr(row, 0);
-  }
-
   #notePrice(line: ObjectScanner): void {
     const cost = line.number(result.cost);
     if (cost === undefined || line.text(result.kind) !== 'edit') return;
@@ -223,8 +219,9 @@ const remote = /^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/;
 function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestAt: ManifestAt): RowFailure {
   const error = objectIn(failure, 'error');
   const code = codeOf(error['code']);
+  // The id of an arriving invalid row, which does not claim its own id: it is kept under an id with a hash at its end.
   return {
-    id: code === 'invalid-row' ? fedId(textOr(failure['id'])) : textOr(failure['id']),
+    id: code === 'invalid-row' ? textOr(failure['id']).replace(/~[\da-f]{12}$/, '') : textOr(failure['id']),
     code,
     message: textOr(error['message']),
     jobId: textOr(facts['jobId']),
@@ -239,11 +236,6 @@ function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestA
 
 function paidOf(paid: unknown): Paid | undefined {
   return paid === 'no' || paid === 'maybe' || paid === 'yes' ? paid : undefined;
-}
-
-/** The id of an arriving invalid row, which does not claim its own id: it is kept under an id with a hash at its end. */
-function fedId(id: string): string {
-  return id.replace(/~[\da-f]{12}$/, '');
 }
 
 /** 0 if it is unknown. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import { imageEditPrices, type MicroDollars, toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
-import { isObject, type JsonObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
+import { type JsonObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
 import { ObjectScanner } from '../read/object-scanner.js';
 import { readIfThere, scanJsonl } from '../read/read-jsonl.js';
 import { reservedPrices } from '../messages/edit-prices.js';
@@ -145,7 +146,7 @@ async function rowsToDo(
 
 /** The rows that had ended when summary.json was written; `undefined` if it does not have them. */
 function endedRows({ rows }: JsonObject): number | undefined {
-  return isObject(rows) ? numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0) : undefined;
+  return isPlainObject(rows) ? numberOr(rows['completed'], 0) + numberOr(rows['failed'], 0) : undefined;
 }
 
 function lastStartOf(summary: JsonObject): JsonObject {
@@ -158,7 +159,7 @@ function reachedCaps(summary: JsonObject): ReachedCap[] {
   const caps: unknown[] = Array.isArray(last['caps']) ? last['caps'] : [];
   return caps.filter(
     (cap): cap is ReachedCap =>
-      isObject(cap) && typeof cap['option'] === 'string' && typeof cap['usd'] === 'number',
+      isPlainObject(cap) && typeof cap['option'] === 'string' && typeof cap['usd'] === 'number',
   );
 }
 
@@ -175,7 +176,7 @@ function pricesOf(summary: JsonObject, rows: RowSurvey): Readonly<Record<string,
 }
 
 function numbersIn(value: unknown): [string, number][] {
-  return Object.entries(isObject(value) ? value : {}).filter(
+  return Object.entries(isPlainObject(value) ? value : {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number',
   );
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk, DiskFile } from '../../batch/disk/disk.js';
 import { readLines } from '../../batch/disk/read-file.js';
 import type { PendingStatus } from '../../batch/row/row-status.js';
-import { isObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
+import { numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
 import { openIfThere, recordKind } from '../read/read-jsonl.js';
 
 /** A row that has begun and has not ended. */
@@ -117,7 +118,7 @@ function atOf(line: Buffer): number {
 /** The row's request in one line. */
 export function requestOf({ intent }: TailRow): string {
   const request = objectIn(parseObject(intent?.toString() ?? '') ?? {}, 'request');
-  const input = isObject(request['input']) ? request['input'] : undefined;
+  const input = isPlainObject(request['input']) ? request['input'] : undefined;
   if (typeof input?.['prompt'] === 'string') return input['prompt'].slice(0, 200);
   if (typeof request['route'] === 'string') return `${textOr(request['method'])} ${request['route']}`.trim();
   return input === undefined ? '' : JSON.stringify(input).slice(0, 200);

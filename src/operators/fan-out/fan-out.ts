@@ -53,12 +53,6 @@ function noSlots(slots: unknown): InvalidOptionError {
   return new InvalidOptionError('concurrency', `is not a whole number from 0 (got ${String(slots)})`);
 }
 
-/** Why a run ended. After an end that is not final, the next subscriber continues the run. */
-interface Failure {
-  readonly error: unknown;
-  readonly isFinal: boolean;
-}
-
 /** A subscriber as an observer, with whether it has left. */
 export type Sink<V> = Observer<V> & Subscription;
 
@@ -89,7 +83,8 @@ export class FanOut<T, O> {
   private held: IteratorYieldResult<T> | undefined;
   private takesRows = true;
   private hasAll = false;
-  private failure: Failure | undefined;
+  /** Why the run ended. After an end that is not final, the next subscriber continues it. */
+  private failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
   private filling = false;
 
   constructor(

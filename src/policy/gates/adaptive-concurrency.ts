@@ -113,7 +113,8 @@ class SoughtConcurrency {
     if (step === 'lower') this.#lower(half, now);
     else if (step === 'try') this.#lower(farBelow, now);
     else if (step === 'noise') this.#takeBack(now);
-    else if (step === 'limit') this.#keepTo(now);
+    // Even the latest trial was above the limit.
+    else if (step === 'limit') this.#change(Math.floor(this.#inTrial * half), now);
     else if (kind === 'submit' && isSuccess(status) && !this.#trial.isTrying) this.#raise();
   };
 
@@ -130,11 +131,6 @@ class SoughtConcurrency {
     this.#before = undefined;
     this.#inTrial = this.limit;
     this.#change(before, now);
-  }
-
-  /** Called when even the latest trial was above the limit. */
-  #keepTo(now: number): void {
-    this.#change(Math.floor(this.#inTrial * half), now);
   }
 
   #change(rows: number, now: number): void {

@@ -193,11 +193,7 @@ export class AdaptiveRateLimiter implements RateLimiter {
 
   #average(now: number): number {
     const elapsedMs = Math.max(now - (this.#since ?? now), togetherMs);
-    return (this.#answeredSince * 1_000) / elapsedMs / (1 - this.#noise);
-  }
-
-  get #noise(): number {
-    return Math.min(this.#trial.noise, mostNoise);
+    return (this.#answeredSince * 1_000) / elapsedMs / (1 - Math.min(this.#trial.noise, mostNoise));
   }
 
   #regain(): number {

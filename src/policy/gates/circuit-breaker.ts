@@ -18,8 +18,6 @@ export interface GateWait {
   forMs: number;
 }
 
-type Answered = Pick<GateAnswer, 'status' | 'retryAfterMs'>;
-
 /**
  * Pauses all requests to an endpoint. A pause begins when half of the latest 20 answers are refusals, or in a storm of
  * failures; a single refused request waits alone. After the pause one probe at a time is sent until an answer is good. Until
@@ -32,7 +30,7 @@ export interface CircuitBreaker {
   /** Call it when a request passes. */
   passed(): void;
   /** Records an answer. Returns `paused` or `resumed` if it changes that, for polls alone where submissions still wait. */
-  observe(answer: Answered): 'paused' | 'resumed' | undefined;
+  observe(answer: Pick<GateAnswer, 'status' | 'retryAfterMs'>): 'paused' | 'resumed' | undefined;
   /** Whether a new circuit breaker would behave the same: there is no pause and no probe. */
   readonly isIdle: boolean;
 }
@@ -104,25 +102,19 @@ export function createCircuitBreaker(scheduler: SchedulerLike, random: () => num
 }
 
 /** A span of time by a scheduler's clock. If the clock is set back, the span starts again, so that it never lasts for hours. */
-export interface Countdown {
-  start(ms: number): void;
-  clear(): void;
-  /** Milliseconds left; 0 if it is over or was never started. */
-  remainingMs(): number;
-}
-
-export function createCountdown(scheduler: SchedulerLike): Countdown {
+export function createCountdown(scheduler: SchedulerLike) {
   let startedAt = 0;
   let lengthMs = 0;
   return {
-    start(ms) {
+    start(ms: number): void {
       startedAt = scheduler.now();
       lengthMs = ms;
     },
-    clear() {
+    clear(): void {
       lengthMs = 0;
     },
-    remainingMs() {
+    /** Milliseconds left; 0 if it is over or was never started. */
+    remainingMs(): number {
       const now = scheduler.now();
       if (now < startedAt) startedAt = now;
       return Math.max(startedAt + lengthMs - now, 0);

@@ -2,7 +2,7 @@ import { Observable, type SchedulerLike, type Subscriber, type Subscription } fr
 import { clampTimer, lateClock, type Clock } from '../client-clock.js';
 import { createCircuitBreaker, type GateWait } from './circuit-breaker.js';
 import { EndpointMap } from './endpoint-map.js';
-import type { Gate, GateAnswer, GateRequest, RequestKind } from './gate.js';
+import type { Gate, GateAnswer, GateRequest } from './gate.js';
 import { GatedEndpoint, waitForRate } from './gated-endpoint.js';
 import type { RateLimiter } from './rate-limiter.js';
 
@@ -89,8 +89,9 @@ class RatedGate {
 
   readonly tryPass = (request: GateRequest): boolean => {
     const endpoint = this.#endpoints.of(request);
-    if (this.#isReleasing || (this.#crowded.size > 0 && this.#isBehind(endpoint, request))) return false;
-    if (endpoint.blocked(isUrgent(request.kind)) !== undefined) return false;
+    const urgent = request.kind !== 'submit';
+    if (this.#isReleasing || (this.#crowded.size > 0 && this.#isBehind(endpoint, urgent))) return false;
+    if (endpoint.blocked(urgent) !== undefined) return false;
     if (this.#shared !== undefined && waitForRate(this.#shared) !== undefined) return false;
     this.#pass(endpoint, false);
     return true;
@@ -118,7 +119,7 @@ class RatedGate {
   #enter(waiter: Waiter, request: GateRequest): void {
     if (this.tryPass(request)) return waiter.complete();
     const endpoint = this.#endpoints.of(request);
-    const urgent = isUrgent(request.kind);
+    const urgent = request.kind !== 'submit';
     const wait =
       endpoint.blocked(urgent, endpoint.queue.ahead(urgent)) ??
       waitForRate(this.#shared, this.#aheadAtAll(urgent));
@@ -143,8 +144,7 @@ class RatedGate {
   }
 
   /** Whether waiting requests go before this one. */
-  #isBehind(endpoint: Endpoint, { kind }: GateRequest): boolean {
-    const urgent = isUrgent(kind);
+  #isBehind(endpoint: Endpoint, urgent: boolean): boolean {
     return endpoint.queue.ahead(urgent) > 0 || (this.#shared !== undefined && this.#aheadAtAll(urgent) > 0);
   }
 
@@ -209,10 +209,6 @@ class RatedGate {
     }
     return best;
   }
-}
-
-function isUrgent(kind: RequestKind): boolean {
-  return kind !== 'submit';
 }
 
 function report(waiter: Waiter, wait: GateWait): void {

@@ -8,7 +8,7 @@ const forgetAfterMs = 60_000;
 
 /** The state of one endpoint at a gate: its circuit breaker, its rate if it has one, and its waiting requests. */
 export class GatedEndpoint<Waiter> {
-  readonly queue: WaitingQueue<Waiter> = createWaitingQueue();
+  readonly queue = createWaitingQueue<Waiter>();
   #usedAt = -Infinity;
 
   constructor(
@@ -56,49 +56,40 @@ export function waitForRate(rate: RateLimiter | undefined, ahead = 0): GateWait 
   return forMs > 0 ? { why: 'gate', forMs } : undefined;
 }
 
-/** The waiting requests of a gate: urgent ones first, each kind in order of arrival. */
-export interface WaitingQueue<T> {
-  readonly size: number;
-  /** How many go before a new one. */
-  ahead(urgent: boolean): number;
-  /** @param arrival a number to compare between queues: the lower one came first */
-  add(waiter: T, urgent: boolean, arrival?: number): void;
-  delete(waiter: T): void;
-  first(): T | undefined;
-  /** Arrival of the first one, lower for urgent ones than for all others; `Infinity` if none waits. */
-  readonly firstArrival: number;
-  /** Whether the first one is urgent. */
-  readonly isUrgent: boolean;
-  /** A copy of all waiters of one kind, in order. */
-  all(urgent: boolean): T[];
-}
-
 /** Added to the arrivals of requests that are not urgent. Arrivals stay below it. */
 const later = 2 ** 52;
 
-export function createWaitingQueue<T>(): WaitingQueue<T> {
+/** The waiting requests of a gate: urgent ones first, each kind in order of arrival. */
+export function createWaitingQueue<T>() {
   const urgentOnes = new Map<T, number>();
   const others = new Map<T, number>();
   return {
-    get size() {
+    get size(): number {
       return urgentOnes.size + others.size;
     },
-    ahead: (isUrgent) => (isUrgent ? urgentOnes.size : urgentOnes.size + others.size),
-    add: (waiter, isUrgent, arrival = 0) => (isUrgent ? urgentOnes : others).set(waiter, arrival),
-    delete: (waiter) => urgentOnes.delete(waiter) || others.delete(waiter),
-    first() {
+    /** How many go before a new one. */
+    ahead: (isUrgent: boolean) => (isUrgent ? urgentOnes.size : urgentOnes.size + others.size),
+    /** @param arrival a number to compare between queues: the lower one came first */
+    add(waiter: T, isUrgent: boolean, arrival = 0): void {
+      (isUrgent ? urgentOnes : others).set(waiter, arrival);
+    },
+    delete: (waiter: T) => urgentOnes.delete(waiter) || others.delete(waiter),
+    first(): T | undefined {
       for (const waiter of urgentOnes.keys()) return waiter;
       for (const waiter of others.keys()) return waiter;
       return undefined;
     },
-    get firstArrival() {
+    /** Arrival of the first one, lower for urgent ones than for all others; `Infinity` if none waits. */
+    get firstArrival(): number {
       for (const arrival of urgentOnes.values()) return arrival;
       for (const arrival of others.values()) return later + arrival;
       return Infinity;
     },
-    get isUrgent() {
+    /** Whether the first one is urgent. */
+    get isUrgent(): boolean {
       return urgentOnes.size > 0;
     },
-    all: (isUrgent) => [...(isUrgent ? urgentOnes : others).keys()],
+    /** A copy of all waiters of one kind, in order. */
+    all: (isUrgent: boolean) => [...(isUrgent ? urgentOnes : others).keys()],
   };
 }

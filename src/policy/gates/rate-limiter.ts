@@ -43,12 +43,7 @@ const slotMs = 100;
 const slots = 1_000 / slotMs;
 
 /** The rate over the last second, or a little more than a second. */
-interface LastSecond {
-  add(now: number): void;
-  perSecond(now: number): number;
-}
-
-export function createLastSecond(): LastSecond {
+export function createLastSecond(): { add(now: number): void; perSecond(now: number): number } {
   const counts = new Map<number, number>();
   let firstAt: number | undefined;
   const slotOf = (now: number): number => Math.floor(now / slotMs);

@@ -138,24 +138,18 @@ export class EndpointModel {
 }
 
 /** Ranks in ascending order. A rank is nearly always added at the end and removed at the front. */
-interface RankQueue {
-  add(rank: number): void;
-  first(): number | undefined;
-  removeFirst(): number | undefined;
-}
-
-function createRankQueue(): RankQueue {
+function createRankQueue() {
   let ranks: number[] = [];
   let removed = 0;
   return {
-    add(rank: number) {
+    add(rank: number): void {
       let place = ranks.length;
       while (place > removed && (ranks[place - 1] ?? 0) > rank) place -= 1;
       if (place > removed && ranks[place - 1] === rank) return;
       ranks.splice(place, 0, rank);
     },
-    first: () => ranks[removed],
-    removeFirst() {
+    first: (): number | undefined => ranks[removed],
+    removeFirst(): number | undefined {
       const rank = ranks[removed];
       if (rank !== undefined) removed += 1;
       if (removed > 256 && removed * 2 > ranks.length) {

@@ -114,16 +114,6 @@ function timesOf(job: PollJob, reply: JobReply, at: number) {
   return { startedAt, endedAt };
 }
 
-/** The run-time distributions of endpoints and variants by name, each with its best poll times. */
-interface PlannedVariants {
-  /** Returns the same string object for all jobs with this name. */
-  nameOf(name: string): string;
-  readonly planOf: (name: string) => PollPlan;
-  /** Records the run time of an ended job; `running` returns the ages of running jobs. Returns true if the distribution has changed. */
-  observe(name: string, end: { runTimeMs: number; at: number; running: () => readonly number[] }): boolean;
-  keep(): Record<string, KeptRunTimes>;
-}
-
 interface Planned {
   readonly name: string;
   readonly runTimes: RunTimeDistribution;
@@ -136,12 +126,10 @@ interface Planned {
 /** The poll times are planned again when this share of the samples is new, and not more often than this. */
 const replan = { share: 0.06, everyMs: 100 };
 
-function createPlannedVariants(
-  msPerCall: number,
-  kept: Readonly<Record<string, KeptRunTimes>>,
-): PlannedVariants {
+/** The run-time distributions of endpoints and variants by name, each with its best poll times. */
+function createPlannedVariants(msPerCall: number, kept: Readonly<Record<string, KeptRunTimes>>) {
   const variants = new Map<string, Planned>();
-  const plannedOf = (name: string) => {
+  const plannedOf = (name: string): Planned => {
     const known = variants.get(name);
     if (known !== undefined) return known;
     const runTimes = createRunTimeDistribution(kept[name]);
@@ -156,9 +144,14 @@ function createPlannedVariants(
     return fresh;
   };
   return {
-    nameOf: (name) => plannedOf(name).name,
-    planOf: (name) => plannedOf(name).plan,
-    observe(name, { runTimeMs, at, running }) {
+    /** Returns the same string object for all jobs with this name. */
+    nameOf: (name: string) => plannedOf(name).name,
+    planOf: (name: string) => plannedOf(name).plan,
+    /** Records the run time of an ended job; `running` returns the ages of running jobs. Returns true if the distribution has changed. */
+    observe(
+      name: string,
+      { runTimeMs, at, running }: { runTimeMs: number; at: number; running: () => readonly number[] },
+    ): boolean {
       const planned = plannedOf(name);
       const before = planned.runTimes.samples;
       planned.runTimes.observe(runTimeMs);

@@ -30,15 +30,7 @@ export interface KeptRunTimes {
   readonly runTimesMs: readonly number[];
 }
 
-export interface RunTimeDistribution {
-  /** Records the run time of an ended job. */
-  observe(runTimeMs: number): void;
-  /** The number of samples that still count. */
-  readonly samples: number;
-  /** Probability of ending in each bin of the age grid; `runningAgesMs` are the ages of running jobs: censored samples. */
-  massGiven(runningAgesMs: readonly number[]): Float64Array;
-  keep(): KeptRunTimes;
-}
+export type RunTimeDistribution = ReturnType<typeof createRunTimeDistribution>;
 
 /**
  * The distribution before the first sample, in parts [share, from ms, to ms]. A quarter of all endpoints are assumed to answer
@@ -66,13 +58,14 @@ const fitWeight = 60;
  * mixed with the smoothed samples, which weigh more the more there are. Running jobs count as censored samples, old
  * samples fade, and a sudden change drops what was learned before it.
  */
-export function createRunTimeDistribution(kept?: KeptRunTimes): RunTimeDistribution {
+export function createRunTimeDistribution(kept?: KeptRunTimes) {
   let logs: number[] = (kept?.runTimesMs ?? []).slice(-remembered).map(toLog);
   /** Samples before this one no longer count. Many are dropped at a time. */
   let first = 0;
   let lastMass: Float64Array | undefined;
   return {
-    observe(runTimeMs) {
+    /** Records the run time of an ended job. */
+    observe(runTimeMs: number): void {
       logs.push(toLog(runTimeMs));
       if (hasChanged(logs, first)) first = logs.length - recent;
       first = Math.max(first, logs.length - remembered);
@@ -80,15 +73,17 @@ export function createRunTimeDistribution(kept?: KeptRunTimes): RunTimeDistribut
       logs = logs.slice(first);
       first = 0;
     },
-    get samples() {
+    /** The number of samples that still count. */
+    get samples(): number {
       return logs.length - first;
     },
-    massGiven(runningAgesMs) {
+    /** Probability of ending in each bin of the age grid; `runningAgesMs` are the ages of running jobs: censored samples. */
+    massGiven(runningAgesMs: readonly number[]): Float64Array {
       const mass = distributionOf(logs.slice(first), runningAgesMs, lastMass);
       lastMass = mass;
       return mass;
     },
-    keep: () => ({ runTimesMs: logs.slice(first).map((log) => Math.round(Math.exp(log))) }),
+    keep: (): KeptRunTimes => ({ runTimesMs: logs.slice(first).map((log) => Math.round(Math.exp(log))) }),
   };
 }
 

@@ -88,18 +88,13 @@ export function hasUnreadBytes(socket: Duplex | undefined): boolean {
   }
 }
 
-/** Remembers which errors ended a connection before it was ready, so that no byte of a request has left. */
-export interface ConnectionWatch {
-  readonly watch: (socket: Duplex, secure: boolean) => void;
-  /** An error before there was a connection at all. */
-  readonly noteEarly: (error: unknown) => void;
-  readonly neverConnected: (error: unknown) => boolean;
-}
+export type ConnectionWatch = ReturnType<typeof createConnectionWatch>;
 
-export function createConnectionWatch(): ConnectionWatch {
+/** Remembers which errors ended a connection before it was ready, so that no byte of a request has left. */
+export function createConnectionWatch() {
   const early = new WeakSet<object>();
   return {
-    watch(socket, secure) {
+    watch(socket: Duplex, secure: boolean): void {
       let isReady = false;
       const remember = (error: Error): void => {
         if (!isReady) early.add(error);
@@ -112,10 +107,11 @@ export function createConnectionWatch(): ConnectionWatch {
         writeAsBefore();
       });
     },
-    noteEarly(error) {
+    /** An error before there was a connection at all. */
+    noteEarly(error: unknown): void {
       if (typeof error === 'object' && error !== null) early.add(error);
     },
-    neverConnected: (error) => typeof error === 'object' && error !== null && early.has(error),
+    neverConnected: (error: unknown) => typeof error === 'object' && error !== null && early.has(error),
   };
 }
 

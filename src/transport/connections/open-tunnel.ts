@@ -68,7 +68,6 @@ export async function openTunnel(
   });
 }
 
-/** The error of a tunnel that could not be opened. */
 export function tunnelError(cause: unknown): Error {
   return cause instanceof Error ? cause : new Error('the proxy cannot be used');
 }

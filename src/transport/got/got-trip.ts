@@ -27,12 +27,6 @@ export interface Trip {
   head?: Response;
 }
 
-/** The end of a trip: a response whose body is still to come. */
-export interface Arrival {
-  readonly stream: Request;
-  readonly head: Response;
-}
-
 /**
  * Follows at most 3 redirects. Refuses addresses that the service may not name, and after a public host all private ones.
  *
@@ -42,7 +36,7 @@ export async function travel(
   trip: Trip,
   open: (url: URL) => Request,
   { isAllowed, isProxied }: Pick<GotFiles, 'isAllowed' | 'isProxied'>,
-): Promise<Arrival> {
+): Promise<{ readonly stream: Request; readonly head: Response }> {
   for (let redirects = 0; ; redirects++) {
     const url = withoutCredentials(trip.url);
     // Only a literal address is checked here. The addresses of a name are checked when it is looked up, right before the

@@ -59,7 +59,6 @@ export class ExchangeLimits {
     this.timer = setTimeout(fire, clampTimer(Math.ceil(this.firesAt - performance.now())), this);
   }
 
-  /** Called by the timer. */
   look(): void {
     if (performance.now() >= Math.min(this.phaseAt, this.wholeAt)) this.exchange.passed(this.phase);
     else this.set();

@@ -53,7 +53,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.end('abandoned');
   }
 
-  /** Called when a limit has passed. */
   passed(phase: FaultPhase): void {
     this.fail(undefined, phase);
   }

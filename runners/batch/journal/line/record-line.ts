@@ -79,16 +79,11 @@ function codeFirst(error: object): object {
   return 'code' in error ? Object.assign({ code: error.code }, error) : error;
 }
 
-interface NumberedRecord {
-  readonly n: number;
-  readonly record: JournalRecord;
-}
-
 /** Fields of the line, not of the record. */
 const framing = ['n', 'c', 'format'];
 
 /** Decodes a line whose checksum was checked by `hasGoodChecksum`. */
-export function decodeRecord(line: Buffer): NumberedRecord {
+export function decodeRecord(line: Buffer): { readonly n: number; readonly record: JournalRecord } {
   const fields = JSON.parse(line.toString()) as Record<string, unknown>;
   const n = fields['n'] as number;
   for (const name of framing) Reflect.deleteProperty(fields, name);
@@ -125,17 +120,11 @@ function matches(bytes: Buffer, at: number, expected: readonly number[]): boolea
   return true;
 }
 
-/** The position of a whole record inside other bytes. */
-interface Salvaged {
-  readonly start: number;
-  readonly end: number;
-}
-
 const headStart = '{"n":';
 const checksumStart = ',"c":"';
 
 /** The whole records in bytes that are not proper lines, from the first to the last. */
-export function* salvage(bytes: Buffer): Generator<Salvaged> {
+export function* salvage(bytes: Buffer): Generator<{ readonly start: number; readonly end: number }> {
   let start = bytes.indexOf(headStart);
   while (start >= 0) {
     const end = looksLikeHead(bytes, start) ? endOfRecord(bytes, start) : -1;

@@ -44,7 +44,7 @@ export class Column {
   }
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
+export function bytesOf({ buffer, byteOffset, byteLength }: Store): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 

@@ -25,9 +25,9 @@ export class RowLives {
   take(word: string, head: HeadScanner, offset: number): void {
     const { record, tally, table } = this;
     const kind = record.read(word, head);
-    const { length } = table;
-    const row = table.add(head.id);
-    if (table.length > length) tally.addRow();
+    const { length } = table.ids;
+    const row = table.ids.add(head.id);
+    if (table.ids.length > length) tally.addRow();
     const books = this.books.at(row);
     if (kind !== 'intent') this.takeJob(books, head);
     if (kind === 'reopen') this.takeReopening(row, record);

@@ -44,14 +44,14 @@ export class RowStates {
   constructor(private readonly table: RowTable = new RowTable()) {}
 
   get size(): number {
-    return this.table.length;
+    return this.table.ids.length;
   }
 
   /** The row's index in the order of first appearance; -1 if it is not known. */
   indexOf(id: string): number {
     // The same id is often looked up twice in succession.
     if (id === this.latest.id) return this.latest.index;
-    const index = this.table.find(this.hash.ofText(id));
+    const index = this.table.ids.find(this.hash.ofText(id));
     if (index >= 0) this.latest = { id, index };
     return index;
   }
@@ -112,7 +112,7 @@ export class RowStates {
 
   /** Whether the row with this hash of its id has ended with this content, never had other content, and stays as it is. */
   isLeftAlone(id: Pick<IdHash, 'high' | 'low'>, bits: number, retried: ReadonlySet<RowStatus>): boolean {
-    const index = this.table.find(id);
+    const index = this.table.ids.find(id);
     if (index < 0 || this.hasOther(index)) return false;
     const status = statusOf(this.table.status.get(index));
     const content = this.table.content.get(index);
@@ -121,7 +121,7 @@ export class RowStates {
 
   /** Adds the row, or changes the given fields. */
   set(id: string, state: { status: RowStatus; hash?: string; attempts?: number }): void {
-    const index = this.table.add(this.hash.ofText(id));
+    const index = this.table.ids.add(this.hash.ofText(id));
     this.table.status.set(index, statusBytes[state.status]);
     if (state.hash !== undefined) this.table.content.set(index, contentBits(state.hash));
     if (state.attempts !== undefined) this.table.setAttempts(index, state.attempts);

@@ -1,6 +1,5 @@
 import { Column, NarrowColumn, WideColumn } from './column.js';
 import { HashIndex } from './hash-index.js';
-import type { IdHash } from '../../manifest/duplicates/id-hash.js';
 
 const mostAttempts = 0xffff;
 
@@ -42,13 +41,9 @@ export class RowTable {
   private readonly repeats = new Column(Uint16Array);
   private readonly flags = new Column(Uint8Array);
   /** By the hash of the row's id. */
-  private readonly ids = new HashIndex();
+  readonly ids = new HashIndex();
 
-  get length(): number {
-    return this.ids.length;
-  }
-
-  /** All columns. Call `reopen` after filling them. */
+  /** All columns. Call `ids.reopen` after filling them. */
   get columns(): readonly Column[] {
     const { status, content, asked, account, booking, repeats, flags, ids } = this;
     const split = [account, this.amount, this.intentAt, this.acceptedAt, this.replyAt, this.outcomeAt];
@@ -62,26 +57,6 @@ export class RowTable {
       ...ids.columns,
       ...split.flatMap((of) => of.columns),
     ];
-  }
-
-  /** Reserves room for this many rows. */
-  expect(rows: number): void {
-    this.ids.expect(rows);
-  }
-
-  /** Sets the number of rows once the columns are filled. */
-  reopen(length: number): void {
-    this.ids.reopen(length);
-  }
-
-  /** The row's index, or -1. */
-  find(hash: Pick<IdHash, 'high' | 'low'>): number {
-    return this.ids.find(hash);
-  }
-
-  /** The row's index; an unknown row is added. */
-  add(hash: IdHash): number {
-    return this.ids.add(hash);
   }
 
   /** Number of POSTs over all starts, at most 65,535. */

@@ -9,7 +9,6 @@ export interface DamageRules {
   readonly isIdentity: boolean;
   /** Whether the cell becomes a JSON value if it is one. */
   readonly isTyped: boolean;
-  /** Whether the cell is a prompt. */
   readonly isPrompt: boolean;
 }
 

@@ -71,7 +71,7 @@ const table = {
     toWire: asItIs,
     toCell: asItIs,
     isCaseSensitive: true,
-    passes: isFilledText,
+    passes: (text: unknown) => typeof text === 'string' && text.trim() !== '',
   },
   resolution: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
   aspect_ratio: { role: 'setting', for: ['edit'], toWire: asItIs, toCell: asItIs, isCaseSensitive: false },
@@ -127,7 +127,6 @@ export function isCaseSensitive(name: FieldName): boolean {
   return field.isCaseSensitive ?? field.role === 'content';
 }
 
-/** Whether the field applies to rows of this purpose. */
 export function isFor(purpose: RowPurpose, name: FieldName): boolean {
   return (table[name].for as readonly RowPurpose[]).includes(purpose);
 }
@@ -158,10 +157,6 @@ export function imagesCell(images: readonly unknown[]): string {
 function isUrlList(images: unknown): boolean {
   if (!Array.isArray(images) || images.length === 0 || images.length > maxImages) return false;
   return images.every((image) => typeof image === 'string' && checkHttpUrl(image) === undefined);
-}
-
-function isFilledText(text: unknown): boolean {
-  return typeof text === 'string' && text.trim() !== '';
 }
 
 /** Why a cell holds no value of its field. */

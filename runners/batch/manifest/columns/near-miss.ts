@@ -19,15 +19,11 @@ function nearPath(root: string, rest: string, fields: readonly string[]): string
 
 function isNear(plain: string, wanted: string): boolean {
   if (plain === wanted) return true;
-  const allowed = slipsAllowed(wanted);
+  // Short names get fewer slips, because ordinary words are only one or two letters away.
+  const allowed = wanted.length < 5 ? 0 : wanted.length < 10 ? 1 : 2;
   if (Math.abs(plain.length - wanted.length) > allowed || plain.length < 4) return false;
   const slips = slipsBetween(plain, wanted);
   return slips === 1 ? allowed > 0 : slips <= allowed && plain[0] === wanted[0];
-}
-
-/** Short names get fewer slips, because ordinary words are only one or two letters away. */
-function slipsAllowed({ length }: string): number {
-  return length < 5 ? 0 : length < 10 ? 1 : 2;
 }
 
 /** `ï»¿` is a byte order mark that was read in another encoding. */

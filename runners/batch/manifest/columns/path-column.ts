@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../../src/contract/bounded-json.js';
 /** A column such as `input.style.name` or `body.code:text`. */
 export interface PathColumn {
   readonly name: string;
@@ -39,13 +40,10 @@ export function setPath(
     target[key] = value;
     return undefined;
   }
-  if (there !== undefined && !isObject(there)) return `${key} is set by another column, and is not an object`;
+  if (there !== undefined && !isPlainObject(there))
+    return `${key} is set by another column, and is not an object`;
   const child = { ...there };
   const problem = setPath(child, rest, value);
   if (problem === undefined) target[key] = child;
   return problem;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -21,7 +21,6 @@ export class IdBook {
     return this.#lines.claim(high, low, line);
   }
 
-  /** Whether a line has claimed the id. */
   has(id: string): boolean {
     const { high, low } = this.#hash.ofText(id);
     return this.#lines.get(high, low) !== 0;

@@ -88,14 +88,14 @@ export class SameTally {
  */
 export class SameRequests {
   readonly #list = new FingerprintList();
-  readonly #areHashed: boolean;
-  readonly #fingerprint = new RequestFingerprint();
+  readonly #printOf: (row: Row) => Pick<RequestFingerprint, 'high' | 'low'>;
   /** For each repeated fingerprint: the line of the first row that has it, and 64 bits of that row's hash. */
   #firsts = new Uint32Array(0);
 
   /** @param areHashed whether each row has its hash already, and is sent as it is written: the hash is then used as it is */
   constructor(areHashed = false) {
-    this.#areHashed = areHashed;
+    const fingerprint = new RequestFingerprint();
+    this.#printOf = areHashed ? printOfHash : (row) => fingerprint.of(row);
   }
 
   /** First pass: call this with every row, in order. */
@@ -128,10 +128,6 @@ export class SameRequests {
     if (first[0] === 0) first.set(facts);
     const [line = 0, ...bits] = first;
     return bits[0] === facts[1] && bits[1] === facts[2] ? line : 0;
-  }
-
-  #printOf(row: Row): Pick<RequestFingerprint, 'high' | 'low'> {
-    return this.#areHashed ? printOfHash(row) : this.#fingerprint.of(row);
   }
 }
 

@@ -3,7 +3,6 @@ import { quoteValue, someOf } from '../quote-value.js';
 /** The column that numbers the rows of `--repeat`, from 1. The first one has the id that it would have without `--repeat`. */
 export const repeatColumn = 'repeat';
 
-/** The axes of a start. */
 interface Asked {
   readonly each?: Readonly<Record<string, readonly string[]>>;
   readonly repeat?: number;

@@ -1,6 +1,5 @@
 import { Parser } from 'csv-parse';
 
-/** Cells of one CSV line, and the line where it begins. */
 export interface CsvLine {
   readonly line: number;
   readonly cells: string[];

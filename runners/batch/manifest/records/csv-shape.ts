@@ -57,7 +57,6 @@ function knownNames(map: Readonly<Record<string, string>> = {}): (name: string) 
   return (name) => isFieldName(name) || typeof pathColumn(name) === 'object' || mapped.has(name);
 }
 
-/** The name of a separator for messages. */
 export function delimiterName(delimiter: string): DelimiterName {
   return names[delimiter] ?? { one: `"${delimiter}"`, many: `"${delimiter}"` };
 }

@@ -13,7 +13,7 @@ export async function* feed<T>(
   parser.on('error', () => undefined);
   try {
     for await (const chunk of chunks) {
-      const error = await write(parser, chunk);
+      const error = await new Promise<Error | null | undefined>((resolve) => parser.write(chunk, resolve));
       const batch = takeBatch();
       if (batch.length > 0) yield batch;
       if (error) throw error;
@@ -27,13 +27,7 @@ export async function* feed<T>(
   }
 }
 
-type Failure = Error | null | undefined;
-
-function write(parser: Writable, chunk: Uint8Array): Promise<Failure> {
-  return new Promise((resolve) => parser.write(chunk, resolve));
-}
-
-function end(parser: Writable): Promise<Failure> {
+function end(parser: Writable): Promise<Error | null | undefined> {
   return new Promise((resolve) => {
     finished(parser, { readable: false }, resolve);
     parser.end();

@@ -16,15 +16,13 @@ const options = {
   max_record_size: maxRecordBytes,
 };
 
-type CsvSettings = Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separatedBy'>;
-
 /**
  * The rows of CSV text. The first line names the columns. Empty lines, and lines of only commas as spreadsheets leave them, are
  * not rows. Throws `ManifestError` if quotes or the header are wrong.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<Uint8Array>,
-  settings: CsvSettings,
+  settings: Pick<ManifestSettings, 'name' | 'map' | 'delimiter' | 'separatedBy'>,
 ): AsyncGenerator<RawRecord[]> {
   const source = chunks[Symbol.asyncIterator]();
   const head = await headOf(source);

@@ -9,7 +9,6 @@ import { quoteValue } from '../quote-value.js';
 
 export type EditInput = ImageEditInput & Record<string, unknown>;
 
-/** A problem with one field of an edit's input. */
 export interface InputProblem {
   readonly field: string;
   /** `undefined` if the field is missing. */

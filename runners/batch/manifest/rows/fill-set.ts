@@ -14,7 +14,6 @@ interface RowToFill {
   readonly purpose: RowPurpose | undefined;
 }
 
-/** The values of `--set` for one row. */
 interface FilledSet {
   readonly fixed: FixedCells;
   /** The columns that the texts name. */

@@ -20,7 +20,6 @@ import { checkEndpointId, isJobId } from '../../../../src/contract/request-parts
 import { hasHalfCharacter } from '../parse-json.js';
 import { quoteValue } from '../quote-value.js';
 
-/** The request of a row, and its endpoint. */
 export interface RowMeaning {
   readonly kind: RowKind;
   readonly endpoint: string;

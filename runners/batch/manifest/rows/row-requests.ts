@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../../src/contract/bounded-json.js';
 import type { ResolveImage } from '../manifest-settings.js';
 import type { RowRequest } from '../manifest-row.js';
 import type { EditInput, InputProblem, editInputCheck } from './check-edit-input.js';
@@ -123,7 +124,7 @@ function objectIn(
 ): Record<string, unknown> | undefined {
   const parsed = typeof given === 'string' ? parseJson(given) : { value: given };
   const value = 'value' in parsed ? parsed.value : undefined;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isPlainObject(value)) return { ...value };
   const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
   return problems.add(
     cells.label(field),

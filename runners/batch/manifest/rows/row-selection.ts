@@ -1,4 +1,5 @@
 import type { Row } from '../manifest-row.js';
+import { cellText } from '../quote-value.js';
 
 /** The parts of a row that decide whether it is selected. An invalid row has no columns. */
 export type SelectedBy = Pick<Row, 'id'> & Partial<Pick<Row, 'columns'>>;
@@ -30,7 +31,7 @@ export class RowSelection {
 
   /** The entries that match a row. */
   entriesOf({ id, columns }: SelectedBy): string[] {
-    const pairs = [...this.#columns.keys()].map((name) => `${name}=${textOf(columns?.[name])}`);
+    const pairs = [...this.#columns.keys()].map((name) => `${name}=${cellText(columns?.[name])}`);
     return [id, ...pairs].filter((entry) => this.#ids.has(entry));
   }
 
@@ -41,13 +42,13 @@ export class RowSelection {
   /** Whether a row that is named by its id has none of the given values in a named column. */
   #isOther(columns: Readonly<Record<string, unknown>>): boolean {
     for (const [name, values] of this.#columns)
-      if (Object.hasOwn(columns, name) && !values.has(textOf(columns[name]))) return true;
+      if (Object.hasOwn(columns, name) && !values.has(cellText(columns[name]))) return true;
     return false;
   }
 
   #hasValues(columns: Readonly<Record<string, unknown>>): boolean {
     for (const [name, values] of this.#columns)
-      if (!Object.hasOwn(columns, name) || !values.has(textOf(columns[name]))) return false;
+      if (!Object.hasOwn(columns, name) || !values.has(cellText(columns[name]))) return false;
     return true;
   }
 }
@@ -55,11 +56,6 @@ export class RowSelection {
 function pairOf(entry: string): readonly [name: string, value: string] | undefined {
   const at = entry.indexOf('=');
   return at < 1 ? undefined : [entry.slice(0, at), entry.slice(at + 1)];
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** One sentence about entries that match no row. */

@@ -4,7 +4,6 @@ import type { Journal } from '../../journal/journal.js';
 import { isSettledByHand, type JournalRecord, type RunIdentity } from '../../journal/record.js';
 import { isFree } from '../../row/left-rows.js';
 
-/** The identity of a run from this start on. */
 export interface HeldIdentity {
   readonly identity: RunIdentity;
   /** The hosts of earlier starts that this start replaces; empty if they stay the same. */
@@ -49,7 +48,6 @@ async function isUntouched(journal: Pick<Journal, 'recovered' | 'records'>): Pro
   return true;
 }
 
-/** Failure codes of rows that the service never accepted. */
 const neverAccepted: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'invalid-row',
   'rejected',

@@ -6,7 +6,7 @@ import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
 import { decideRow, rulesOf, type ManifestRules } from '../../row/decide-row.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import type { Ahead } from './ahead.js';
-import { boughtBefore, boughtByOthers, SameAhead, type Sent } from './bought-before.js';
+import { boughtBefore, boughtByOthers, SameAhead, type Sent, type Bought } from './bought-before.js';
 import { boughtElsewhere, boughtHere, type PeekJournal } from './bought-elsewhere.js';
 import { runIn } from '../../lock/run-progress.js';
 import { sendersOf, type Senders } from '../../lock/refuse-sending.js';
@@ -58,7 +58,6 @@ export interface Checked {
 interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
   readonly peekJournal: PeekJournal;
-  /** Called before rows of the manifest are read. */
   readonly beforeRows?: (() => void) | undefined;
 }
 
@@ -100,15 +99,14 @@ interface RestParts {
 /** Checks only the rows that the kept check of an earlier start does not cover. `undefined`: all rows must be read. */
 async function checkRest(
   options: ResolvedOptions,
-  journal: Pick<Journal, 'recovered' | 'records'>,
+  journal: Bought,
   { survey, kept, byBytes }: RestParts,
 ): Promise<Checked | undefined> {
   const { plan, columns, leftOut, hasCapitals, sample } = kept;
   survey.leaveOut(leftOut.rows);
   const newlySent = leftOut.rows < plan.rows ? await readRest(options, journal, { survey, leftOut }) : [];
   const ahead = {
-    ...(await aheadOf(survey, journal)),
-    ...changedAxes(options, journal),
+    ...(await aheadOf(options, survey, journal)),
     same: new SameTally().result(),
     newlySent,
   };
@@ -128,7 +126,7 @@ async function checkRest(
 /** Reads the rows that the kept check does not cover. Returns the columns that they send for the first time. */
 async function readRest(
   options: ResolvedOptions,
-  journal: Pick<Journal, 'recovered' | 'records'>,
+  journal: Bought,
   { survey, leftOut }: { readonly survey: StartSurvey; readonly leftOut: KeptCheck['leftOut'] },
 ): Promise<string[]> {
   const { disk, manifest } = options;
@@ -149,7 +147,7 @@ interface RowCheckParts extends Omit<CheckParts, 'stops'> {
 /** Checks the whole manifest, row by row. */
 async function checkRows(
   options: ResolvedOptions,
-  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  journal: Bought | undefined,
   { newSurvey, peekJournal, beforeRows, byBytes }: RowCheckParts,
 ): Promise<Checked> {
   beforeRows?.();
@@ -184,7 +182,7 @@ async function checkRows(
   });
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
-  const ahead = { ...(await aheadOf(ordered, journal)), ...changedAxes(options, journal) };
+  const ahead = await aheadOf(options, ordered, journal);
   const sent = await sentBy(options, ordered, byBytes);
   const bought = await boughtAlready(options, journal, {
     ahead,
@@ -221,21 +219,26 @@ function foundBy({ names, pending, pendingHeld, invalid }: StartSurvey) {
   return { names, pending, pendingHeld, invalid };
 }
 
-/** What the survey has counted, with the rows whose requests other rows of the run have bought. */
+/** What the survey has counted, with the rows whose requests other rows of the run have bought, and how the axes differ. */
 async function aheadOf(
+  { manifest }: ResolvedOptions,
   survey: StartSurvey,
-  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
-): Promise<ReturnType<StartSurvey['ahead']>> {
+  journal: Bought | undefined,
+): Promise<ReturnType<StartSurvey['ahead']> & Pick<Ahead, 'axes'>> {
   const ahead = survey.ahead();
-  const boughtAs = journal && (await boughtByOthers(journal, survey.changed.first));
-  if (boughtAs === undefined || boughtAs.size === 0) return ahead;
-  return { ...ahead, changed: { ...ahead.changed, boughtAs: Object.fromEntries(boughtAs) } };
+  if (journal === undefined) return ahead;
+  const boughtAs = await boughtByOthers(journal, survey.changed.first);
+  const { rows, axes: known } = journal.recovered;
+  const axes = rows.size === 0 ? undefined : axesChange(known, manifest.settings);
+  const isMoved = boughtAs.size > 0;
+  const changed = { ...ahead.changed, ...(isMoved && { boughtAs: Object.fromEntries(boughtAs) }) };
+  return { ...ahead, changed, ...(axes && { axes }) };
 }
 
 /** The purchases that this start would repeat: those of this run, and for the rows that are left those of other runs. */
 async function boughtAlready(
   options: ResolvedOptions,
-  journal: Pick<Journal, 'recovered' | 'records'> | undefined,
+  journal: Bought | undefined,
   start: {
     readonly ahead: Pick<Ahead, 'toSend'>;
     readonly inManifest: RowsInManifest;
@@ -260,15 +263,6 @@ async function boughtAlready(
 /** The id of the run that goes on. Without a journal in the folder nothing of the folder is known. */
 async function begunRun({ disk, out }: ResolvedOptions): Promise<string> {
   return (await runIn(disk, out)) ?? '';
-}
-
-function changedAxes(
-  { manifest }: ResolvedOptions,
-  journal: Pick<Journal, 'recovered'> | undefined,
-): Pick<Ahead, 'axes'> {
-  const isNew = journal === undefined || journal.recovered.rows.size === 0;
-  const axes = isNew ? undefined : axesChange(journal.recovered.axes, manifest.settings);
-  return axes === undefined ? {} : { axes };
 }
 
 async function* rowsToSend(

@@ -89,7 +89,6 @@ export class CheckedRows {
     this.areAlike ||= names.isAlike(id, ids);
   }
 
-  /** Calls back with the hash of each id. */
   get eachId(): EachHash {
     return this.#rows.eachHash;
   }

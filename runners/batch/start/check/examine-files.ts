@@ -4,7 +4,6 @@ import { appendAll, journalPath, type Journal } from '../../journal/journal.js';
 import type { JournalRecord } from '../../journal/record.js';
 import { imagesFolder } from '../../artifacts/artifact-name.js';
 import { Evidence, lostRecords } from '../../sinks/evidence/evidence-records.js';
-import type { FilePurchase } from '../../sinks/evidence/file-purchases.js';
 import { lostPurchases } from '../../sinks/evidence/lost-purchases.js';
 import { slackOf, withLost, type LostRecords } from '../../journal/repair-journal.js';
 import type { ProjectionsOptions } from '../../sinks/projections.js';
@@ -80,7 +79,7 @@ async function whyLost(examining: Examining, summary: Summary | undefined): Prom
   const behind = whyBehind(journal, summary);
   if (behind !== undefined) return behind;
   for await (const purchase of lostPurchases({ ...examining, covered: summary?.covers }))
-    return described(purchase);
+    return `line ${purchase.line} of ${purchase.file} is of row ${JSON.stringify(purchase.id)}, attempt ${purchase.attempt}, which it does not know`;
   // Without any other trace of a run, the pictures are not millrace's.
   if (records > 0 || (await disk.stat(`${folder}/run.log`)) === undefined) return undefined;
   const pictures = (await disk.list(`${folder}/${imagesFolder}`)).filter((name) => !name.endsWith('.part'));
@@ -114,8 +113,4 @@ async function wasPicked(journal: Journal): Promise<boolean> {
   for await (const record of journal.records())
     if (record.k === 'start' && record.settings['only'] !== undefined) return true;
   return false;
-}
-
-function described({ file, line, id, attempt }: FilePurchase): string {
-  return `line ${line} of ${file} is of row ${JSON.stringify(id)}, attempt ${attempt}, which it does not know`;
 }

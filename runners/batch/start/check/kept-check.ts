@@ -10,7 +10,7 @@ import type { Plan } from '../../manifest/plan-manifest.js';
 import type { LeftOut } from '../../manifest/records/manifest-sections.js';
 import { costByInForce, trackedColumns } from '../../row/totals.js';
 import type { RowStatus } from '../../row/row-status.js';
-import type { FoundBytes, PricedBytes } from '../../tasks/priced-bytes.js';
+import type { FoundBytes } from '../../tasks/priced-bytes.js';
 import type { Ahead } from './ahead.js';
 import { sectionsLeftAlone, type CheckedRows, type KeptRows } from './checked-rows.js';
 
@@ -75,7 +75,8 @@ export async function loadKeptCheck(options: ResolvedOptions, known: Known): Pro
   if (kept === undefined) return undefined;
   const { header, left } = kept;
   if (header.prices !== null && header.prices !== pricesOf(options)) return undefined;
-  return (await isFound(options, manifest.bytes, header.bytes)) ? leaveOut(options, header, left) : undefined;
+  const found = await manifest.bytes.look(disk, manifest.path, manifest.settings);
+  return JSON.stringify(found) === JSON.stringify(header.bytes) ? leaveOut(options, header, left) : undefined;
 }
 
 /** Whether a check is kept for a manifest that is read with the same settings; `loadKeptCheck` compares the manifest itself. */
@@ -110,15 +111,6 @@ export async function saveKeptCheck(
 /** The file beside the journal. It may be removed at any time. */
 function keptPath(folder: string): string {
   return `${folder}/.manifest.checked`;
-}
-
-async function isFound(
-  { disk, manifest }: ResolvedOptions,
-  bytes: PricedBytes,
-  kept: FoundBytes,
-): Promise<boolean> {
-  const found = await bytes.look(disk, manifest.path, manifest.settings);
-  return JSON.stringify(found) === JSON.stringify(kept);
 }
 
 /** Finds the rows that this start need not read. */

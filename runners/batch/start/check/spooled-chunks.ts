@@ -1,5 +1,6 @@
 import { writeAll, type Disk, type DiskFile } from '../../disk/disk.js';
 import { readAll } from '../../disk/read-file.js';
+import { bytesOf } from '../../journal/rows/column.js';
 import type { EachHash } from '../../manifest/duplicates/hash-table.js';
 
 /**
@@ -108,8 +109,4 @@ export class HashList {
       this.#chunk = new Uint32Array(full.length);
     }
   }
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

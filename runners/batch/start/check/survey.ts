@@ -263,14 +263,11 @@ export class StartSurvey {
     if (task.reopen === 'retry') this.count.retried++;
     if (state?.status === 'unknown') this.count.retriedUnknown++;
     if (state?.status === 'open' && state.isHeldBefore) this.count.reopened++;
-    if (task.reopen === 'redo') this.seeRedone(row, state);
+    if (task.reopen === 'redo') this.count.redone++;
+    if (task.reopen === 'redo' && isOutdated(row, state))
+      this.outdated.add(row, 0, rowPrice(row, this.options.prices));
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);
-  }
-
-  private seeRedone(row: Row, state: RowState | undefined): void {
-    this.count.redone++;
-    if (isOutdated(row, state)) this.outdated.add(row, 0, rowPrice(row, this.options.prices));
   }
 
   private addPrice(row: Row): void {

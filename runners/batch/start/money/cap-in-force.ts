@@ -4,7 +4,6 @@ import type { RowOrigin } from '../../manifest/columns/column-value.js';
 import type { CostBy, KeptTally, Totals } from '../../row/totals.js';
 import { takenByValue } from '../../row/value-costs.js';
 
-/** The cost cap of a start. */
 export interface CapInForce {
   readonly usd: number;
   /** Where the cap comes from: this start, an earlier start of the run, or the configuration. */

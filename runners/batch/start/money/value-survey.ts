@@ -42,12 +42,10 @@ export class ValueSurvey {
     this.columns = trackedColumns(costBy).map((column) => ({ column, values: new Map(), isThere: false }));
   }
 
-  /** Call this for each row of the manifest. */
   see(row: RowOrigin): void {
     for (const one of this.columns) one.isThere ||= columnValue(row, one.column) !== '';
   }
 
-  /** Call this for each row that is sent. */
   add(row: RowOrigin, price: MicroDollars | null, fits: boolean): void {
     for (const { column, values } of this.columns) {
       const value = columnValue(row, column);

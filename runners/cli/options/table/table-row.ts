@@ -1,7 +1,6 @@
 import type * as z from 'zod';
 import type { OptionValues } from '../option-value.js';
 
-/** The commands that take options. */
 export type CommandName = 'plan' | 'run' | 'config' | FolderCommand | 'init' | 'serve' | 'worker';
 type FolderCommand = 'status' | 'report' | 'watch' | 'settle' | 'reconcile' | 'refetch' | 'pick';
 
@@ -18,7 +17,6 @@ export interface Taken {
 export interface OptionRow {
   /** Its meaning, without its default. */
   readonly meaning: string;
-  /** The commands that take it. */
   readonly commands: { readonly [Name in CommandName]?: true | Taken };
   /** The name of its value in the help, such as `USD|none`; `D` is a duration. Absent: a switch. */
   readonly takes?: string;

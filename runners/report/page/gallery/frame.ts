@@ -62,7 +62,6 @@ export class Frame {
     this.#draw(review);
   }
 
-  /** Shows the verdict of the row. */
   show(review: Review | undefined): void {
     if (review !== this.#review) this.#draw(review);
   }

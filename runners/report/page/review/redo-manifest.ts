@@ -1,4 +1,4 @@
-import { shellWords } from '../../../batch/manifest/quote-value.js';
+import { cellText, shellWords } from '../../../batch/manifest/quote-value.js';
 import type { PageRow, RunFacts } from '../../page-data.js';
 import { isFormula } from '../../../batch/manifest/columns/formula-text.js';
 import { redoColumns } from '../../../batch/manifest/matrix/redo-columns.js';
@@ -100,11 +100,6 @@ function withoutTwice(cells: Readonly<Record<string, unknown>>): Record<string, 
 function asCsv(rows: readonly Record<string, unknown>[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return csvText([names, ...rows.map((row) => names.map((name) => cellText(row[name])))]);
-}
-
-function cellText(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The row's value of each axis of the run. */
