@@ -5,7 +5,7 @@ import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.j
 import type { Due } from '../../policy/due-queue.js';
 import { callHook } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import type { ClientContext, WaitingEvent } from './exchange.js';
+import type { ClientContext, RequestSlot, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
@@ -92,9 +92,11 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   /** Called at a time of the schedule. */
   next(): void {
     if (this.polling !== undefined || this.closed) return;
-    const poll = new Poll(this);
+    const { task, context } = this;
+    const slot = context.slots?.of('poll', false);
+    const poll = new Poll(this, slot);
     this.polling = poll;
-    pollOnce(this.task, this.context, this).subscribe(poll);
+    poll.begin(() => pollOnce(task, context, this, slot));
   }
 
   error(error: unknown): void {
@@ -196,9 +198,23 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 class Poll extends OneTeardown implements Observer<Polled> {
   /** The reply, if the job has not ended. */
   private alive: JobReply | undefined;
+  private isQueued = true;
 
-  constructor(private readonly polls: Polls) {
+  constructor(
+    private readonly polls: Polls,
+    private readonly slot: RequestSlot | undefined,
+  ) {
     super();
+  }
+
+  /** The poll is created only once it has its slot, because thousands may wait for one, and each would take 3 kB more. */
+  begin(ask: () => Observable<Polled>): void {
+    const go = () => {
+      this.isQueued = false;
+      ask().subscribe(this);
+    };
+    if (this.slot === undefined) go();
+    else this.slot.take(go);
   }
 
   next(step: Polled): void {
@@ -223,6 +239,7 @@ class Poll extends OneTeardown implements Observer<Polled> {
     if (this.closed) return;
     try {
       super.unsubscribe();
+      if (this.isQueued) this.slot?.release();
     } finally {
       this.polls.over(this.alive);
     }

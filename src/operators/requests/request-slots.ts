@@ -17,6 +17,8 @@ export class RequestSlots {
   readonly #bounds: readonly Lanes[] | undefined;
   readonly #endpoint: string;
   readonly #brief: Partial<Record<RequestKind, readonly Lanes[]>> = {};
+  /** Their names, of which each waiting request would otherwise have its own copy. */
+  readonly #lanes: Partial<Record<RequestKind, string>> = {};
 
   /**
    * @param replies the sizes of the replies to polls, which need room as well, unless the number of requests has no limit at all
@@ -44,7 +46,7 @@ export class RequestSlots {
     const bounds = this.#bounds ?? (isLong ? [] : (this.#brief[kind] ??= boundOf(mostBrief)));
     if (bounds.length === 0) return undefined;
     const replies = kind === 'poll' && !isLong ? this.#replies : undefined;
-    return new Slot(bounds, `${this.#endpoint} ${kind}`, replies);
+    return new Slot(bounds, (this.#lanes[kind] ??= `${this.#endpoint} ${kind}`), replies);
   }
 }
 
@@ -168,6 +170,7 @@ class Slot implements RequestSlot {
   readonly #replies: ReplySizes | undefined;
   #share: ReplyShare | undefined;
   #held = Subscription.EMPTY;
+  #isHeld = false;
   /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
@@ -177,10 +180,16 @@ class Slot implements RequestSlot {
     this.#replies = replies;
   }
 
+  take(go: () => void): void {
+    this.#take(go);
+  }
+
   passesNow(tryPass: () => boolean): boolean {
     if (this.#isHeldUp) return false;
     const turn: { passes?: boolean } = {};
-    this.#take(() => (turn.passes = tryPass()));
+    const pass = () => (turn.passes = tryPass());
+    if (this.#isHeld) pass();
+    else this.#take(pass);
     const { passes } = turn;
     this.#isHeldUp = passes === false;
     if (!passes) this.release();
@@ -208,6 +217,7 @@ class Slot implements RequestSlot {
   }
 
   release(): void {
+    this.#isHeld = false;
     this.#held.unsubscribe();
   }
 
@@ -217,13 +227,9 @@ class Slot implements RequestSlot {
 
   #taken(): Observable<never> {
     return new Observable((subscriber) => {
-      let isTaken = false;
-      const held = this.#take(() => {
-        isTaken = true;
-        subscriber.complete();
-      });
+      this.#take(() => subscriber.complete());
       return () => {
-        if (!isTaken) held.unsubscribe();
+        if (!this.#isHeld) this.release();
       };
     });
   }
@@ -232,12 +238,16 @@ class Slot implements RequestSlot {
   #take(done: () => unknown): Subscription {
     const held = new OneTeardown();
     this.#held = held;
+    const taken = () => {
+      this.#isHeld = true;
+      done();
+    };
     const takeOf = (index: number) => {
       const lanes = this.#bounds[index];
       if (lanes !== undefined) return held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
       const replies = this.#replies;
-      if (replies === undefined) return void done();
-      const share = replies.room.take(replies.expected, done);
+      if (replies === undefined) return taken();
+      const share = replies.room.take(replies.expected, taken);
       this.#share = share;
       held.add(() => {
         this.#share = undefined;
