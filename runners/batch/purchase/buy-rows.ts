@@ -31,7 +31,7 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
     const project = (task: Task): Observable<JobEvent<unknown>> =>
       new Observable((row) => {
         const use = rowSlots.enter(task);
-        flow(() => perform(context, { task, use, paid })).subscribe(row);
+        flow(() => perform(context, task, use, paid)).subscribe(row);
         return use;
       });
     const concurrency = rowSlots.slots(reported$);
@@ -47,26 +47,26 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
   });
 }
 
-interface Doing {
-  readonly task: Task;
-  readonly use: SlotUse;
-  /** Receives the rows that have a picture to save. */
-  readonly paid: Subject<PaidRow>;
-}
-
 /**
  * An error that is not a row's outcome stops the run. A `JournalError` ends the stream at once: without a journal there
  * is no use in waiting for replies.
+ *
+ * @param paid receives the rows that have a picture to save
  */
-function* perform(context: PurchaseContext, { task, use, paid }: Doing): Steps<JobEvent<unknown>> {
+function* perform(
+  context: PurchaseContext,
+  task: Task,
+  use: SlotUse,
+  paid: Subject<PaidRow>,
+): Steps<JobEvent<unknown>> {
   try {
     if (task.what === 'send' || task.what === 'poll') {
       let row = new RowInFlight(task);
-      yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
+      yield whileInFlight(context, row, buyRow(context, row), use);
       const found = yield* goOnWithNamed(context, row);
       if (found !== undefined) {
         row = new RowInFlight(found);
-        yield whileInFlight(context, row, buyRow(context, row), (event) => use.follow(event));
+        yield whileInFlight(context, row, buyRow(context, row), use);
       }
       const reply = toSave(row);
       if (reply !== undefined) yield handOver(reply, paid);
