@@ -47,7 +47,9 @@ export function pollUntilTerminal(
   deadline: Deadline,
   context: ClientContext,
 ): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, deadline, context, subscriber).begin());
+  return new Observable((subscriber) =>
+    new Polls(task, deadline.deadlineMs, context, subscriber).begin(deadline.at),
+  );
 }
 
 /**
@@ -70,7 +72,7 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 
   constructor(
     private readonly task: PollTask,
-    private readonly deadline: Deadline,
+    private readonly deadlineMs: number,
     private readonly context: ClientContext,
     private readonly subscriber: Subscriber<PollStep>,
   ) {
@@ -78,15 +80,16 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
     this.last = task.last;
   }
 
-  begin(): void {
-    const { task, deadline, context, subscriber } = this;
+  /** @param at the deadline, in ms since the epoch */
+  begin(at: number): void {
+    const { task, context, subscriber } = this;
     subscriber.add(this);
-    if (deadline.at <= context.scheduler.now()) return this.due();
+    if (at <= context.scheduler.now()) return this.due();
     task.begun?.(this);
     const { key, jobId, submittedAt, endpoint, variant, sync } = task;
     task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant, sync }).subscribe(this);
     if (task.atOnce) this.next();
-    if (!this.closed) context.deadlines.set(this, deadline.at);
+    if (!this.closed) context.deadlines.set(this, at);
   }
 
   /** Called at a time of the schedule. */
@@ -125,7 +128,7 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 
   private giveUp(): void {
     callHook(() => this.unsubscribe());
-    this.emit({ type: 'ended', outcome: overdue(this.task, this.deadline, this.lastPoll()) });
+    this.emit({ type: 'ended', outcome: overdue(this.task, this.deadlineMs, this.lastPoll()) });
   }
 
   /** What the last poll said, unless it is what a job says that still runs. */
@@ -253,11 +256,7 @@ const lateMs = 1_000;
 const graceMs = 30_000;
 
 /** The failure of a job that has not ended by its deadline. */
-function overdue(
-  { jobId, request }: PollTask,
-  { deadlineMs }: Deadline,
-  lastPoll: string | undefined,
-): Failed {
+function overdue({ jobId, request }: PollTask, deadlineMs: number, lastPoll: string | undefined): Failed {
   const late = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
   const message = lastPoll === undefined ? late : `${late}; ${lastPoll}`;
   return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };
