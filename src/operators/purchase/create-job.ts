@@ -12,7 +12,7 @@ import {
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { AsyncScope } from '../../policy/guard-hooks.js';
 import { flow, receive, type Step, type Steps } from '../flow.js';
-import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
+import { asJob, factsOf, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
 import { pollUntilTerminal, type PollStep } from '../requests/poll-until-terminal.js';
@@ -25,8 +25,13 @@ import { Submission } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
 export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
-  const purchase = new Purchase(spec, context);
-  return asJob((subscriber) => purchase.join(subscriber), purchase);
+  return asJob(join, new Purchase(spec, context));
+}
+
+/** One function for all jobs. */
+function join<O>(this: Observable<JobEvent<O>>, subscriber: Subscriber<JobEvent<O>>): void {
+  const purchase = factsOf(this);
+  if (purchase instanceof Purchase) purchase.join(subscriber);
 }
 
 class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>> {
@@ -190,7 +195,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   emitted(event: JobEvent<O>): void {
     if (event.type === 'status') this.lastStatus = event;
     else if (event.type === 'settled') this.settled = event.outcome;
-    this.spec.report(event);
+    this.spec.report(event, this.spec.trace);
     this.notify(event);
     if (event.type !== 'settled') return;
     this.callbacks?.settled(event.outcome);
