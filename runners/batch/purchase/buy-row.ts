@@ -1,7 +1,7 @@
 import { timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
-import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
+import { flow, lastOf, receive, type Steps, type Taker } from '../../../src/operators/flow.js';
 import { clampTimer } from '../../../src/policy/client-clock.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -39,12 +39,8 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
     if (host !== undefined && !(yield* arePicturesHosted(context, row, host))) return;
     if (task.what === 'send' && !(yield* isReserved(context, row))) return;
     const job = jobOf(context, row);
-    const end: { settled?: Settled } = {};
-    yield receive(job, (event: JobEvent<unknown>) => {
-      if (event.type !== 'settled') return event;
-      end.settled = event;
-      return undefined;
-    });
+    const end = new LastEvent();
+    yield receive(job, end);
     // Nothing was bought, and the row is left for a later start.
     if (end.settled === undefined) return;
     row.change({ statusCalls: row.progress.statusCalls + job.statusCalls });
@@ -83,6 +79,17 @@ function* isDone(
 }
 
 type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
+
+/** Keeps the last event of a purchase, and emits the others. */
+class LastEvent implements Taker<JobEvent<unknown>, JobEvent<unknown>> {
+  settled: Settled | undefined;
+
+  take(event: JobEvent<unknown>): JobEvent<unknown> | undefined {
+    if (event.type !== 'settled') return event;
+    this.settled = event;
+    return undefined;
+  }
+}
 
 /**
  * Whether a row that the service did not accept is sent again: if the service accepts other requests, or rows of other

@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { AsyncScope } from '../../policy/guard-hooks.js';
-import { flow, receive, type Step, type Steps } from '../flow.js';
+import { flow, receive, type Step, type Steps, type Taker } from '../flow.js';
 import { asJob, factsOf, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
@@ -34,7 +34,10 @@ function join<O>(this: Observable<JobEvent<O>>, subscriber: Subscriber<JobEvent<
   if (purchase instanceof Purchase) purchase.join(subscriber);
 }
 
-class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>> {
+class Purchase<O>
+  extends JobState<O>
+  implements JobFacts<O>, Runner<JobEvent<O>>, Taker<PollStep, JobEvent<O>>
+{
   private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly callbacks: JobCallbacks<O> | undefined;
   /** Set until the job is accepted. */
@@ -115,11 +118,14 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
       context,
     );
     const replies = callbacks?.among(polls).pipe(takeUntil(this.interrupted)) ?? polls;
-    return receive<PollStep, JobEvent<O>>(replies, (step) => {
-      if (step.type !== 'ended') return step;
-      this.outcome ??= step.outcome;
-      return undefined;
-    });
+    return receive<PollStep, JobEvent<O>>(replies, this);
+  }
+
+  /** Takes the end of its polls, and emits their other steps. */
+  take(step: PollStep): JobEvent<O> | undefined {
+    if (step.type !== 'ended') return step;
+    this.outcome ??= step.outcome;
+    return undefined;
   }
 
   /** Checks the end, waits until it is durable, and emits it. */

@@ -48,8 +48,8 @@ export interface ClientContext {
 
 /** The slot of one request at a time, if the number of requests on the wire is limited. */
 export interface RequestSlot {
-  /** Calls `go` once the slot is held, synchronously if one is free. `release` leaves the queue. */
-  take(go: () => void): void;
+  /** Calls `owner.slotTaken` once the slot is held, synchronously if one is free. `release` leaves the queue. */
+  take(owner: { slotTaken(): void }): void;
   /** Whether there is a slot, or it is held, and the gate lets the request pass, both without a wait; otherwise no slot is held. */
   passesNow(tryPass: () => boolean): boolean;
   /**

@@ -95,11 +95,15 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   /** Called at a time of the schedule. */
   next(): void {
     if (this.polling !== undefined || this.closed) return;
-    const { task, context } = this;
-    const slot = context.slots?.of('poll', false);
+    const slot = this.context.slots?.of('poll', false);
     const poll = new Poll(this, slot);
     this.polling = poll;
-    poll.begin(() => pollOnce(task, context, this, slot));
+    if (slot === undefined) poll.slotTaken();
+    else slot.take(poll);
+  }
+
+  ask(slot: RequestSlot | undefined): Observable<Polled> {
+    return pollOnce(this.task, this.context, this, slot);
   }
 
   error(error: unknown): void {
@@ -210,14 +214,10 @@ class Poll extends OneTeardown implements Observer<Polled> {
     super();
   }
 
-  /** The poll is created only once it has its slot, because thousands may wait for one, and each would take 3 kB more. */
-  begin(ask: () => Observable<Polled>): void {
-    const go = () => {
-      this.isQueued = false;
-      ask().subscribe(this);
-    };
-    if (this.slot === undefined) go();
-    else this.slot.take(go);
+  /** Its request is created only now, because thousands of polls may wait for a slot, and each would take 3 kB more. */
+  slotTaken(): void {
+    this.isQueued = false;
+    this.polls.ask(this.slot).subscribe(this);
   }
 
   next(step: Polled): void {

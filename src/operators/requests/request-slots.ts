@@ -180,8 +180,8 @@ class Slot implements RequestSlot {
     this.#replies = replies;
   }
 
-  take(go: () => void): void {
-    this.#take(go);
+  take(owner: { slotTaken(): void }): void {
+    this.#take(() => owner.slotTaken());
   }
 
   passesNow(tryPass: () => boolean): boolean {
@@ -235,27 +235,29 @@ class Slot implements RequestSlot {
   }
 
   /** Calls `done` once there is a slot of each limit and room for the reply, synchronously if they are free. */
-  #take(done: () => unknown): Subscription {
+  #take(done: () => unknown): void {
     const held = new OneTeardown();
     this.#held = held;
+    this.#takeFrom(0, held, done);
+  }
+
+  /** Takes the slots of the limits from this one on. It has no closure that a request keeps while it waits for all of them. */
+  #takeFrom(index: number, held: Subscription, done: () => unknown): void {
+    const lanes = this.#bounds[index];
+    if (lanes !== undefined)
+      return held.add(lanes.take(this.#lane, () => this.#takeFrom(index + 1, held, done)));
+    const replies = this.#replies;
     const taken = () => {
       this.#isHeld = true;
       done();
     };
-    const takeOf = (index: number) => {
-      const lanes = this.#bounds[index];
-      if (lanes !== undefined) return held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
-      const replies = this.#replies;
-      if (replies === undefined) return taken();
-      const share = replies.room.take(replies.expected, taken);
-      this.#share = share;
-      held.add(() => {
-        this.#share = undefined;
-        replies.room.resize(share, 0);
-      });
-    };
-    takeOf(0);
-    return held;
+    if (replies === undefined) return taken();
+    const share = replies.room.take(replies.expected, taken);
+    this.#share = share;
+    held.add(() => {
+      this.#share = undefined;
+      replies.room.resize(share, 0);
+    });
   }
 }
 
