@@ -1,5 +1,5 @@
 import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
-import { isKnownState, isTerminal, type Failed, type Outcome } from '../../contract/outcome.js';
+import { isTerminal, knownState, type Failed, type Outcome } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Due } from '../../policy/due-queue.js';
@@ -139,7 +139,7 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   private lastPoll(): string | undefined {
     if (this.fault !== undefined) return `the last poll failed: ${this.fault}`;
     const { status } = this.last ?? {};
-    if (status === undefined || isKnownState(status)) return undefined;
+    if (status === undefined || knownState(status) !== undefined) return undefined;
     return `its last state is not known: ${JSON.stringify(status.slice(0, statusShown))}`;
   }
 
@@ -168,12 +168,14 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
       this.observe(job);
       return this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
     }
-    const before = this.last;
+    const { last } = this;
     const status = statusEvent(job);
-    this.last = status;
+    const isNew = last === undefined || !isSame(last, status);
+    // The one that was emitted is kept anyway.
+    if (isNew) this.last = status;
     this.fault = undefined;
     if (isLate) this.giveUp();
-    else if (before === undefined || !isSame(before, status)) this.emit(status);
+    else if (isNew) this.emit(status);
   }
 
   /** Notifies the schedule after the poll, so that a time that it emits in response is not skipped. */
