@@ -5,7 +5,7 @@ import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.j
 import type { Due } from '../../policy/due-queue.js';
 import { callHook } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import type { ClientContext, RequestSlot, WaitingEvent } from './exchange.js';
+import type { ClientContext, QueuedPoll, RequestSlot, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
@@ -57,7 +57,7 @@ export function pollUntilTerminal(
  * not complete with the times. With rxjs' operators for this and for the deadline a job takes 1.4 times the CPU. The class
  * subscribes to the times and waits for the deadline itself, because most jobs in flight have one.
  */
-class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
+class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, QueuedPoll {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
@@ -69,6 +69,8 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   /** The deadline has passed, and the current poll decides. */
   private isLast = false;
   private polling: Subscription | undefined;
+  private isQueued = false;
+  behind: QueuedPoll | undefined;
 
   constructor(
     private readonly task: PollTask,
@@ -94,16 +96,19 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 
   /** Called at a time of the schedule. */
   next(): void {
-    if (this.polling !== undefined || this.closed) return;
-    const slot = this.context.slots?.of('poll', false);
-    const poll = new Poll(this, slot);
-    this.polling = poll;
-    if (slot === undefined) poll.slotTaken();
-    else slot.take(poll);
+    if (this.isQueued || this.polling !== undefined || this.closed) return;
+    const { slots } = this.context;
+    this.isQueued = true;
+    if (slots === undefined) this.slotTaken(undefined);
+    else slots.queue(this);
   }
 
-  ask(slot: RequestSlot | undefined): Observable<Polled> {
-    return pollOnce(this.task, this.context, this, slot);
+  /** The poll is created only now, because thousands may wait for a slot, and each would take 3 kB more. */
+  slotTaken(slot: RequestSlot | undefined): void {
+    this.isQueued = false;
+    const poll = new Poll(this);
+    this.polling = poll;
+    pollOnce(this.task, this.context, this, slot).subscribe(poll);
   }
 
   error(error: unknown): void {
@@ -207,19 +212,9 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 class Poll extends OneTeardown implements Observer<Polled> {
   /** The reply, if the job has not ended. */
   private alive: JobReply | undefined;
-  private isQueued = true;
 
-  constructor(
-    private readonly polls: Polls,
-    private readonly slot: RequestSlot | undefined,
-  ) {
+  constructor(private readonly polls: Polls) {
     super();
-  }
-
-  /** Its request is created only now, because thousands of polls may wait for a slot, and each would take 3 kB more. */
-  slotTaken(): void {
-    this.isQueued = false;
-    this.polls.ask(this.slot).subscribe(this);
   }
 
   next(step: Polled): void {
@@ -244,7 +239,6 @@ class Poll extends OneTeardown implements Observer<Polled> {
     if (this.closed) return;
     try {
       super.unsubscribe();
-      if (this.isQueued) this.slot?.release();
     } finally {
       this.polls.over(this.alive);
     }
