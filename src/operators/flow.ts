@@ -61,7 +61,7 @@ export interface Taker<S, T> {
 
 /** A stream as a step whose values are not emitted themselves. */
 export function receive<S, T = never>(source: Observable<S>, taker: Taker<S, T>): Received<T> {
-  return new Received(source, taker as Taker<unknown, T>);
+  return new Received(source, taker);
 }
 
 class Received<T> {

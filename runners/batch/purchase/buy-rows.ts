@@ -40,7 +40,8 @@ export function buyRows(context: PurchaseContext, tasks: AsyncIterable<Task>): O
     const { limit, limit$ = of(limit) } = slots;
     const reported$ = limit$.pipe(tap((rows) => context.events.next({ type: 'concurrency', rows })));
     function work(this: Observable<JobEvent<unknown>>, row: Subscriber<JobEvent<unknown>>): TeardownLogic {
-      const { task } = this as RowWork;
+      if (!(this instanceof RowWork)) return;
+      const { task } = this;
       const use = rowSlots.enter(task);
       flow(() => perform(context, task, use, paid)).subscribe(row);
       return use;
