@@ -17,9 +17,9 @@ export const jobStates = [
 /** A known state of a job. (spec 3) */
 export type JobState = (typeof jobStates)[number];
 
-/** Whether the state is one of `jobStates`. */
-export function isKnownState(status: string): boolean {
-  return (jobStates as readonly string[]).includes(status);
+/** The one of `jobStates` that a service names, or `undefined`. */
+export function knownState(status: string): JobState | undefined {
+  return jobStates.find((state) => state === status);
 }
 
 const terminal: ReadonlySet<string> = new Set<JobState>(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);

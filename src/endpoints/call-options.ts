@@ -2,7 +2,7 @@ import { of } from 'rxjs';
 import { checkFunction, checkMembers, checkNames, checkNumber, checkText } from '../contract/check-option.js';
 import { waitBoundsMs } from '../contract/limits.js';
 import { InvalidOptionError } from '../contract/millrace-error.js';
-import type { Checkpoint, JobEvent, Outcome } from '../contract/outcome.js';
+import type { Checkpoint, Outcome } from '../contract/outcome.js';
 import { jobPolicySchema, type QueueRequest } from '../contract/queue-request.js';
 import { checkHttpUrl } from '../contract/request-parts.js';
 import { redact, type Secret } from '../contract/redact.js';
@@ -11,7 +11,7 @@ import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { JobTrace } from '../operators/requests/request-report.js';
 import type { JobWebhook } from '../policy/job-webhook.js';
 import type { ResolvedQueueOptions } from '../policy/queue-options.js';
-import type { Activity, ClientState } from './client-state.js';
+import type { ClientState } from './client-state.js';
 import { checkOutput } from './schema-checks.js';
 
 /** Options of one call. */
@@ -131,24 +131,12 @@ export function jobSpecOf<O>(
     checkpoint,
     untilAborted: client.untilAborted(signal),
     trace,
-    report: (event) => {
-      stamp(event, trace, client.scheduler.now());
-      if (client.activity.isObserved)
-        client.activity.publish({ ...event, endpointId: endpoint, key } as Activity);
-    },
+    report: client.report,
   };
 }
 
 function isSecret(value: unknown): value is Secret {
   return typeof value === 'string' || value instanceof RegExp;
-}
-
-/** Adds to an event its time and the facts about its job's requests so far. */
-function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
-  event.at = at;
-  event.attempt = attempt;
-  if (httpStatus !== undefined) event.httpStatus = httpStatus;
-  if (requestId !== undefined) event.requestId = requestId;
 }
 
 const callOptions: readonly (keyof CallOptions | keyof AttachOptions | keyof SyncOptions | 'output')[] = [

@@ -5,7 +5,7 @@ import type { JobEvent } from '../contract/outcome.js';
 import { checkApiKey } from '../contract/request-parts.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { OpenJobs } from '../operators/requests/open-jobs.js';
-import type { RequestProbe, TracedCall } from '../operators/requests/request-report.js';
+import type { JobTrace, RequestProbe, TracedCall } from '../operators/requests/request-report.js';
 import { boundOf, ReplyRoom, ReplySizes, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
@@ -72,6 +72,8 @@ export interface ClientState extends Omit<
   readonly nextKey: (endpointId: string) => string;
   /** Receives the events of jobs, if anybody is subscribed to them. */
   readonly activity: { readonly isObserved: boolean; publish(event: Activity): void };
+  /** Notes the time of an event of a job, and reports it. One function for all jobs, of which each would keep its own. */
+  readonly report: (event: JobEvent<unknown>, trace: JobTrace) => void;
 }
 
 /** An event of any job, with the job's key, endpoint and id. */
@@ -142,7 +144,20 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
     untilAborted: createUntilAborted(),
     nextKey: (endpointId) => `${endpointId}#${++jobs}`,
     activity: channels.job,
+    report: (event, trace) => {
+      const { endpointId, key } = trace;
+      stamp(event, trace, scheduler.now());
+      if (channels.job.isObserved) channels.job.publish({ ...event, endpointId, key } as Activity);
+    },
   };
+}
+
+/** Adds to an event its time and the facts about its job's requests so far. */
+function stamp(event: JobEvent<unknown>, { attempt, httpStatus, requestId }: JobTrace, at: number): void {
+  event.at = at;
+  event.attempt = attempt;
+  if (httpStatus !== undefined) event.httpStatus = httpStatus;
+  if (requestId !== undefined) event.requestId = requestId;
 }
 
 const isFunction = (value: object): boolean => typeof value === 'function';

@@ -40,27 +40,34 @@ export function flow<T>(steps: () => Iterable<Step<T>>, scope?: AsyncScope): Obs
  * emitted nothing.
  */
 export function* lastOf<T>(source: ObservableInput<T>): Steps<never, T | undefined> {
-  let last: T | undefined;
-  yield receive<T>(from(source), (value) => {
-    last = value;
-    return undefined;
-  });
-  return last;
+  const last = new LastValue<T>();
+  yield receive<T>(from(source), last);
+  return last.value;
 }
 
-/**
- * A stream as a step whose values are not emitted themselves.
- *
- * @param next called with each value; its result is emitted, unless it is `undefined`
- */
-export function receive<S, T = never>(source: Observable<S>, next: (value: S) => T | undefined): Received<T> {
-  return new Received(source, next as (value: unknown) => T | undefined);
+class LastValue<T> implements Taker<T, never> {
+  value: T | undefined;
+
+  take(value: T): undefined {
+    this.value = value;
+  }
+}
+
+/** Receives the values of a stream. An object, because a closure for each job that waits would take 100 bytes. */
+export interface Taker<S, T> {
+  /** Called with each value; its result is emitted, unless it is `undefined`. */
+  take(value: S): T | undefined;
+}
+
+/** A stream as a step whose values are not emitted themselves. */
+export function receive<S, T = never>(source: Observable<S>, taker: Taker<S, T>): Received<T> {
+  return new Received(source, taker);
 }
 
 class Received<T> {
   constructor(
     readonly source: Observable<unknown>,
-    readonly next: (value: unknown) => T | undefined,
+    readonly taker: Taker<unknown, T>,
   ) {}
 }
 
@@ -106,7 +113,7 @@ class Flow<T> implements Unsubscribable {
     // A suspended generator can keep the results of earlier `yield*`, and with them, for example, the body of a request.
     step.value = undefined;
     if (step.done === true) this.subscriber.complete();
-    else if (value instanceof Received) return this.play(value.source, value.next);
+    else if (value instanceof Received) return this.play(value.source, value.taker);
     else if (isObservable(value)) return value === EMPTY || this.play(value);
     else this.subscriber.next(value as T);
     return true;
@@ -125,8 +132,8 @@ class Flow<T> implements Unsubscribable {
     }
   }
 
-  private play(source: Observable<unknown>, onValue?: Received<T>['next']): boolean {
-    const playing = new Playing<T>(this, onValue);
+  private play(source: Observable<unknown>, taker?: Received<T>['taker']): boolean {
+    const playing = new Playing<T>(this, taker);
     this.playing = playing;
     try {
       source.subscribe(playing);
@@ -146,7 +153,7 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
 
   constructor(
     private readonly flow: Flow<T>,
-    private readonly onValue: Received<T>['next'] | undefined,
+    private readonly taker: Received<T>['taker'] | undefined,
   ) {
     super();
   }
@@ -159,10 +166,10 @@ class Playing<T> extends OneTeardown implements Observer<unknown> {
   }
 
   private take(value: unknown): void {
-    const { onValue, flow } = this;
-    if (onValue === undefined) return callHook(() => flow.subscriber.next(value as T));
+    const { taker, flow } = this;
+    if (taker === undefined) return callHook(() => flow.subscriber.next(value as T));
     try {
-      const emitted = onValue(value);
+      const emitted = taker.take(value);
       if (emitted !== undefined) flow.subscriber.next(emitted);
     } catch (error) {
       this.error(error);

@@ -11,7 +11,7 @@ import {
   streamReplySchema,
   submissionReplySchema,
 } from '../contract/service-replies.js';
-import { isKnownState } from '../contract/outcome.js';
+import { knownState } from '../contract/outcome.js';
 import { redact, type Secret } from '../contract/redact.js';
 import { serviceErrorText } from '../contract/service-error-text.js';
 import { type BodyKind, isSuccess, type RequestPurpose } from '../policy/may-send-again.js';
@@ -115,7 +115,7 @@ function readJob(status: number, json: Json, { purpose, jobId }: Asked): Reading
   const schema = isBought && isSuccess(status) ? submissionReplySchema : jobReplySchema;
   const job = isJobReply(value) ? value : schema.safeParse(value).data;
   if (job === undefined || isOther(job.id, jobId)) return undefined;
-  return isSuccess(status) || isKnownState(job.status) ? { status, body: 'job', job } : undefined;
+  return isSuccess(status) || knownState(job.status) !== undefined ? { status, body: 'job', job } : undefined;
 }
 
 /** Checks the state first, because a schema creates an error for each value that it refuses, which is slow for most replies. */

@@ -33,6 +33,7 @@ export function virtualSpec(
       return [];
     },
     untilAborted: identity,
+    trace: { endpointId: 'e', key: 'k', attempt: 0 },
     report: (event) => reported.push(event),
     ...overrides,
   };

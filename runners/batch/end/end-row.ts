@@ -84,10 +84,8 @@ function* leave(context: PurchaseContext, ending: Ending): Steps<EndedRow> {
   const { records, intent, reply, bought, row } = ending;
   const { journal, projections, options } = context;
   const numbers: number[] = [];
-  yield receive<number>(merge(...records.map((record) => journal.append(record))), (number) => {
-    numbers.push(number);
-    return undefined;
-  });
+  const appended = merge(...records.map((record) => journal.append(record)));
+  yield receive<number>(appended, { take: (number) => void numbers.push(number) });
   if (bought !== undefined) bookCost(context, bought, intent);
   const at = records.findIndex(({ k }) => k === 'outcome');
   const outcome = records[at] as OutcomeRecord | undefined;

@@ -78,6 +78,8 @@ interface Hold {
   readonly values: readonly string[];
 }
 
+const noValues: readonly string[] = [];
+
 /** A ledger in memory; the money of earlier starts is passed in as options. */
 export function createLedger(options: LedgerOptions = {}): Ledger {
   return new MemoryLedger(options);
@@ -87,6 +89,7 @@ class MemoryLedger implements Ledger {
   private readonly cap: MicroDollars | undefined;
   private readonly holds = new Map<string, Hold>();
   private readonly sums = { reserved: 0, unknown: 0 };
+  private latest: Hold | undefined;
   private spent: MicroDollars;
   private drift = 0;
   private unpriced = 0;
@@ -170,7 +173,11 @@ class MemoryLedger implements Ledger {
   }
 
   private holdOf(state: Hold['state'], price: MicroDollars | null, row: RowOrigin | undefined): Hold {
-    return { price, state, values: (row && this.byValue?.valuesOf(row)) ?? [] };
+    const values = (row && this.byValue?.valuesOf(row)) ?? noValues;
+    const { latest } = this;
+    // Most rows have the same price: they share one object.
+    const isSame = latest?.price === price && latest.state === state && latest.values === values;
+    return isSame ? latest : (this.latest = { price, state, values });
   }
 
   /** An unknown purchase that the row had before stays in the sums, but no longer under the row's id. */

@@ -1,7 +1,7 @@
 import { timer, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 import { failureCodes } from '../../../src/contract/failure-code.js';
 import type { Failed, JobEvent, Outcome } from '../../../src/contract/outcome.js';
-import { flow, lastOf, receive, type Steps } from '../../../src/operators/flow.js';
+import { flow, lastOf, receive, type Steps, type Taker } from '../../../src/operators/flow.js';
 import { clampTimer } from '../../../src/policy/client-clock.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
@@ -24,9 +24,12 @@ export function buyRow(context: PurchaseContext, row: RowInFlight): Observable<J
   return flow(() => purchases(context, row));
 }
 
-/** Makes one purchase after another, until one ends the row or leaves it for a later start. */
+/**
+ * Makes one purchase after another, until one ends the row or leaves it for a later start. Emits the events of each, the last one
+ * only of the purchase that ends the row.
+ */
 function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<unknown>> {
-  const { service, stops, options, money } = context;
+  const { service } = context;
   const { task } = row;
   if (task.what === 'poll' && task.intent === undefined) yield* collecting(context, row, task.jobId);
   for (;;) {
@@ -34,46 +37,58 @@ function* purchases(context: PurchaseContext, row: RowInFlight): Steps<JobEvent<
     const answersBefore = service.reach.answers;
     const host = task.what === 'send' ? context.pictures.host : undefined;
     if (host !== undefined && !(yield* arePicturesHosted(context, row, host))) return;
-    const settled = yield* endOfJob(context, row);
-    if (settled === undefined) return;
-    const { outcome } = settled;
-    if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
-      if (outcome.paid === 'no') money.ledger.release(row.id);
-      const gotThrough = task.what === 'send' && service.reach.answers > answersBefore;
-      if (!mayTryAnew(context, row, outcome, gotThrough)) return stopFor(context, row, outcome);
-      yield* waited(context, row, outcome);
-      continue;
-    }
-    if (task.what === 'send') noteOutcome(context, row, outcome);
-    const mayRetry = task.what === 'send' && !stops.leaves('open');
-    const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
-    row.change({ isOver: true });
-    yield* endPurchase(context, row, { outcome, isDouble });
-    if (!isDouble) return yield settled;
+    if (task.what === 'send' && !(yield* isReserved(context, row))) return;
+    const job = jobOf(context, row);
+    const end = new LastEvent();
+    yield receive(job, end);
+    // Nothing was bought, and the row is left for a later start.
+    if (end.settled === undefined) return;
+    row.change({ statusCalls: row.progress.statusCalls + job.statusCalls });
+    if (yield* isDone(context, row, end.settled, answersBefore)) return;
   }
+}
+
+/**
+ * Ends a row whose purchase has ended. Returns false if another purchase follows. It is a generator of its own, because a row that
+ * waits in `purchases` takes memory for all that this one needs.
+ */
+function* isDone(
+  context: PurchaseContext,
+  row: RowInFlight,
+  settled: Settled,
+  answersBefore: number,
+): Steps<JobEvent<unknown>, boolean> {
+  const { service, stops, options, money } = context;
+  const { task } = row;
+  const { outcome } = settled;
+  if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
+    if (outcome.paid === 'no') money.ledger.release(row.id);
+    const gotThrough = task.what === 'send' && service.reach.answers > answersBefore;
+    const isTriedAnew = mayTryAnew(context, row, outcome, gotThrough);
+    if (isTriedAnew) yield* waited(context, row, outcome);
+    else stopFor(context, row, outcome);
+    return !isTriedAnew;
+  }
+  if (task.what === 'send') noteOutcome(context, row, outcome);
+  const mayRetry = task.what === 'send' && !stops.leaves('open');
+  const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
+  row.change({ isOver: true });
+  yield* endPurchase(context, row, { outcome, isDouble });
+  if (!isDouble) yield settled;
+  return !isDouble;
 }
 
 type Settled = Extract<JobEvent<unknown>, { type: 'settled' }>;
 
-/**
- * Emits the events of a purchase except the last one, which it returns. Returns `undefined` if nothing was bought and the row
- * is left for a later start.
- */
-function* endOfJob(
-  context: PurchaseContext,
-  row: RowInFlight,
-): Steps<JobEvent<unknown>, Settled | undefined> {
-  if (row.task.what === 'send' && !(yield* isReserved(context, row))) return undefined;
-  let settled: Settled | undefined;
-  const job = jobOf(context, row);
-  const earlier = row.progress.statusCalls;
-  yield receive(job, (event: JobEvent<unknown>) => {
+/** Keeps the last event of a purchase, and emits the others. */
+class LastEvent implements Taker<JobEvent<unknown>, JobEvent<unknown>> {
+  settled: Settled | undefined;
+
+  take(event: JobEvent<unknown>): JobEvent<unknown> | undefined {
     if (event.type !== 'settled') return event;
-    settled = event;
+    this.settled = event;
     return undefined;
-  });
-  if (settled !== undefined) row.change({ statusCalls: earlier + job.statusCalls });
-  return settled;
+  }
 }
 
 /**

@@ -9,10 +9,12 @@ import {
   type Subscription,
   switchMap,
   take,
+  type Unsubscribable,
 } from 'rxjs';
 import type { JobEvent } from '../../../src/contract/outcome.js';
 import { OneTeardown } from '../../../src/policy/one-teardown.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
+import type { SlotUse } from '../context/row-slots.js';
 import type { RowInFlight, RowProgress } from '../row/row-in-flight.js';
 import { isEnd, type RowStatus } from '../row/row-status.js';
 import { isRead } from '../row/task.js';
@@ -23,29 +25,22 @@ import type { Leavable } from '../stop/stops.js';
  * subscriber it goes on where it must: a POST that was sent is awaited until its answer is durable, and the records and
  * lines after the end of a job are written.
  *
- * @param follow called with each event as well
+ * @param use follows each event as well
  */
 export function whileInFlight(
   context: PurchaseContext,
   row: RowInFlight,
   events: Observable<JobEvent<unknown>>,
-  follow: (event: JobEvent<unknown>) => void,
+  use: Pick<SlotUse, 'follow'>,
 ): Observable<JobEvent<unknown>> {
   return new Observable((subscriber) => {
-    const flight = new Flight({ context, row, follow, subscriber });
+    const flight = new Flight(context, row, use, subscriber);
     context.stops.join(flight);
     subscriber.add(isJobNamed(context, row)?.subscribe(() => subscriber.complete()));
     if (subscriber.closed) return context.stops.part(flight);
     events.subscribe(flight);
-    return () => flight.end();
+    subscriber.add(new FlightEnd(flight));
   });
-}
-
-interface FlightParts {
-  readonly context: PurchaseContext;
-  readonly row: RowInFlight;
-  readonly follow: (event: JobEvent<unknown>) => void;
-  readonly subscriber: Subscriber<JobEvent<unknown>>;
 }
 
 /** One object for each of the many rows that wait: closures and operators would take several times its memory. */
@@ -54,30 +49,35 @@ class Flight extends OneTeardown implements Observer<JobEvent<unknown>>, Leavabl
   private sent: number | undefined;
   private left: Subscription | undefined;
 
-  constructor(private readonly parts: FlightParts) {
+  constructor(
+    private readonly context: PurchaseContext,
+    private readonly row: RowInFlight,
+    private readonly use: Pick<SlotUse, 'follow'>,
+    private readonly subscriber: Subscriber<JobEvent<unknown>>,
+  ) {
     super();
   }
 
   next(event: JobEvent<unknown>): void {
-    const { context, row, follow, subscriber } = this.parts;
+    const { context, row, use, subscriber } = this;
     if (this.closed) return;
     if (event.type === 'submitting') this.sent = row.progress.attempts;
     if (subscriber.closed) return;
     context.events.next({ type: 'row', id: row.id, row: row.task.row.row, event });
-    follow(event);
+    use.follow(event);
     subscriber.next(event);
   }
 
   error(error: unknown): void {
     if (this.closed) return;
     this.unsubscribe();
-    this.parts.subscriber.error(error);
+    this.subscriber.error(error);
   }
 
   complete(): void {
     if (this.closed) return;
     this.unsubscribe();
-    this.parts.subscriber.complete();
+    this.subscriber.complete();
   }
 
   /**
@@ -86,7 +86,7 @@ class Flight extends OneTeardown implements Observer<JobEvent<unknown>>, Leavabl
    * goes on to its end even then: its outcome may be in the journal, and its lines have to follow.
    */
   leave(leaving: ReadonlySet<RowStatus>): void {
-    const { row, subscriber } = this.parts;
+    const { row, subscriber } = this;
     this.left?.unsubscribe();
     const isLeft$ = row.progress$.pipe(
       filter((progress) => isLeftIn(progress, leaving)),
@@ -96,13 +96,22 @@ class Flight extends OneTeardown implements Observer<JobEvent<unknown>>, Leavabl
   }
 
   end(): void {
-    const { context, row } = this.parts;
+    const { context, row } = this;
     context.stops.part(this);
     this.left?.unsubscribe();
     giveBack(context, row);
     if (this.closed) return;
     const isDone = row.progress$.pipe(filter((progress) => !mustGoOn(progress, this.sent)));
     this.add(isDone.subscribe(() => this.unsubscribe()));
+  }
+}
+
+/** The teardown of a row: a closure would keep the stream of its events, and with it 350 bytes. */
+class FlightEnd implements Unsubscribable {
+  constructor(private readonly flight: Flight) {}
+
+  unsubscribe(): void {
+    this.flight.end();
   }
 }
 

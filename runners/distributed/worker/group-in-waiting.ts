@@ -242,7 +242,7 @@ export interface HeldRow extends RowPlace {
   /** The price reserved for it; `undefined` once its purchase has ended: a further purchase has to reserve again. */
   reserved: MicroDollars | undefined;
   /** Money of records that the table refused; the records that replace them must book it. */
-  owed?: Booked | undefined;
+  owed: Booked | undefined;
 }
 
 export interface WaitingRecord {

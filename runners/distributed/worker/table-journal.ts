@@ -269,6 +269,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
         attempt: task.attempts,
         group,
         isLost: false,
+        owed: undefined,
       });
       if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
     }

@@ -11,8 +11,8 @@ import {
 } from 'rxjs';
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { AsyncScope } from '../../policy/guard-hooks.js';
-import { flow, receive, type Step, type Steps } from '../flow.js';
-import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
+import { flow, receive, type Step, type Steps, type Taker } from '../flow.js';
+import { asJob, factsOf, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
 import { pollUntilTerminal, type PollStep } from '../requests/poll-until-terminal.js';
@@ -25,11 +25,19 @@ import { Submission } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
 export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
-  const purchase = new Purchase(spec, context);
-  return asJob((subscriber) => purchase.join(subscriber), purchase);
+  return asJob(join, new Purchase(spec, context));
 }
 
-class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>> {
+/** One function for all jobs. */
+function join<O>(this: Observable<JobEvent<O>>, subscriber: Subscriber<JobEvent<O>>): void {
+  const purchase = factsOf(this);
+  if (purchase instanceof Purchase) purchase.join(subscriber);
+}
+
+class Purchase<O>
+  extends JobState<O>
+  implements JobFacts<O>, Runner<JobEvent<O>>, Taker<PollStep, JobEvent<O>>
+{
   private readonly run: PurchaseRun<JobEvent<O>>;
   private readonly callbacks: JobCallbacks<O> | undefined;
   /** Set until the job is accepted. */
@@ -110,11 +118,14 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
       context,
     );
     const replies = callbacks?.among(polls).pipe(takeUntil(this.interrupted)) ?? polls;
-    return receive<PollStep, JobEvent<O>>(replies, (step) => {
-      if (step.type !== 'ended') return step;
-      this.outcome ??= step.outcome;
-      return undefined;
-    });
+    return receive<PollStep, JobEvent<O>>(replies, this);
+  }
+
+  /** Takes the end of its polls, and emits their other steps. */
+  take(step: PollStep): JobEvent<O> | undefined {
+    if (step.type !== 'ended') return step;
+    this.outcome ??= step.outcome;
+    return undefined;
   }
 
   /** Checks the end, waits until it is durable, and emits it. */
@@ -190,7 +201,7 @@ class Purchase<O> extends JobState<O> implements JobFacts<O>, Runner<JobEvent<O>
   emitted(event: JobEvent<O>): void {
     if (event.type === 'status') this.lastStatus = event;
     else if (event.type === 'settled') this.settled = event.outcome;
-    this.spec.report(event);
+    this.spec.report(event, this.spec.trace);
     this.notify(event);
     if (event.type !== 'settled') return;
     this.callbacks?.settled(event.outcome);

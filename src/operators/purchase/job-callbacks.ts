@@ -68,7 +68,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
       map((address) => {
         // The last segment of an address is secret.
         const token = address.slice(address.lastIndexOf('/') + 1);
-        if (trace !== undefined) trace.secrets = [...(trace.secrets ?? []), token];
+        trace.secrets = [...(trace.secrets ?? []), token];
         const { body = '' } = request;
         return { ...request, body: `${body.slice(0, -1)},"webhook":${JSON.stringify(address)}}` };
       }),
@@ -240,7 +240,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const { spec, context } = this.job;
     if (spec.queue === undefined) return undefined;
     const request = spec.queue.status('-');
-    const secrets = [...context.secrets, ...(spec.trace?.secrets ?? [])];
+    const secrets = [...context.secrets, ...(spec.trace.secrets ?? [])];
     const { scheduler, hasExactNumbers } = context;
     const asked = { purpose: 'poll', request, secrets, nowMs: scheduler.now(), hasExactNumbers } as const;
     const reading = readReply({ status: 200, headers: {}, body }, asked);

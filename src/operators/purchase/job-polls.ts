@@ -59,7 +59,7 @@ export class JobPolls<O> implements PollTask {
     return this.job.spec.options.retry;
   }
 
-  get trace(): JobTrace | undefined {
+  get trace(): JobTrace {
     return this.job.spec.trace;
   }
 

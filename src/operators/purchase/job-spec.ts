@@ -47,9 +47,9 @@ export interface JobSpec<O> {
   /** Errors when the signal of the call aborts. */
   readonly untilAborted: MonoTypeOperatorFunction<JobEvent<O>>;
   /** Collects facts about its requests. */
-  readonly trace?: JobTrace;
+  readonly trace: JobTrace;
   /** Called with every event before its subscribers, even if there are none. Notes the time of the event, and reports it. */
-  readonly report: (event: JobEvent<O>) => void;
+  readonly report: (event: JobEvent<O>, trace: JobTrace) => void;
 }
 
 /** Completes when the event is durable; at once if there is no checkpoint. */

@@ -21,15 +21,16 @@ export type RouteQuery<O> = Pick<
  * request.
  */
 export function readRoute<O>(query: RouteQuery<O>, context: ClientContext): Job<O> {
-  const { key, report, untilAborted } = query;
-  const events = answered(query, context).pipe(tap(report), untilAborted);
+  const { key, report, trace, untilAborted } = query;
+  const reported = tap<JobEvent<O>>((event) => report(event, trace));
+  const events = answered(query, context).pipe(reported, untilAborted);
   return asJob(events, { key, jobId: '', statusCalls: 0, cannotBeCancelled: true, cancel: () => EMPTY });
 }
 
 function answered<O>(query: RouteQuery<O>, context: ClientContext): Observable<JobEvent<O>> {
   const { request, options, checkpoint, trace } = query;
   return defer(() => {
-    if (trace !== undefined) trace.attempt = 1;
+    trace.attempt = 1;
     const at = context.scheduler.now() + options.deadlineMs;
     const late = () => of<Step>({ type: 'ended', outcome: overdue(request, options.deadlineMs) });
     return concat(
@@ -53,7 +54,7 @@ function ask<O>(query: RouteQuery<O>, context: ClientContext): Observable<Step> 
     if (verdict.verdict !== 'again' || failures > options.retry.maxRetries) return false;
     const taken = context.quota.take({ timedOut: fault?.timedOut ?? false });
     if (taken !== undefined) tokens = (tokens ?? 0) + taken;
-    if (taken !== undefined && trace !== undefined) trace.attempt = failures + 1;
+    if (taken !== undefined) trace.attempt = failures + 1;
     return taken !== undefined;
   };
   return askUntilAnswered(

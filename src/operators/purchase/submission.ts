@@ -130,7 +130,7 @@ export class Submission<O> {
     const { trace, sync, checkpoint } = job.spec;
     job.isCritical = true;
     job.attempts += 1;
-    if (trace !== undefined) trace.attempt = job.attempts;
+    trace.attempt = job.attempts;
     const sent = callbacks && (yield* lastOf(callbacks.addressed(request)));
     yield awaitCheckpoint(checkpoint, { type: 'intent', sync, attempt: job.attempts });
     // A callback may have arrived while the intent became durable.

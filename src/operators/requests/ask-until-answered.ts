@@ -57,6 +57,8 @@ export interface Question extends Asking {
   readonly backoff: BackoffLimits;
   /** The longest wait, also if the service asks for more. @defaultValue as long as the service asks for */
   readonly longestWaitMs?: number;
+  /** That of the requests, which may be held already. @defaultValue a new one */
+  readonly slot?: RequestSlot | undefined;
   /** Called for each request that is sent. */
   readonly onCall?: () => void;
   /**
@@ -79,9 +81,9 @@ export function askUntilAnswered(question: Question, context: ClientContext): Ob
 function* asked(question: Question, context: ClientContext): Steps<Answered> {
   const { purpose, key, backoff, longestWaitMs: mostMs = Infinity, onCall, mayAskAgain } = question;
   let forMs: number | undefined;
-  const slot = context.slots?.of(requestKinds[purpose], purpose === 'route-get');
+  const slot = question.slot ?? context.slots?.of(requestKinds[purpose], purpose === 'route-get');
   for (let failures = 1; ; failures += 1) {
-    if (purpose !== 'cancel') context.open.check();
+    if (purpose !== 'cancel') context.open.check(slot);
     yield passGate(context, requestKinds[purpose], key, slot);
     if (purpose !== 'cancel') context.open.check(slot);
     onCall?.();
@@ -151,11 +153,14 @@ const keyRetries = 3;
  * One poll: sends requests until there is a reply about this job. `ended` if the service no longer knows the job (a 404
  * that `isGone` believes), repeatedly refuses the key, fails TLS verification or redirects elsewhere; the job may have
  * been paid. For one subscription.
+ *
+ * @param slot that of its requests, if it is held already
  */
 export function pollOnce(
   question: PollQuestion,
   context: ClientContext,
   watch?: PollWatch,
+  slot?: RequestSlot,
 ): Observable<Polled> {
   const { jobId, request, key, backoff, trace } = question;
   let keyRefusals = 0;
@@ -168,7 +173,7 @@ export function pollOnce(
     return verdict.code === 'unauthorized' && ++keyRefusals <= keyRetries;
   };
   const onCall = () => watch?.onCall();
-  const asking = { purpose: 'poll', request, jobId, key, backoff, trace, onCall, mayAskAgain } as const;
+  const asking = { purpose: 'poll', request, jobId, key, backoff, trace, slot, onCall, mayAskAgain } as const;
   return askUntilAnswered({ ...asking, longestWaitMs: longestWaitMs(question) }, context).pipe(
     map((step) => (step.type === 'waiting' ? step : polled(step.judged, question))),
   );

@@ -28,6 +28,8 @@ export interface ClientContext {
     | {
         /** As `RequestSlots.of`. */
         of(kind: RequestKind, isLong: boolean): RequestSlot | undefined;
+        /** As `RequestSlots.queue`. */
+        queue(poll: QueuedPoll): void;
       }
     | undefined;
   readonly open: OpenJobs;
@@ -46,9 +48,21 @@ export interface ClientContext {
   readonly createScope?: (() => AsyncScope) | undefined;
 }
 
+/** A poll that waits for its slot. */
+export interface QueuedPoll {
+  /** Nobody waits for it any more: it is passed over. */
+  readonly closed: boolean;
+  /** The poll behind it in the queue; only the queue writes it. */
+  behind: QueuedPoll | undefined;
+  /** Called with the slot, which it has to release; with none if the number of requests is not limited. */
+  slotTaken(slot: RequestSlot | undefined): void;
+}
+
 /** The slot of one request at a time, if the number of requests on the wire is limited. */
 export interface RequestSlot {
-  /** Whether there is a slot and the gate lets the request pass, both without a wait; otherwise no slot is held. */
+  /** Calls `go` once the slot is held, synchronously if one is free. `release` leaves the queue. */
+  take(go: () => void): void;
+  /** Whether there is a slot, or it is held, and the gate lets the request pass, both without a wait; otherwise no slot is held. */
   passesNow(tryPass: () => boolean): boolean;
   /**
    * Completes when there is a slot and the gate lets the request pass. No slot is held while the gate makes it wait.

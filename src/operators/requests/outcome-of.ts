@@ -1,5 +1,11 @@
 import { type FailureCode, failureCodes, type Paid } from '../../contract/failure-code.js';
-import type { Completed, Failed, JobEvent, Outcome } from '../../contract/outcome.js';
+import {
+  knownState,
+  type Completed,
+  type Failed,
+  type JobEvent,
+  type Outcome,
+} from '../../contract/outcome.js';
 import { isCharged, reportedCostUsd } from '../../contract/micro-dollars.js';
 import { serviceErrorText } from '../../contract/service-error-text.js';
 import type { FailedReply, JobReply } from '../../contract/service-replies.js';
@@ -11,7 +17,8 @@ export type StatusEvent = Extract<JobEvent<never>, { type: 'status' }>;
 
 /** The event of a reply about a job that has not ended. */
 export function statusEvent({ status, delayTime, output }: JobReply): StatusEvent {
-  const event: StatusEvent = { type: 'status', status };
+  // One text for all jobs in a known state, because each keeps its last event.
+  const event: StatusEvent = { type: 'status', status: knownState(status) ?? status };
   if (delayTime !== undefined) event.delayTimeMs = delayTime;
   if (output !== undefined) event.partial = output;
   return event;

@@ -1,11 +1,11 @@
 import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
-import { isKnownState, isTerminal, type Failed, type Outcome } from '../../contract/outcome.js';
+import { isTerminal, knownState, type Failed, type Outcome } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Due } from '../../policy/due-queue.js';
 import { callHook } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import type { ClientContext, WaitingEvent } from './exchange.js';
+import type { ClientContext, QueuedPoll, RequestSlot, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
@@ -47,7 +47,9 @@ export function pollUntilTerminal(
   deadline: Deadline,
   context: ClientContext,
 ): Observable<PollStep> {
-  return new Observable((subscriber) => new Polls(task, deadline, context, subscriber).begin());
+  return new Observable((subscriber) =>
+    new Polls(task, deadline.deadlineMs, context, subscriber).begin(deadline.at),
+  );
 }
 
 /**
@@ -55,7 +57,7 @@ export function pollUntilTerminal(
  * not complete with the times. With rxjs' operators for this and for the deadline a job takes 1.4 times the CPU. The class
  * subscribes to the times and waits for the deadline itself, because most jobs in flight have one.
  */
-class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
+class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, QueuedPoll {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
@@ -67,10 +69,12 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
   /** The deadline has passed, and the current poll decides. */
   private isLast = false;
   private polling: Subscription | undefined;
+  private isQueued = false;
+  behind: QueuedPoll | undefined;
 
   constructor(
     private readonly task: PollTask,
-    private readonly deadline: Deadline,
+    private readonly deadlineMs: number,
     private readonly context: ClientContext,
     private readonly subscriber: Subscriber<PollStep>,
   ) {
@@ -78,23 +82,33 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
     this.last = task.last;
   }
 
-  begin(): void {
-    const { task, deadline, context, subscriber } = this;
+  /** @param at the deadline, in ms since the epoch */
+  begin(at: number): void {
+    const { task, context, subscriber } = this;
     subscriber.add(this);
-    if (deadline.at <= context.scheduler.now()) return this.due();
+    if (at <= context.scheduler.now()) return this.due();
     task.begun?.(this);
     const { key, jobId, submittedAt, endpoint, variant, sync } = task;
     task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant, sync }).subscribe(this);
     if (task.atOnce) this.next();
-    if (!this.closed) context.deadlines.set(this, deadline.at);
+    if (!this.closed) context.deadlines.set(this, at);
   }
 
   /** Called at a time of the schedule. */
   next(): void {
-    if (this.polling !== undefined || this.closed) return;
+    if (this.isQueued || this.polling !== undefined || this.closed) return;
+    const { slots } = this.context;
+    this.isQueued = true;
+    if (slots === undefined) this.slotTaken(undefined);
+    else slots.queue(this);
+  }
+
+  /** The poll is created only now, because thousands may wait for a slot, and each would take 3 kB more. */
+  slotTaken(slot: RequestSlot | undefined): void {
+    this.isQueued = false;
     const poll = new Poll(this);
     this.polling = poll;
-    pollOnce(this.task, this.context, this).subscribe(poll);
+    pollOnce(this.task, this.context, this, slot).subscribe(poll);
   }
 
   error(error: unknown): void {
@@ -123,14 +137,14 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
 
   private giveUp(): void {
     callHook(() => this.unsubscribe());
-    this.emit({ type: 'ended', outcome: overdue(this.task, this.deadline, this.lastPoll()) });
+    this.emit({ type: 'ended', outcome: overdue(this.task, this.deadlineMs, this.lastPoll()) });
   }
 
   /** What the last poll said, unless it is what a job says that still runs. */
   private lastPoll(): string | undefined {
     if (this.fault !== undefined) return `the last poll failed: ${this.fault}`;
     const { status } = this.last ?? {};
-    if (status === undefined || isKnownState(status)) return undefined;
+    if (status === undefined || knownState(status) !== undefined) return undefined;
     return `its last state is not known: ${JSON.stringify(status.slice(0, statusShown))}`;
   }
 
@@ -159,12 +173,14 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch {
       this.observe(job);
       return this.emit({ type: 'ended', outcome: outcomeOf(job, this.task.request) });
     }
-    const before = this.last;
+    const { last } = this;
     const status = statusEvent(job);
-    this.last = status;
+    const isNew = last === undefined || !isSame(last, status);
+    // The one that was emitted is kept anyway.
+    if (isNew) this.last = status;
     this.fault = undefined;
     if (isLate) this.giveUp();
-    else if (before === undefined || !isSame(before, status)) this.emit(status);
+    else if (isNew) this.emit(status);
   }
 
   /** Notifies the schedule after the poll, so that a time that it emits in response is not skipped. */
@@ -236,11 +252,7 @@ const lateMs = 1_000;
 const graceMs = 30_000;
 
 /** The failure of a job that has not ended by its deadline. */
-function overdue(
-  { jobId, request }: PollTask,
-  { deadlineMs }: Deadline,
-  lastPoll: string | undefined,
-): Failed {
+function overdue({ jobId, request }: PollTask, deadlineMs: number, lastPoll: string | undefined): Failed {
   const late = `${whatWasAsked(request)}: no end within ${deadlineMs} ms; the job may still run`;
   const message = lastPoll === undefined ? late : `${late}; ${lastPoll}`;
   return { status: 'failed', code: 'deadline', paid: 'maybe', jobId, message };

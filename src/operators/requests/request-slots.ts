@@ -5,7 +5,7 @@ import { callHook } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
 import { flow, type Steps } from '../flow.js';
 import { createLanes, onceAllHaveLeft, type Lanes } from '../within-lane.js';
-import type { RequestSlot } from './exchange.js';
+import type { QueuedPoll, RequestSlot } from './exchange.js';
 
 /**
  * Limits how many requests are on the wire at once, for a client and for each of its endpoints. A free slot goes to the
@@ -17,6 +17,12 @@ export class RequestSlots {
   readonly #bounds: readonly Lanes[] | undefined;
   readonly #endpoint: string;
   readonly #brief: Partial<Record<RequestKind, readonly Lanes[]>> = {};
+  /** The first and the last of the polls that wait for a slot. */
+  #first: QueuedPoll | undefined;
+  #last: QueuedPoll | undefined;
+  /** A slot waits for the first of them. */
+  #isWaiting = false;
+  #isDealing = false;
 
   /**
    * @param replies the sizes of the replies to polls, which need room as well, unless the number of requests has no limit at all
@@ -45,6 +51,48 @@ export class RequestSlots {
     if (bounds.length === 0) return undefined;
     const replies = kind === 'poll' && !isLong ? this.#replies : undefined;
     return new Slot(bounds, `${this.#endpoint} ${kind}`, replies);
+  }
+
+  /**
+   * Calls `slotTaken` of the poll in its turn, synchronously if a slot is free. Only the first poll of the queue has a slot that
+   * waits, because thousands may wait, and each would take 500 bytes.
+   */
+  queue(poll: QueuedPoll): void {
+    if (this.#last === undefined) this.#first = poll;
+    else this.#last.behind = poll;
+    this.#last = poll;
+    this.#deal();
+  }
+
+  /** A trampoline, so that polls that end synchronously do not nest. */
+  #deal(): void {
+    if (this.#isDealing) return;
+    this.#isDealing = true;
+    while (this.#first !== undefined && !this.#isWaiting) {
+      this.#isWaiting = true;
+      const slot = this.of('poll', false);
+      if (slot === undefined) this.#begin(slot);
+      else slot.take(() => this.#begin(slot));
+    }
+    this.#isDealing = false;
+  }
+
+  #begin(slot: RequestSlot | undefined): void {
+    this.#isWaiting = false;
+    let poll = this.#dequeue();
+    while (poll?.closed === true) poll = this.#dequeue();
+    if (poll === undefined) return slot?.release();
+    const next = poll;
+    callHook(() => next.slotTaken(slot));
+    this.#deal();
+  }
+
+  #dequeue(): QueuedPoll | undefined {
+    const first = this.#first;
+    this.#first = first?.behind;
+    if (this.#first === undefined) this.#last = undefined;
+    if (first !== undefined) first.behind = undefined;
+    return first;
   }
 }
 
@@ -168,6 +216,7 @@ class Slot implements RequestSlot {
   readonly #replies: ReplySizes | undefined;
   #share: ReplyShare | undefined;
   #held = Subscription.EMPTY;
+  #isHeld = false;
   /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
@@ -177,10 +226,19 @@ class Slot implements RequestSlot {
     this.#replies = replies;
   }
 
+  /** Calls `done` once there is a slot of each limit and room for the reply, synchronously if they are free. */
+  take(done: () => unknown): void {
+    const held = new OneTeardown();
+    this.#held = held;
+    this.#takeFrom(0, held, done);
+  }
+
   passesNow(tryPass: () => boolean): boolean {
     if (this.#isHeldUp) return false;
     const turn: { passes?: boolean } = {};
-    this.#take(() => (turn.passes = tryPass()));
+    const pass = () => (turn.passes = tryPass());
+    if (this.#isHeld) pass();
+    else this.take(pass);
     const { passes } = turn;
     this.#isHeldUp = passes === false;
     if (!passes) this.release();
@@ -208,6 +266,7 @@ class Slot implements RequestSlot {
   }
 
   release(): void {
+    this.#isHeld = false;
     this.#held.unsubscribe();
   }
 
@@ -217,35 +276,30 @@ class Slot implements RequestSlot {
 
   #taken(): Observable<never> {
     return new Observable((subscriber) => {
-      let isTaken = false;
-      const held = this.#take(() => {
-        isTaken = true;
-        subscriber.complete();
-      });
+      this.take(() => subscriber.complete());
       return () => {
-        if (!isTaken) held.unsubscribe();
+        if (!this.#isHeld) this.release();
       };
     });
   }
 
-  /** Calls `done` once there is a slot of each limit and room for the reply, synchronously if they are free. */
-  #take(done: () => unknown): Subscription {
-    const held = new OneTeardown();
-    this.#held = held;
-    const takeOf = (index: number) => {
-      const lanes = this.#bounds[index];
-      if (lanes !== undefined) return held.add(lanes.take(this.#lane, () => takeOf(index + 1)));
-      const replies = this.#replies;
-      if (replies === undefined) return void done();
-      const share = replies.room.take(replies.expected, done);
-      this.#share = share;
-      held.add(() => {
-        this.#share = undefined;
-        replies.room.resize(share, 0);
-      });
+  /** Takes the slots of the limits from this one on. It has no closure that a request keeps while it waits for all of them. */
+  #takeFrom(index: number, held: Subscription, done: () => unknown): void {
+    const lanes = this.#bounds[index];
+    if (lanes !== undefined)
+      return held.add(lanes.take(this.#lane, () => this.#takeFrom(index + 1, held, done)));
+    const replies = this.#replies;
+    const taken = () => {
+      this.#isHeld = true;
+      done();
     };
-    takeOf(0);
-    return held;
+    if (replies === undefined) return taken();
+    const share = replies.room.take(replies.expected, taken);
+    this.#share = share;
+    held.add(() => {
+      this.#share = undefined;
+      replies.room.resize(share, 0);
+    });
   }
 }
 

@@ -4,8 +4,8 @@ import { figure, type Figure } from '../figure.js';
 
 const jobs = 10_000;
 const ways = {
-  library: { what: 'a job that waits, by pullJobs: memory', atMost: 3_700 },
-  run: { what: 'a row that waits, in a run: memory', atMost: 10_000 },
+  library: { what: 'a job that waits, by pullJobs: memory', atMost: 3_000 },
+  run: { what: 'a row that waits, in a run: memory', atMost: 6_500 },
 };
 
 /** What each of 10,000 jobs takes of the heap that were accepted and have not ended: how many a process can wait for. */

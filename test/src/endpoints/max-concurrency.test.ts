@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { lastValueFrom, merge, NEVER, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
@@ -8,6 +10,9 @@ import { createClient } from '../../../src/endpoints/create-client.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { scriptedClient } from '../../support/scripted-client.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 const done = (id: string) => ({ id, status: 'COMPLETED', output: {} });
 
@@ -277,6 +282,20 @@ describe('the replies to polls', () => {
     const anew = client.queue('a', { poll: pollFixed(1e9), maxConcurrency: 64 });
     for (let job = 0; job < 10; job++) anew.attach(`anew${job}`).subscribe();
     expect(onWire()).toBe(before + 10);
+  });
+
+  it('take hardly any memory before they are sent, however many wait', () => {
+    const jobs = 4_000;
+    const heap = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const endpoint = scriptedClient().client.queue('a');
+    const before = heap();
+    const left = merge(...Array.from({ length: jobs }, (_, job) => endpoint.attach(`j${job}`))).subscribe();
+    // It is what a job takes that waits for the time of its poll.
+    expect((heap() - before) / jobs).toBeLessThan(3_500);
+    left.unsubscribe();
   });
 
   it('give their room back when jobs are left, on the wire and in the queue', async () => {

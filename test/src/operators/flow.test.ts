@@ -34,7 +34,7 @@ describe('flow', () => {
     const results: IteratorResult<Step<string>, undefined>[] = [
       NEVER,
       of('a'),
-      receive(of('b'), (value) => value.toUpperCase()),
+      receive(of('b'), { take: (value) => value.toUpperCase() }),
       'c',
     ].map((value) => ({ value, done: false }));
     const emitted: unknown[] = [];
@@ -122,20 +122,22 @@ describe('lastOf', () => {
 });
 
 describe('receive', () => {
-  it('emits what its function returns', () => {
+  it('emits what its taker returns', () => {
     inVirtualTime(({ cold, expectObservable }) => {
-      const upper = (value: string) => (value === 'b' ? undefined : value.toUpperCase());
+      const upper = { take: (value: string) => (value === 'b' ? undefined : value.toUpperCase()) };
       expectObservable(flow(() => [receive(cold('-a-b-c|', { a: 'a', b: 'b', c: 'c' }), upper)])).toBe(
         '-A---C|',
       );
     });
   });
 
-  it('errors with what its function throws, and leaves the source', () => {
+  it('errors with what its taker throws, and leaves the source', () => {
     inVirtualTime(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('-a-b-|');
-      const broken = (): never => {
-        throw new Error('broken');
+      const broken = {
+        take(): never {
+          throw new Error('broken');
+        },
       };
       expectObservable(flow(() => [receive(source, broken)])).toBe('-#', undefined, new Error('broken'));
       expectSubscriptions(source.subscriptions).toBe('^!');
