@@ -108,7 +108,7 @@ export function createConnectionWatch() {
       });
     },
     /** An error before there was a connection at all. */
-    noteEarly(error: unknown): void {
+    noteEarly: (error: unknown): void => {
       if (typeof error === 'object' && error !== null) early.add(error);
     },
     neverConnected: (error: unknown) => typeof error === 'object' && error !== null && early.has(error),
