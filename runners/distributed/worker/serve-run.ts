@@ -28,8 +28,6 @@ import type { WorkerSettings } from './worker-options.js';
 
 /** How many jobs of earlier starts are polled at once. */
 const mostPolled = 1_000;
-/** The most rows to take at once, because all workers wait for the transaction. */
-const mostTaken = 1_000;
 
 export type ServedEnd =
   /** No row is left for this worker, the run stops, or the worker leaves. */
@@ -197,7 +195,7 @@ export class ServedRun {
 
   private claim(rows: number): Claim | undefined {
     if (this.isFinished || !this.isSeated) return undefined;
-    const send = Math.min(this.context.service.slots.limit - rows, mostTaken);
+    const send = this.context.service.slots.limit - rows;
     const poll = mostPolled - rows;
     if (send < 1 && poll < 1) return undefined;
     const { prices } = this.context.money;
