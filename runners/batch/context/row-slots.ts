@@ -71,6 +71,7 @@ interface Surroundings {
 export class RowSlots {
   private readonly polled = new BehaviorSubject(0);
   private readonly changes = new Subject<void>();
+  /** Empty if rows go to a single endpoint. */
   private readonly rows = new Map<string, RowSlot>();
   private withSlot = 0;
   private missing = 0;
@@ -86,7 +87,8 @@ export class RowSlots {
       return { ...noSlot, unsubscribe: () => this.polled.next(this.polled.value - 1) };
     }
     const row = new RowSlot(this, task.row.id, endpointOf(task.row));
-    this.rows.set(row.id, row);
+    // With a single endpoint nobody looks for it.
+    if (this.around.hasSeveralEndpoints) this.rows.set(row.id, row);
     this.count(row, 1);
     return row;
   }

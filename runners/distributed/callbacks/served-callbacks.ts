@@ -87,9 +87,9 @@ export class ServedCallbacks implements NonNullable<PurchaseContext['callbacks']
     this.stored.look(rows);
   }
 
-  /** Call this when a stored callback waits for the process that has this row. @param rows those that this worker has */
-  wasCalled(row: string, rows: ReadonlyMap<string, unknown>): void {
-    if (rows.has(row) || this.ended.delete(row)) this.stored.look([row]);
+  /** Call this when a stored callback waits for the process that has this row. @param isHere whether this worker has it */
+  wasCalled(row: string, isHere: boolean): void {
+    if (isHere || this.ended.delete(row)) this.stored.look([row]);
   }
 
   /** The row has left this worker. Its callbacks are still recognised. */

@@ -201,10 +201,22 @@ export interface Claimed {
   readonly left: number;
 }
 
-/** How many more rows the worker may have. While other workers want more, none gets more than an equal share. */
-export function shareOf({ concurrency, seats, hungry }: RunLedger, { worker, has }: Claim): number {
-  if (hungry.every((one) => one === worker)) return Infinity;
-  return Math.max(Math.ceil(concurrency / seats) - has, 0);
+/** The most rows to take at once, because all workers wait for the transaction. */
+const mostTaken = 1_000;
+/** A claim costs as much as ten records, so a worker gets this many also if it has more rows than others. */
+const leastShare = 100;
+
+/**
+ * How many more rows the worker may take now. While other workers want more than there are slots, none gets more than an equal share
+ * of the slots. Where rows are fewer than slots, they are shared equally, and a worker that comes back sooner than others gets few.
+ */
+export function shareOf(
+  { concurrency, seats, hungry, inFlight, waiting }: RunLedger,
+  { worker, has }: Claim,
+): number {
+  const areOthersHungry = hungry.some((one) => one !== worker);
+  const equal = Math.ceil((areOthersHungry ? concurrency : inFlight + waiting) / seats) - has;
+  return Math.min(Math.max(equal, areOthersHungry ? 0 : leastShare), mostTaken);
 }
 
 /** The number of slots for rows to send. Polled rows take slots too, but while no row is sent, one slot is kept for one. */

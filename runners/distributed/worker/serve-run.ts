@@ -28,8 +28,6 @@ import type { WorkerSettings } from './worker-options.js';
 
 /** How many jobs of earlier starts are polled at once. */
 const mostPolled = 1_000;
-/** The most rows to take at once, because all workers wait for the transaction. */
-const mostTaken = 1_000;
 
 export type ServedEnd =
   /** No row is left for this worker, the run stops, or the worker leaves. */
@@ -52,7 +50,10 @@ export class ServedRun {
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;
   private readonly context: PurchaseContext;
-  private readonly rows = new Map<string, { readonly task: RowTask; isPolled: boolean }>();
+  /** The rows that it has, before their jobs are accepted. */
+  private readonly sent = new Map<string, RowTask>();
+  /** Those whose jobs are polled. */
+  private readonly polled = new Map<string, RowTask>();
   /** `undefined` if the run has no callbacks. */
   private readonly callbacks: ServedCallbacks | undefined;
   private isSeated = false;
@@ -111,8 +112,8 @@ export class ServedRun {
   }
 
   get does(): WorkerDoes {
-    const polls = [...this.rows.values()].filter(({ isPolled }) => isPolled).length;
-    return { sends: Math.max(this.rows.size - polls - this.saving, 0), polls, saves: this.saving };
+    const { sent, polled, saving } = this;
+    return { sends: Math.max(sent.size - saving, 0), polls: polled.size, saves: saving };
   }
 
   /** Works until no row is left for it. */
@@ -160,7 +161,7 @@ export class ServedRun {
       return;
     }
     this.orders = orders;
-    if (orders.areCalled) this.callbacks?.look(this.rows.keys());
+    if (orders.areCalled) this.wasCalled(undefined);
     if (orders.pausedMs > 0) this.gate.hold(orders.pausedMs);
     for (const { cost, ...row } of orders.prices) this.context.money.prices.observe(row, cost);
     if (orders.stop !== undefined) this.stops.order(orders.stop);
@@ -174,8 +175,9 @@ export class ServedRun {
 
   /** Call this when a stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
-    if (row === undefined) this.callbacks?.look(this.rows.keys());
-    else this.callbacks?.wasCalled(row, this.rows);
+    const { callbacks, sent, polled } = this;
+    if (row === undefined) callbacks?.look([...sent.keys(), ...polled.keys()]);
+    else callbacks?.wasCalled(row, sent.has(row) || polled.has(row));
   }
 
   /** Takes no more rows. Requests on the wire are awaited, unless `how` is `now`. */
@@ -197,7 +199,7 @@ export class ServedRun {
 
   private claim(rows: number): Claim | undefined {
     if (this.isFinished || !this.isSeated) return undefined;
-    const send = Math.min(this.context.service.slots.limit - rows, mostTaken);
+    const send = this.context.service.slots.limit - rows;
     const poll = mostPolled - rows;
     if (send < 1 && poll < 1) return undefined;
     const { prices } = this.context.money;
@@ -220,7 +222,7 @@ export class ServedRun {
     const { callbacks } = this;
     const again: RowTask[] = [];
     for (const { task } of rows) {
-      this.rows.set(task.row.id, { task, isPolled: task.what === 'poll' });
+      (task.what === 'poll' ? this.polled : this.sent).set(task.row.id, task);
       if (callbacks !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
       else void this.tasks.give(task);
     }
@@ -240,7 +242,7 @@ export class ServedRun {
   }
 
   private rowLeft(id: string): void {
-    const row = this.rows.get(id)?.task.row;
+    const row = (this.sent.get(id) ?? this.polled.get(id))?.row;
     this.drop(id);
     if (this.callbacks?.takeLeft(id) === true) return this.journal.leave(id);
     const { blocked } = this.context.service;
@@ -255,8 +257,9 @@ export class ServedRun {
 
   private follow(event: RunEvent): void {
     if (event.type === 'row' && event.event.type === 'accepted') {
-      const row = this.rows.get(event.id);
-      if (row !== undefined) row.isPolled = true;
+      const task = this.sent.get(event.id);
+      if (task !== undefined) this.polled.set(event.id, task);
+      this.sent.delete(event.id);
     }
     if (event.type === 'row' && event.event.type === 'submitting') this.progress.next('submitted');
     if (event.type !== 'ended') return;
@@ -266,7 +269,8 @@ export class ServedRun {
   }
 
   private drop(id: string): void {
-    this.rows.delete(id);
+    this.sent.delete(id);
+    this.polled.delete(id);
     this.callbacks?.rowEnded(id);
   }
 

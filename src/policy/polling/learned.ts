@@ -66,15 +66,14 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
       const tracked = meantBy(reply, byKey.get(key));
       if (tracked === undefined) return;
       tracked.isAsked = false;
-      const { job, variant } = tracked;
+      const { owner, variant } = tracked;
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
-      const model = modelOf(job);
-      const believedMs = model.replied(tracked, { at, state, ...timesOf(job, reply, at) });
+      const believedMs = owner.replied(tracked, { at, state, ...timesOf(tracked, reply, at) });
       if (!ended) return;
       const runTimeMs = reply.executionTime ?? believedMs;
-      const running = () => model.runningAges(variant);
-      if (variants.observe(variant, { runTimeMs, at: scheduler.now(), running })) model.rearm();
+      const running = () => owner.runningAges(variant);
+      if (variants.observe(variant, { runTimeMs, at: scheduler.now(), running })) owner.rearm();
     },
     keep: () => variants.keep(),
     useClock: (used) => clock.use(used),
@@ -82,7 +81,7 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
 }
 
 function forget(byKey: Map<string, TrackedJob>, tracked: TrackedJob): void {
-  const { key } = tracked.job;
+  const { key } = tracked;
   const others = ofKey(byKey.get(key)).filter((one) => one !== tracked);
   others.forEach((one, place) => (one.another = others[place + 1]));
   const [first] = others;
@@ -100,12 +99,12 @@ function ofKey(first: TrackedJob | undefined): TrackedJob[] {
 /** The job that a reply is about, among those of one key. If two poll the same job, the one that waits for a reply. */
 function meantBy({ id }: JobReply, first: TrackedJob | undefined): TrackedJob | undefined {
   if (first?.another === undefined) return first;
-  const own = ofKey(first).filter(({ job }) => job.jobId === undefined || job.jobId === id);
+  const own = ofKey(first).filter(({ jobId }) => jobId === undefined || jobId === id);
   // The one that has waited for a reply for longest.
   return own.findLast(({ isAsked }) => isAsked) ?? own.at(-1);
 }
 
-function timesOf(job: PollJob, reply: JobReply, at: number) {
+function timesOf(job: Pick<PollJob, 'submittedAt'>, reply: JobReply, at: number) {
   const { delayTime, executionTime } = reply;
   // A running job has started, whatever the service's clock shows; a start in the future would delay its next poll.
   const startedAt = delayTime === undefined ? undefined : Math.min(job.submittedAt + delayTime, at);

@@ -23,7 +23,14 @@ export interface JobProgress {
   readonly endedAt?: number | undefined;
 }
 
+/** The jobs of the same endpoint. */
 interface Owner {
+  /** Returns the estimated run time of an ended job in ms. */
+  replied(job: TrackedJob, progress: JobProgress): number;
+  /** The ages at which jobs of this variant were last known to be running. */
+  runningAges(variant: string): number[];
+  /** Sets all poll times again. */
+  rearm(): void;
   /** Called when its poll is due. */
   fired(job: TrackedJob): void;
   /** Called when nobody polls it any more. */
@@ -33,9 +40,14 @@ interface Owner {
 /** The wait after a reply that the job is still queued: first half of the mean time between two starts, then ever longer. */
 const waitingBackoff = { gaps: 0.5, leastMs: 250, factor: 1.6, mostMs: 30_000 };
 
-/** One job in flight: the facts from its replies, its probable start, and the time of its next poll. */
+/**
+ * One job in flight: the facts from its replies, its probable start, and the time of its next poll. It does not keep the `PollJob`,
+ * which would take 56 bytes more.
+ */
 export class TrackedJob implements Due, Unsubscribable {
-  readonly job: PollJob;
+  readonly key: string;
+  readonly jobId: string | undefined;
+  readonly submittedAt: number;
   readonly variant: string;
   /** Another job with the same key. */
   another: TrackedJob | undefined;
@@ -44,6 +56,7 @@ export class TrackedJob implements Due, Unsubscribable {
   isAsked = false;
   dueAt = 0;
   place = -1;
+  private readonly isSync: boolean | undefined;
   private readonly times: PolledJob['times'];
   /** The latest time at which it had not ended. */
   private aliveAt: number;
@@ -56,17 +69,16 @@ export class TrackedJob implements Due, Unsubscribable {
   constructor(
     { job, variant, times }: PolledJob,
     readonly rank: number,
-    private readonly owner: Owner,
+    readonly owner: Owner,
   ) {
-    this.job = job;
+    this.key = job.key;
+    this.jobId = job.jobId;
+    this.submittedAt = job.submittedAt;
+    this.isSync = job.sync;
     this.variant = variant;
     this.times = times;
     this.aliveAt = this.submittedAt;
     this.waitingAt = this.submittedAt;
-  }
-
-  get submittedAt(): number {
-    return this.job.submittedAt;
   }
 
   due(): void {
@@ -91,12 +103,12 @@ export class TrackedJob implements Due, Unsubscribable {
 
   /** When to poll it next, at the latest before the service may forget its result. */
   dueBy(queue: QueueModel, planOf: (variant: string) => PollPlan): number {
-    const latest = this.aliveAt + longestWaitMs(this.job);
+    const latest = this.aliveAt + longestWaitMs({ sync: this.isSync });
     const start = this.startBy(queue);
-    return start === undefined ? latest : Math.min(latest, this.#dueAfter(start, planOf));
+    return start === undefined ? latest : Math.min(latest, this.dueAfter(start, planOf));
   }
 
-  #dueAfter(start: BelievedStart, planOf: (variant: string) => PollPlan): number {
+  private dueAfter(start: BelievedStart, planOf: (variant: string) => PollPlan): number {
     const wait = planOf(this.variant).nextAgeMs(Math.max(0, this.aliveAt - start.at));
     const due = start.at + (start.by === 'rate' ? wait / 2 : wait);
     if (this.timesWaiting === 0) return due;

@@ -38,7 +38,7 @@ export async function measureRate(rate: number): Promise<Figure[]> {
 export async function measureWaiting(rows: number): Promise<Figure[]> {
   const service = await startService({ longestMs: 36_000_000 });
   const { baseUrl } = service;
-  const megabytes = await withFolder(async (folder) => {
+  const { megabytes, larger } = await withFolder(async (folder) => {
     const fleet = await openFleet(join(folder, 'database'), { baseUrl, workers: 2 });
     const database = await connectDatabase({ url: fleet.url });
     const run = await makeRun(database, 'waiting');
@@ -61,16 +61,20 @@ export async function measureWaiting(rows: number): Promise<Figure[]> {
       if (fed % 10_000 === 0) process.stderr.write(`${inFlight} in flight, at most ${most} MB\n`);
       await pause(500);
     }
+    const held = await fleet.client.query<{ rows: number }>(
+      'select count(*)::int as rows from millrace.rows where worker is not null group by worker',
+    );
     // Their jobs do not end.
     for (const child of fleet.workers) child.kill('SIGKILL');
     await database.close();
     await fleet.close();
-    return most;
+    return { megabytes: most, larger: Math.max(...held.rows.map((one) => one.rows)) };
   });
   service.close();
   return [
     figure(`two workers with ${rows} rows in flight: peak memory of one`, 'MB', [megabytes], {
       limit: { atMost: 250 },
     }),
+    figure(`the same ${rows} rows: those of the worker that has more`, 'rows', [larger]),
   ];
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordChannel, workChannel } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup, type NextGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
@@ -206,4 +206,47 @@ it('wakes other workers for a slot only where one of them has less than its shar
   expect(await step(worker, 0)).toEqual([2, false]);
   client.release(true);
   await fleet.close();
+});
+
+describe('two workers of which one comes back sooner', () => {
+  const other = '00000000-0000-4000-8000-000000000003';
+  /** Lets workers take as many rows as they may have, in this order. Returns how many each one gets. */
+  const take = async (rows: number, concurrency: number, order: readonly string[]) => {
+    const fleet = await openFleet(database, rowsOf(rows), { terms: { concurrency } });
+    const has = new Map<string, number>();
+    const groups = new Map<string, number>();
+    const got: number[] = [];
+    for (const name of [worker, other]) await takeSeat(database.pool, { run: fleet.run, worker: name });
+    for (const name of order) {
+      const had = has.get(name) ?? 0;
+      const most = { send: concurrency - had, poll: 0 };
+      const claim = { worker: name, start: 1, has: had, most, priceOf: () => 0 };
+      const number = (groups.get(name) ?? 0) + 1;
+      groups.set(name, number);
+      const { claimed } = await commitGroup(
+        database,
+        { run: fleet.run, worker: name },
+        groupOf(number, { claim }),
+      );
+      has.set(name, had + claimed.length);
+      got.push(claimed.length);
+    }
+    await fleet.close();
+    return got;
+  };
+
+  it('get an equal share of rows that are fewer than the slots: the first one took all', async () => {
+    expect(await take(1_000, 50_000, [worker, worker, other, worker])).toEqual([500, 100, 400, 0]);
+  });
+
+  it('get an equal share of the slots although one transaction gives only a thousand rows', async () => {
+    expect(await take(2_600, 2_400, [worker, other, worker, worker, other])).toEqual([
+      ...[1_000, 1_000],
+      ...[200, 0, 200],
+    ]);
+  });
+
+  it('leave no slot empty where the other one takes no rows', async () => {
+    expect(await take(250, 250, [worker, worker, worker])).toEqual([125, 100, 25]);
+  });
 });

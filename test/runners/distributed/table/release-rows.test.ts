@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commitGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { readRecordsAfter } from '../../../../runners/distributed/table/records.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
+import type { TableRow } from '../../../../runners/distributed/table/rows.js';
 import { readState } from '../../../../runners/distributed/table/run-state.js';
 import { takeSeat, type Seat } from '../../../../runners/distributed/table/seats.js';
 import type { RunTerms } from '../../../../runners/distributed/table/run-terms.js';
@@ -21,8 +22,14 @@ async function seatWith(count: number, named: number, terms: Partial<RunTerms> =
   const fleet = await openFleet(database, rowsOf(count), { terms: { concurrency: count, ...terms } });
   const seat = { run: fleet.run, worker: '00000000-0000-4000-8000-000000000004' };
   await takeSeat(database.pool, seat);
-  const claim = { worker: seat.worker, start: 1, has: 0, most: { send: count, poll: 0 }, priceOf: () => 0 };
-  const { claimed } = await commitGroup(database, seat, groupOf(1, { claim }));
+  const claimed: TableRow[] = [];
+  let groups = 0;
+  // One transaction gives a thousand at most.
+  while (claimed.length < count && groups < count) {
+    const most = { send: count - claimed.length, poll: 0 };
+    const claim = { worker: seat.worker, start: 1, has: claimed.length, most, priceOf: () => 0 };
+    claimed.push(...(await commitGroup(database, seat, groupOf(++groups, { claim }))).claimed);
+  }
   expect(claimed).toHaveLength(count);
   const records = claimed.flatMap(({ item, task }, place) => {
     const { id } = task.row;
@@ -30,7 +37,7 @@ async function seatWith(count: number, named: number, terms: Partial<RunTerms> =
     const booked = { spent: 0, unknown: 0 };
     return written.map((record) => ({ item, text: JSON.stringify(record), isLast: false, booked }));
   });
-  await commitGroup(database, seat, groupOf(2, { records }));
+  await commitGroup(database, seat, groupOf(groups + 1, { records }));
   await fleet.close();
   return seat;
 }
