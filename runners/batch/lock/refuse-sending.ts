@@ -1,9 +1,11 @@
-import type { Disk } from '../disk/disk.js';
-import { readLines, withFile } from '../disk/read-file.js';
+import type { Disk, DiskEntry } from '../disk/disk.js';
+import { readLineBlocks, readLines, withFile } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { journalPath } from '../journal/journal.js';
-import { decodeRecord, hasGoodChecksum } from '../journal/line/record-line.js';
-import type { IntentRecord } from '../journal/record.js';
+import { HeadScanner } from '../journal/line/head-scanner.js';
+import { decodeRecord, field, hasGoodChecksum } from '../journal/line/record-line.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord } from '../journal/record.js';
+import { RowOffsets } from '../journal/rows/hash-index.js';
 import { isSameService, type Hosts } from './bought-note.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
@@ -78,7 +80,7 @@ async function hasBoughtSince(disk: Disk, folder: string, length: number): Promi
 
 /** How the requests of two runs are compared. */
 export interface ComparedRequests extends Hosts {
-  /** The hashes of a request that was sent, the one of all that it asks for first. */
+  /** The hashes of what a request buys, the one of all that it asks for first; none if it buys nothing. */
   hashesOf(sent: IntentRecord): readonly string[];
   readonly now: () => number;
 }
@@ -86,24 +88,26 @@ export interface ComparedRequests extends Hosts {
 interface RunBeside {
   readonly folder: string;
   readonly owner: Owner;
-  /** By the ids of the rows that it has sent: the hashes of their requests. */
-  readonly sent: Map<string, readonly string[]>;
+  /** Where the requests of the rows that it has sent are in its journal. */
+  sent: RowOffsets;
   isSameService: boolean;
   /** Its latest start has ended: the process does something else, such as `settle`. */
   hasEnded: boolean;
-  /** How far its journal was read. */
+  /** Its journal as it was read last, and how far. */
+  journal?: DiskEntry;
   read: number;
-  size: number;
-  /** A row that this run has sent as well, though the other one began before. */
-  both?: string;
+  /** Rows that this run has sent as well, though the other one began before; what they ask for is still to be compared. */
+  readonly both: Set<string>;
 }
 
 /**
  * What this run and others on this machine send while all of them go on, by their journals: a row that a second run has sent as
- * well would be paid twice. It knows the latest rows of each run. Runs that are begun meanwhile are found within half a second.
+ * well would be paid twice. Runs that are begun meanwhile are found within half a second.
  */
 export class SentBeside {
+  /** The latest rows of this run: others may have sent them at the same moment. */
   readonly #own = new Map<string, readonly string[]>();
+  readonly #head = new HeadScanner();
   #runs: readonly RunBeside[] = [];
   #listedAt = -Infinity;
 
@@ -116,11 +120,15 @@ export class SentBeside {
     },
   ) {}
 
-  /** Call it with each request of this run that is durable. It matters only to runs that began before, which the first row has found. */
-  note(sent: IntentRecord): void {
-    if (!this.#runs.some((run) => this.#beganBefore(run))) return;
-    remember(this.#own, sent.id, this.compared.hashesOf(sent));
-    for (const run of this.#runs) this.#compare(run, sent.id);
+  /** Call it with each record of this run that is durable. It matters only to runs that began before, which the first row has found. */
+  note(record: JournalRecord): void {
+    if (wasNotBought(record)) this.#own.delete(record.id);
+    const before = this.#runs.filter((run) => this.#beganBefore(run));
+    if (record.k !== 'intent' || before.length === 0) return;
+    this.#own.set(record.id, this.compared.hashesOf(record));
+    const [oldest] = this.#own.size > mostRemembered ? this.#own.keys() : [];
+    if (oldest !== undefined) this.#own.delete(oldest);
+    for (const { sent, both } of before) if (sent.of(record.id) > 0) both.add(record.id);
   }
 
   /**
@@ -139,11 +147,13 @@ export class SentBeside {
     for (const run of this.#runs) {
       await this.#readOn(run).catch(() => undefined);
       if (run.hasEnded) continue;
-      const isSent = run.sent.get(id)?.includes(await hashOf()) === true;
-      if (!isSent && run.both === undefined) continue;
+      const sent = await this.#sentBy(run, id);
+      const isSent = sent.length > 0 && sent.includes(await hashOf());
+      const both = isSent ? undefined : await this.#sentByBoth(run);
+      if (!isSent && both === undefined) continue;
       const owner = await processOf(run.folder, this.parts);
       if (owner === undefined) continue;
-      throw sentBeside(run.folder, owner, isSent ? { id } : { id: run.both, isPaid: true });
+      throw sentBeside(run.folder, owner, isSent ? { id } : { id: both, isPaid: true });
     }
   }
 
@@ -151,50 +161,81 @@ export class SentBeside {
     const { owner } = this.parts;
     const runs: RunBeside[] = [];
     for (const { folder, ...other } of await this.parts.placesHeld()) {
-      if (folder === this.folder) continue;
+      if (folder === this.folder || !isSameHost(other.host, owner.host)) continue;
       const known = this.#runs.find((run) => run.folder === folder && run.owner.started === other.started);
-      const isNew = {
-        folder,
-        owner: other,
-        sent: new Map(),
-        isSameService: false,
-        hasEnded: false,
-        read: 0,
-        size: 0,
-      };
-      if (isSameHost(other.host, owner.host)) runs.push(known ?? isNew);
+      const isNew = { folder, owner: other, both: new Set<string>(), ...unread() };
+      runs.push(known ?? isNew);
     }
     return runs;
   }
 
   async #readOn(run: RunBeside): Promise<void> {
     const { disk } = this.parts;
-    const size = await lengthIn({ disk }, run.folder);
-    if (size <= run.size) return;
+    const journal = await disk.stat(journalPath(run.folder));
+    if (journal === undefined) return;
+    // A repair writes it anew.
+    if (journal.id !== run.journal?.id || journal.size < run.read) Object.assign(run, unread());
+    if (journal.size === run.journal?.size) return;
     await withFile(disk, journalPath(run.folder), async (file) => {
-      for await (const { bytes, offset, ended } of readLines(file, { from: run.read }, isCompared)) {
-        if (!ended) return;
-        run.read = offset + bytes.length + 1;
-        if (!hasGoodChecksum(bytes, 0, bytes.length)) continue;
-        const { record } = decodeRecord(bytes);
-        if (record.k === 'start' || record.k === 'stop') run.hasEnded = record.k === 'stop';
-        if (record.k === 'start')
-          run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
-        const isLate = run.isSameService && offset >= size - mostBytesRead;
-        // It was not bought, and may be fed to another run.
-        if (record.k === 'outcome') run.sent.delete(record.id);
-        if (record.k !== 'intent' || record.takes !== undefined || !isLate) continue;
-        remember(run.sent, record.id, this.compared.hashesOf(record));
-        this.#compare(run, record.id);
+      for await (const { bytes, offset } of readLineBlocks(file, { from: run.read })) {
+        let start = 0;
+        for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+          this.#take(run, { bytes, start, end }, offset + start);
+          start = end + 1;
+        }
+        run.read = offset + start;
       }
     });
-    run.size = size;
+    run.journal = journal;
   }
 
-  #compare(run: RunBeside, id: string): void {
-    const [hash] = this.#own.get(id) ?? [];
-    const isBoth = hash !== undefined && run.sent.get(id)?.[0] === hash;
-    if (isBoth && this.#beganBefore(run)) run.both ??= id;
+  #take(
+    run: RunBeside,
+    { bytes, start, end }: { readonly bytes: Buffer; readonly start: number; readonly end: number },
+    offset: number,
+  ): void {
+    const head = this.#head;
+    if (!hasGoodChecksum(bytes, start, end) || !head.scan(bytes, start, end)) return;
+    const record = (): JournalRecord => decodeRecord(head.line).record;
+    if (head.kind === 'start' || head.kind === 'stop') this.#takeStart(run, record());
+    else if (head.kind === 'outcome' && head.word(field.status) === 'failed') {
+      // A row that cost nothing may be fed to another run.
+      if (wasNotBought(record())) run.sent.set(head.id, 0);
+    } else if (head.kind === 'intent' && run.isSameService) {
+      run.sent.set(head.id, offset);
+      if (this.#own.size === 0 || !this.#beganBefore(run)) return;
+      const { id } = record() as IntentRecord;
+      if (this.#own.has(id)) run.both.add(id);
+    }
+  }
+
+  #takeStart(run: RunBeside, record: JournalRecord): void {
+    run.hasEnded = record.k === 'stop';
+    if (record.k === 'start')
+      run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
+  }
+
+  /** The hashes of what the run has bought under this id; none if it has bought nothing. */
+  async #sentBy(run: RunBeside, id: string): Promise<readonly string[]> {
+    const from = run.sent.of(id);
+    if (from === 0) return [];
+    return withFile(this.parts.disk, journalPath(run.folder), async (file): Promise<readonly string[]> => {
+      for await (const { bytes } of readLines(file, { from })) {
+        if (!hasGoodChecksum(bytes, 0, bytes.length)) break;
+        const { record } = decodeRecord(bytes);
+        return record.k === 'intent' && record.id === id ? this.compared.hashesOf(record) : [];
+      }
+      return [];
+    }).catch(() => []);
+  }
+
+  async #sentByBoth(run: RunBeside): Promise<string | undefined> {
+    for (const id of run.both) {
+      const [hash] = this.#own.get(id) ?? [];
+      if (hash !== undefined && (await this.#sentBy(run, id))[0] === hash) return id;
+      run.both.delete(id);
+    }
+    return undefined;
   }
 
   #beganBefore({ owner }: RunBeside): boolean {
@@ -203,21 +244,16 @@ export class SentBeside {
 }
 
 const listEveryMs = 500;
-/** Reading this much takes less than a second. */
-const mostBytesRead = 32 << 20;
-const mostRemembered = 1 << 16;
+const mostRemembered = 1 << 14;
+const newline = 0x0a;
 
-function remember(sent: Map<string, readonly string[]>, id: string, hashes: readonly string[]): void {
-  sent.delete(id);
-  sent.set(id, hashes);
-  const [first] = sent.size > mostRemembered ? sent.keys() : [];
-  if (first !== undefined) sent.delete(first);
+function unread(): Pick<RunBeside, 'sent' | 'isSameService' | 'hasEnded' | 'read'> & { journal?: undefined } {
+  return { sent: new RowOffsets(), isSameService: false, hasEnded: false, read: 0, journal: undefined };
 }
 
-/** Whether the line may be the start or the end of a run, a request, or the end of a row that was not paid. */
-function isCompared(line: Buffer): boolean {
-  if (['"k":"intent"', '"k":"start"', '"k":"stop"'].some((kind) => line.includes(kind))) return true;
-  return line.includes('"k":"outcome"') && line.includes('"paid":"no"');
+/** The end of a row that cost nothing. */
+function wasNotBought(record: JournalRecord): record is OutcomeRecord {
+  return record.k === 'outcome' && record.status === 'failed' && record.error.paid === 'no';
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */

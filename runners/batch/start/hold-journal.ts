@@ -20,6 +20,7 @@ import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals
 import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
 import { HashesByBytes } from '../uploads/create-picture-host.js';
+import { buysNothing } from '../row/task.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import type { RunEvent } from '../context/run-event.js';
@@ -138,7 +139,7 @@ export async function holdJournal(
   const noteDurable: RunPurchases['take'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
-    if (record.k === 'intent') beside?.note(record);
+    beside?.note(record);
     meantime.noteDurable();
   };
   const writer = new JournalWriter(journal, noteDurable);
@@ -153,7 +154,8 @@ function sentBeside(
 ): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent'> {
   const { manifest, out, pictureHost, scheduler } = options;
   const isCompared = manifest.live !== undefined && !identity.local;
-  const hashesOf = (sent: IntentRecord): readonly string[] => hashesSent(sent, { asSent: true });
+  const hashesOf = (sent: IntentRecord): readonly string[] =>
+    buysNothing({ intent: sent, facts: sent }) ? [] : hashesSent(sent, { asSent: true });
   const compared = { ...identity, hashesOf, now: () => scheduler.now() };
   const beside = isCompared ? held.sentBeside?.(compared) : undefined;
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
