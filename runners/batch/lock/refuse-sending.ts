@@ -107,8 +107,11 @@ interface RunBeside {
 export class SentBeside {
   /** The latest rows of this run: others may have sent them at the same moment. */
   readonly #own = new Map<string, readonly string[]>();
+  /** What identifies the requests of the rows that have arrived and are not sent yet. */
+  readonly #arrived = new Map<string, () => Promise<string>>();
   readonly #head = new HeadScanner();
   #runs: readonly RunBeside[] = [];
+  #refusing: Promise<unknown> = Promise.resolve();
   #listedAt = -Infinity;
 
   constructor(
@@ -123,22 +126,30 @@ export class SentBeside {
   /** Call it with each record of this run that is durable. It matters only to runs that began before, which the first row has found. */
   note(record: JournalRecord): void {
     if (wasNotBought(record)) this.#own.delete(record.id);
+    if (record.k === 'intent') this.#arrived.delete(record.id);
     const before = this.#runs.filter((run) => this.#beganBefore(run));
     if (record.k !== 'intent' || before.length === 0) return;
-    this.#own.set(record.id, this.compared.hashesOf(record));
-    const [oldest] = this.#own.size > mostRemembered ? this.#own.keys() : [];
-    if (oldest !== undefined) this.#own.delete(oldest);
+    remember(this.#own, record.id, this.compared.hashesOf(record));
     for (const { sent, both } of before) if (sent.of(record.id) > 0) both.add(record.id);
   }
 
   /**
-   * Refuses a row that another run has sent. If both have sent the same row at one moment, the run that began later ends.
+   * Refuses a row that another run has sent. If both have sent the same row at one moment, the run that began later ends. Call it
+   * when the row arrives, and once more right before it is sent: it may have waited for long.
    *
    * @param hashOf identifies the row's request, like the hashes of those that were sent. It is only called if another run has sent
-   * a row of this id
+   * a row of this id. @defaultValue the one of the row when it arrived
    * @throws {LockError} `held`
    */
-  async refuse(id: string, hashOf: () => Promise<string>): Promise<void> {
+  refuse(id: string, hashOf = this.#arrived.get(id)): Promise<void> {
+    if (hashOf === undefined) return Promise.resolve();
+    remember(this.#arrived, id, hashOf);
+    const refused = this.#refusing.then(() => this.#refuse(id, hashOf));
+    this.#refusing = refused.catch(() => undefined);
+    return refused;
+  }
+
+  async #refuse(id: string, hashOf: () => Promise<string>): Promise<void> {
     const now = this.compared.now();
     if (Math.abs(now - this.#listedAt) >= listEveryMs) {
       this.#runs = await this.#list();
@@ -246,6 +257,12 @@ export class SentBeside {
 const listEveryMs = 500;
 const mostRemembered = 1 << 14;
 const newline = 0x0a;
+
+function remember<T>(latest: Map<string, T>, id: string, value: T): void {
+  latest.set(id, value);
+  const [oldest] = latest.size > mostRemembered ? latest.keys() : [];
+  if (oldest !== undefined) latest.delete(oldest);
+}
 
 function unread(): Pick<RunBeside, 'sent' | 'isSameService' | 'hasEnded' | 'read'> & { journal?: undefined } {
   return { sent: new RowOffsets(), isSameService: false, hasEnded: false, read: 0, journal: undefined };

@@ -76,6 +76,8 @@ export interface HeldJournal extends Journal {
   readonly writer: JournalWriter;
   readonly noteRows: Run['noteRows'];
   readonly refuseSent: Run['refuseSent'];
+  /** The same right before the row is sent. @defaultValue nothing is compared */
+  readonly refuseWaited?: (id: string) => Promise<void>;
 }
 
 /**
@@ -135,7 +137,7 @@ export async function holdJournal(
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
-  const { beside, refuseSent } = sentBeside({ options, closers }, identity, held);
+  const { beside, ...refusals } = sentBeside({ options, closers }, identity, held);
   const noteDurable: RunPurchases['take'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
@@ -143,7 +145,7 @@ export async function holdJournal(
     meantime.noteDurable();
   };
   const writer = new JournalWriter(journal, noteDurable);
-  return Object.assign(journal, { identity, writer, noteProgress, noteRows, refuseSent });
+  return Object.assign(journal, { identity, writer, noteProgress, noteRows, ...refusals });
 }
 
 /** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
@@ -151,7 +153,7 @@ function sentBeside(
   { options, closers }: Pick<Opening, 'options' | 'closers'>,
   identity: RunIdentity,
   held: RunHold,
-): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent'> {
+): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent' | 'refuseWaited'> {
   const { manifest, out, pictureHost, scheduler } = options;
   const isCompared = manifest.live !== undefined && !identity.local;
   const hashesOf = (sent: IntentRecord): readonly string[] =>
@@ -162,7 +164,7 @@ function sentBeside(
   closers.push(() => byBytes.close());
   const refuseSent: HeldJournal['refuseSent'] = async (row) =>
     beside?.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
-  return { beside, refuseSent };
+  return { beside, refuseSent, ...(beside && { refuseWaited: (id) => beside.refuse(id) }) };
 }
 
 async function identityOf(

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, concat, defer, EMPTY, from, ignoreElements, type SchedulerLike } from 'rxjs';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
@@ -811,6 +812,41 @@ describe('a manifest that another run has bought from', () => {
         end();
         expect((await one).exitCode).toBe(0);
         expect(ends()).toEqual([2]);
+      });
+
+      it('stops before a row that another run has sent while it waited for its turn [fault 19]', async () => {
+        const [first, second] = [feed(...ids(0, 40)), feed(...ids(50, 90))];
+        const one = start('one', { manifest: first.manifest });
+        await until(() => service.jobs.size === 40);
+        const waiting: string[] = [];
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        const held = from(hold).pipe(ignoreElements());
+        const admit: Gate['admit'] = ({ key }) =>
+          key === 'x' || key === 'y'
+            ? concat(
+                defer(() => (waiting.push(key), EMPTY)),
+                held,
+              )
+            : EMPTY;
+        const gate: Gate = { admit, observe: () => undefined };
+        const two = start('two', { manifest: second.manifest, gate, concurrency: 2 });
+        await until(() => service.jobs.size === 80);
+        second.give('x', 'y');
+        await until(() => waiting.length === 2);
+        let end = (): void => undefined;
+        const ended = new Promise<void>((resolve) => (end = resolve));
+        service.behave = (id) => (id === 'z' ? { hold: ended } : 'complete');
+        first.give('y', 'x', 'z');
+        await until(() => service.jobs.size >= 82);
+        release();
+        expect(await two).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringMatching(/has sent the row "[xy]", which arrived here as well/),
+        });
+        end();
+        expect((await one).exitCode).toBe(0);
+        expect([service.jobs.size, ends()]).toEqual([83, []]);
       });
 
       it('goes on beside a run that has sent the same under another id, or something else under the same [fault 19]', async () => {
