@@ -33,7 +33,6 @@ const rooms = {
     'runners/batch/disk',
     'runners/batch/journal/journal.ts',
     'runners/batch/journal/elsewhere.ts',
-    'runners/batch/journal/line/head-scanner.ts',
     'runners/batch/journal/line/record-line.ts',
     'runners/batch/journal/record.ts',
     'runners/batch/journal/rows/hash-index.ts',

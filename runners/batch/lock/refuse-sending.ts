@@ -2,9 +2,8 @@ import type { Disk, DiskEntry } from '../disk/disk.js';
 import { readLineBlocks, readLines, withFile } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { journalPath } from '../journal/journal.js';
-import { HeadScanner } from '../journal/line/head-scanner.js';
 import { decodeRecord, field, hasGoodChecksum } from '../journal/line/record-line.js';
-import type { IntentRecord, JournalRecord, OutcomeRecord } from '../journal/record.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord, RecordOf } from '../journal/record.js';
 import { RowOffsets } from '../journal/rows/hash-index.js';
 import { isSameService, type Hosts } from './bought-note.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
@@ -82,6 +81,14 @@ async function hasBoughtSince(disk: Disk, folder: string, length: number): Promi
 export interface ComparedRequests extends Hosts {
   /** The hashes of what a request buys, the one of all that it asks for first; none if it buys nothing. */
   hashesOf(sent: IntentRecord): readonly string[];
+  /** Reads the heads of records: a `HeadScanner`. */
+  readonly head: {
+    readonly kind: string;
+    readonly id: Parameters<RowOffsets['set']>[0];
+    readonly line: Buffer;
+    scan(bytes: Buffer, start: number, end: number): boolean;
+    word(place: number): string;
+  };
   readonly now: () => number;
 }
 
@@ -109,7 +116,6 @@ export class SentBeside {
   readonly #own = new Map<string, readonly string[]>();
   /** What identifies the requests of the rows that have arrived and are not sent yet. */
   readonly #arrived = new Map<string, () => Promise<string>>();
-  readonly #head = new HeadScanner();
   #runs: readonly RunBeside[] = [];
   #refusing: Promise<unknown> = Promise.resolve();
   #listedAt = -Infinity;
@@ -205,14 +211,15 @@ export class SentBeside {
     { bytes, start, end }: { readonly bytes: Buffer; readonly start: number; readonly end: number },
     offset: number,
   ): void {
-    const head = this.#head;
+    const { head } = this.compared;
     if (!hasGoodChecksum(bytes, start, end) || !head.scan(bytes, start, end)) return;
     const record = (): JournalRecord => decodeRecord(head.line).record;
-    if (head.kind === 'start' || head.kind === 'stop') this.#takeStart(run, record());
-    else if (head.kind === 'outcome' && head.word(field.status) === 'failed') {
-      // A row that cost nothing may be fed to another run.
-      if (wasNotBought(record())) run.sent.set(head.id, 0);
-    } else if (head.kind === 'intent' && run.isSameService) {
+    if (head.kind === 'start' || head.kind === 'stop') run.hasEnded = head.kind === 'stop';
+    if (head.kind === 'start') this.#takeStart(run, record() as RecordOf<'start'>);
+    const isFailed = head.kind === 'outcome' && head.word(field.status) === 'failed';
+    // It may be fed to another run.
+    if (isFailed && wasNotBought(record())) run.sent.set(head.id, 0);
+    if (head.kind === 'intent' && run.isSameService) {
       run.sent.set(head.id, offset);
       if (this.#own.size === 0 || !this.#beganBefore(run)) return;
       const { id } = record() as IntentRecord;
@@ -220,10 +227,8 @@ export class SentBeside {
     }
   }
 
-  #takeStart(run: RunBeside, record: JournalRecord): void {
-    run.hasEnded = record.k === 'stop';
-    if (record.k === 'start')
-      run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
+  #takeStart(run: RunBeside, { identity }: RecordOf<'start'>): void {
+    run.isSameService = !identity.local && isSameService(identity, this.compared);
   }
 
   /** The hashes of what the run has bought under this id; none if it has bought nothing. */

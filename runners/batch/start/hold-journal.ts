@@ -8,6 +8,7 @@ import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
 import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
+import { HeadScanner } from '../journal/line/head-scanner.js';
 import { peekJournal } from '../journal/recovered-journal.js';
 import type { IntentRecord, RunIdentity } from '../journal/record.js';
 import { hashesSent } from './check/bought-before.js';
@@ -158,7 +159,7 @@ function sentBeside(
   const isCompared = manifest.live !== undefined && !identity.local;
   const hashesOf = (sent: IntentRecord): readonly string[] =>
     buysNothing({ intent: sent, facts: sent }) ? [] : hashesSent(sent, { asSent: true });
-  const compared = { ...identity, hashesOf, now: () => scheduler.now() };
+  const compared = { ...identity, hashesOf, head: new HeadScanner(), now: () => scheduler.now() };
   const beside = isCompared ? held.sentBeside?.(compared) : undefined;
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
   closers.push(() => byBytes.close());
