@@ -35,6 +35,7 @@ const rooms = {
     'runners/batch/journal/elsewhere.ts',
     'runners/batch/journal/line/record-line.ts',
     'runners/batch/journal/record.ts',
+    'runners/batch/journal/rows/hash-index.ts',
   ],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': [

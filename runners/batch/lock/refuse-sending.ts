@@ -1,9 +1,10 @@
-import type { Disk } from '../disk/disk.js';
-import { readLines, withFile } from '../disk/read-file.js';
+import type { Disk, DiskEntry } from '../disk/disk.js';
+import { readLineBlocks, readLines, withFile } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { journalPath } from '../journal/journal.js';
-import { decodeRecord, hasGoodChecksum } from '../journal/line/record-line.js';
-import type { IntentRecord } from '../journal/record.js';
+import { decodeRecord, field, hasGoodChecksum } from '../journal/line/record-line.js';
+import type { IntentRecord, JournalRecord, OutcomeRecord, RecordOf } from '../journal/record.js';
+import { RowOffsets } from '../journal/rows/hash-index.js';
 import { isSameService, type Hosts } from './bought-note.js';
 import { isSameHost, LockError, readOwner, type Owner } from './owner.js';
 import { runsSending, type ManifestOf, type NotePlace } from './runs-of-manifest.js';
@@ -78,33 +79,45 @@ async function hasBoughtSince(disk: Disk, folder: string, length: number): Promi
 
 /** How the requests of two runs are compared. */
 export interface ComparedRequests extends Hosts {
-  /** The hashes of a request that was sent, the one of all that it asks for first. */
+  /** The hashes of what a request buys, the one of all that it asks for first; none if it buys nothing. */
   hashesOf(sent: IntentRecord): readonly string[];
+  /** Reads the heads of records: a `HeadScanner`. */
+  readonly head: {
+    readonly kind: string;
+    readonly id: Parameters<RowOffsets['set']>[0];
+    readonly line: Buffer;
+    scan(bytes: Buffer, start: number, end: number): boolean;
+    word(place: number): string;
+  };
   readonly now: () => number;
 }
 
 interface RunBeside {
   readonly folder: string;
   readonly owner: Owner;
-  /** By the ids of the rows that it has sent: the hashes of their requests. */
-  readonly sent: Map<string, readonly string[]>;
+  /** Where the requests of the rows that it has sent are in its journal. */
+  sent: RowOffsets;
   isSameService: boolean;
   /** Its latest start has ended: the process does something else, such as `settle`. */
   hasEnded: boolean;
-  /** How far its journal was read. */
+  /** Its journal as it was read last, and how far. */
+  journal?: DiskEntry;
   read: number;
-  size: number;
-  /** A row that this run has sent as well, though the other one began before. */
-  both?: string;
+  /** Rows that this run has sent as well, though the other one began before; what they ask for is still to be compared. */
+  readonly both: Set<string>;
 }
 
 /**
  * What this run and others on this machine send while all of them go on, by their journals: a row that a second run has sent as
- * well would be paid twice. It knows the latest rows of each run. Runs that are begun meanwhile are found within half a second.
+ * well would be paid twice. Runs that are begun meanwhile are found within half a second.
  */
 export class SentBeside {
+  /** The latest rows of this run: others may have sent them at the same moment. */
   readonly #own = new Map<string, readonly string[]>();
+  /** What identifies the requests of the rows that have arrived and are not sent yet. */
+  readonly #arrived = new Map<string, () => Promise<string>>();
   #runs: readonly RunBeside[] = [];
+  #refusing: Promise<unknown> = Promise.resolve();
   #listedAt = -Infinity;
 
   constructor(
@@ -116,21 +129,33 @@ export class SentBeside {
     },
   ) {}
 
-  /** Call it with each request of this run that is durable. It matters only to runs that began before, which the first row has found. */
-  note(sent: IntentRecord): void {
-    if (!this.#runs.some((run) => this.#beganBefore(run))) return;
-    remember(this.#own, sent.id, this.compared.hashesOf(sent));
-    for (const run of this.#runs) this.#compare(run, sent.id);
+  /** Call it with each record of this run that is durable. It matters only to runs that began before, which the first row has found. */
+  note(record: JournalRecord): void {
+    if (wasNotBought(record)) this.#own.delete(record.id);
+    if (record.k === 'intent') this.#arrived.delete(record.id);
+    const before = this.#runs.filter((run) => this.#beganBefore(run));
+    if (record.k !== 'intent' || before.length === 0) return;
+    remember(this.#own, record.id, this.compared.hashesOf(record));
+    for (const { sent, both } of before) if (sent.of(record.id) > 0) both.add(record.id);
   }
 
   /**
-   * Refuses a row that another run has sent. If both have sent the same row at one moment, the run that began later ends.
+   * Refuses a row that another run has sent. If both have sent the same row at one moment, the run that began later ends. Call it
+   * when the row arrives, and once more right before it is sent: it may have waited for long.
    *
    * @param hashOf identifies the row's request, like the hashes of those that were sent. It is only called if another run has sent
-   * a row of this id
+   * a row of this id. @defaultValue the one of the row when it arrived
    * @throws {LockError} `held`
    */
-  async refuse(id: string, hashOf: () => Promise<string>): Promise<void> {
+  refuse(id: string, hashOf = this.#arrived.get(id)): Promise<void> {
+    if (hashOf === undefined) return Promise.resolve();
+    remember(this.#arrived, id, hashOf);
+    const refused = this.#refusing.then(() => this.#refuse(id, hashOf));
+    this.#refusing = refused.catch(() => undefined);
+    return refused;
+  }
+
+  async #refuse(id: string, hashOf: () => Promise<string>): Promise<void> {
     const now = this.compared.now();
     if (Math.abs(now - this.#listedAt) >= listEveryMs) {
       this.#runs = await this.#list();
@@ -139,11 +164,13 @@ export class SentBeside {
     for (const run of this.#runs) {
       await this.#readOn(run).catch(() => undefined);
       if (run.hasEnded) continue;
-      const isSent = run.sent.get(id)?.includes(await hashOf()) === true;
-      if (!isSent && run.both === undefined) continue;
+      const sent = await this.#sentBy(run, id);
+      const isSent = sent.length > 0 && sent.includes(await hashOf());
+      const both = isSent ? undefined : await this.#sentByBoth(run);
+      if (!isSent && both === undefined) continue;
       const owner = await processOf(run.folder, this.parts);
       if (owner === undefined) continue;
-      throw sentBeside(run.folder, owner, isSent ? { id } : { id: run.both, isPaid: true });
+      throw sentBeside(run.folder, owner, isSent ? { id } : { id: both, isPaid: true });
     }
   }
 
@@ -151,50 +178,80 @@ export class SentBeside {
     const { owner } = this.parts;
     const runs: RunBeside[] = [];
     for (const { folder, ...other } of await this.parts.placesHeld()) {
-      if (folder === this.folder) continue;
+      if (folder === this.folder || !isSameHost(other.host, owner.host)) continue;
       const known = this.#runs.find((run) => run.folder === folder && run.owner.started === other.started);
-      const isNew = {
-        folder,
-        owner: other,
-        sent: new Map(),
-        isSameService: false,
-        hasEnded: false,
-        read: 0,
-        size: 0,
-      };
-      if (isSameHost(other.host, owner.host)) runs.push(known ?? isNew);
+      const isNew = { folder, owner: other, both: new Set<string>(), ...unread() };
+      runs.push(known ?? isNew);
     }
     return runs;
   }
 
   async #readOn(run: RunBeside): Promise<void> {
     const { disk } = this.parts;
-    const size = await lengthIn({ disk }, run.folder);
-    if (size <= run.size) return;
+    const journal = await disk.stat(journalPath(run.folder));
+    if (journal === undefined) return;
+    // A repair writes it anew.
+    if (journal.id !== run.journal?.id || journal.size < run.read) Object.assign(run, unread());
+    if (journal.size === run.journal?.size) return;
     await withFile(disk, journalPath(run.folder), async (file) => {
-      for await (const { bytes, offset, ended } of readLines(file, { from: run.read }, isCompared)) {
-        if (!ended) return;
-        run.read = offset + bytes.length + 1;
-        if (!hasGoodChecksum(bytes, 0, bytes.length)) continue;
-        const { record } = decodeRecord(bytes);
-        if (record.k === 'start' || record.k === 'stop') run.hasEnded = record.k === 'stop';
-        if (record.k === 'start')
-          run.isSameService = !record.identity.local && isSameService(record.identity, this.compared);
-        const isLate = run.isSameService && offset >= size - mostBytesRead;
-        // It was not bought, and may be fed to another run.
-        if (record.k === 'outcome') run.sent.delete(record.id);
-        if (record.k !== 'intent' || record.takes !== undefined || !isLate) continue;
-        remember(run.sent, record.id, this.compared.hashesOf(record));
-        this.#compare(run, record.id);
+      for await (const { bytes, offset } of readLineBlocks(file, { from: run.read })) {
+        let start = 0;
+        for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+          this.#take(run, { bytes, start, end }, offset + start);
+          start = end + 1;
+        }
+        run.read = offset + start;
       }
     });
-    run.size = size;
+    run.journal = journal;
   }
 
-  #compare(run: RunBeside, id: string): void {
-    const [hash] = this.#own.get(id) ?? [];
-    const isBoth = hash !== undefined && run.sent.get(id)?.[0] === hash;
-    if (isBoth && this.#beganBefore(run)) run.both ??= id;
+  #take(
+    run: RunBeside,
+    { bytes, start, end }: { readonly bytes: Buffer; readonly start: number; readonly end: number },
+    offset: number,
+  ): void {
+    const { head } = this.compared;
+    if (!hasGoodChecksum(bytes, start, end) || !head.scan(bytes, start, end)) return;
+    const record = (): JournalRecord => decodeRecord(head.line).record;
+    if (head.kind === 'start' || head.kind === 'stop') run.hasEnded = head.kind === 'stop';
+    if (head.kind === 'start') this.#takeStart(run, record() as RecordOf<'start'>);
+    const isFailed = head.kind === 'outcome' && head.word(field.status) === 'failed';
+    // It may be fed to another run.
+    if (isFailed && wasNotBought(record())) run.sent.set(head.id, 0);
+    if (head.kind === 'intent' && run.isSameService) {
+      run.sent.set(head.id, offset);
+      if (this.#own.size === 0 || !this.#beganBefore(run)) return;
+      const { id } = record() as IntentRecord;
+      if (this.#own.has(id)) run.both.add(id);
+    }
+  }
+
+  #takeStart(run: RunBeside, { identity }: RecordOf<'start'>): void {
+    run.isSameService = !identity.local && isSameService(identity, this.compared);
+  }
+
+  /** The hashes of what the run has bought under this id; none if it has bought nothing. */
+  async #sentBy(run: RunBeside, id: string): Promise<readonly string[]> {
+    const from = run.sent.of(id);
+    if (from === 0) return [];
+    return withFile(this.parts.disk, journalPath(run.folder), async (file): Promise<readonly string[]> => {
+      for await (const { bytes } of readLines(file, { from })) {
+        if (!hasGoodChecksum(bytes, 0, bytes.length)) break;
+        const { record } = decodeRecord(bytes);
+        return record.k === 'intent' && record.id === id ? this.compared.hashesOf(record) : [];
+      }
+      return [];
+    }).catch(() => []);
+  }
+
+  async #sentByBoth(run: RunBeside): Promise<string | undefined> {
+    for (const id of run.both) {
+      const [hash] = this.#own.get(id) ?? [];
+      if (hash !== undefined && (await this.#sentBy(run, id))[0] === hash) return id;
+      run.both.delete(id);
+    }
+    return undefined;
   }
 
   #beganBefore({ owner }: RunBeside): boolean {
@@ -203,21 +260,22 @@ export class SentBeside {
 }
 
 const listEveryMs = 500;
-/** Reading this much takes less than a second. */
-const mostBytesRead = 32 << 20;
-const mostRemembered = 1 << 16;
+const mostRemembered = 1 << 14;
+const newline = 0x0a;
 
-function remember(sent: Map<string, readonly string[]>, id: string, hashes: readonly string[]): void {
-  sent.delete(id);
-  sent.set(id, hashes);
-  const [first] = sent.size > mostRemembered ? sent.keys() : [];
-  if (first !== undefined) sent.delete(first);
+function remember<T>(latest: Map<string, T>, id: string, value: T): void {
+  latest.set(id, value);
+  const [oldest] = latest.size > mostRemembered ? latest.keys() : [];
+  if (oldest !== undefined) latest.delete(oldest);
 }
 
-/** Whether the line may be the start or the end of a run, a request, or the end of a row that was not paid. */
-function isCompared(line: Buffer): boolean {
-  if (['"k":"intent"', '"k":"start"', '"k":"stop"'].some((kind) => line.includes(kind))) return true;
-  return line.includes('"k":"outcome"') && line.includes('"paid":"no"');
+function unread(): Pick<RunBeside, 'sent' | 'isSameService' | 'hasEnded' | 'read'> & { journal?: undefined } {
+  return { sent: new RowOffsets(), isSameService: false, hasEnded: false, read: 0, journal: undefined };
+}
+
+/** The end of a row that cost nothing. */
+function wasNotBought(record: JournalRecord): record is OutcomeRecord {
+  return record.k === 'outcome' && record.status === 'failed' && record.error.paid === 'no';
 }
 
 /** The process of this machine that works on the run in this folder, if there is one. */

@@ -8,6 +8,7 @@ import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { RunHold } from '../lock/hold-run.js';
 import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
+import { HeadScanner } from '../journal/line/head-scanner.js';
 import { peekJournal } from '../journal/recovered-journal.js';
 import type { IntentRecord, RunIdentity } from '../journal/record.js';
 import { hashesSent } from './check/bought-before.js';
@@ -20,6 +21,7 @@ import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals
 import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
 import { HashesByBytes } from '../uploads/create-picture-host.js';
+import { buysNothing } from '../row/task.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import type { RunEvent } from '../context/run-event.js';
@@ -73,6 +75,8 @@ export interface HeldJournal extends Journal {
   readonly writer: JournalWriter;
   readonly noteRows: Run['noteRows'];
   readonly refuseSent: Run['refuseSent'];
+  /** The same right before the row is sent. @defaultValue nothing is compared */
+  readonly refuseWaited?: (id: string) => Promise<void>;
 }
 
 /**
@@ -132,15 +136,15 @@ export async function holdJournal(
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
-  const { beside, refuseSent } = sentBeside({ options, closers }, identity, held);
+  const { beside, ...refusals } = sentBeside({ options, closers }, identity, held);
   const noteDurable: RunPurchases['take'] = (record, status) => {
     if (progress === undefined) return;
     bought.take(record, status);
-    if (record.k === 'intent') beside?.note(record);
+    beside?.note(record);
     meantime.noteDurable();
   };
   const writer = new JournalWriter(journal, noteDurable);
-  return Object.assign(journal, { identity, writer, noteProgress, noteRows, refuseSent });
+  return Object.assign(journal, { identity, writer, noteProgress, noteRows, ...refusals });
 }
 
 /** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
@@ -148,17 +152,18 @@ function sentBeside(
   { options, closers }: Pick<Opening, 'options' | 'closers'>,
   identity: RunIdentity,
   held: RunHold,
-): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent'> {
+): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent' | 'refuseWaited'> {
   const { manifest, out, pictureHost, scheduler } = options;
   const isCompared = manifest.live !== undefined && !identity.local;
-  const hashesOf = (sent: IntentRecord): readonly string[] => hashesSent(sent, { asSent: true });
-  const compared = { ...identity, hashesOf, now: () => scheduler.now() };
+  const hashesOf = (sent: IntentRecord): readonly string[] =>
+    buysNothing({ intent: sent, facts: sent }) ? [] : hashesSent(sent, { asSent: true });
+  const compared = { ...identity, hashesOf, head: new HeadScanner(), now: () => scheduler.now() };
   const beside = isCompared ? held.sentBeside?.(compared) : undefined;
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
   closers.push(() => byBytes.close());
   const refuseSent: HeldJournal['refuseSent'] = async (row) =>
     beside?.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
-  return { beside, refuseSent };
+  return { beside, refuseSent, ...(beside && { refuseWaited: (id) => beside.refuse(id) }) };
 }
 
 async function identityOf(

@@ -173,7 +173,7 @@ async function begin(
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets, download } = options;
-  const [{ plan, ahead, names }, { writer }] = [checked, journal];
+  const [{ plan, ahead, names }, { writer, refuseWaited }] = [checked, journal];
   const log = await openLog({ disk, folder: out, now: () => scheduler.now(), secrets });
   closers.push(() => log.close());
   const projections = await openProjections(opening, checked, { journal, beforeRows });
@@ -196,7 +196,7 @@ async function begin(
   const places = rowPlaces(options, checked, journal);
   callbacks?.useJobIds(places.jobIds);
   const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
-  const service = openService(options, places, { schedule, log, events, stops });
+  const service = openService(options, places, { schedule, log, events, stops, refuseWaited });
   room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {

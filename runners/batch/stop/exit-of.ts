@@ -45,6 +45,17 @@ export function stopForFault(stops: Pick<Stops, 'stop'>, error: unknown): void {
   stops.stop(faultOf(error));
 }
 
+/** Stops the run before further rows are sent if that is refused, as where another run sends them. */
+export async function isAllowed(stops: Pick<Stops, 'stop'>, allowed: Promise<void>): Promise<boolean> {
+  try {
+    await allowed;
+    return true;
+  } catch (error) {
+    stops.stop({ ...exitOf(error), leaves: ['open'] });
+    return false;
+  }
+}
+
 /** Such an error as the cause of a stop. */
 export function faultOf(error: unknown): StopCause {
   return { ...exitOf(error), leaves: ['open', 'accepted', 'replied'] };

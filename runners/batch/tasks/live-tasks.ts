@@ -8,7 +8,7 @@ import { asksForOther, decideRow, failsAsInvalid } from '../row/decide-row.js';
 import { hashWithoutPictures } from '../uploads/create-picture-host.js';
 import { delivered } from '../end/end-row.js';
 import type { Run } from '../context/run.js';
-import { exitOf } from '../stop/exit-of.js';
+import { isAllowed } from '../stop/exit-of.js';
 import { isPending } from '../row/row-status.js';
 import { rowFactsOf, isRead, type Task } from '../row/task.js';
 import type { Stops } from '../stop/stops.js';
@@ -47,7 +47,7 @@ export async function* liveTasks(
       const rows = { sample: sample.hashes, similar: similar.hashes, sending: sending.hashes };
       if (isPowerOfTwo(++sampled) && !(await isNoted(run, rows))) return;
       if (!(await isSparseNoted(run, item.row))) return;
-      if (task.what === 'send' && !(await isUnsent(run, item.row))) return;
+      if (task.what === 'send' && !(await isAllowed(run.stops, run.refuseSent(item.row)))) return;
     }
     yield task;
   }
@@ -66,24 +66,9 @@ function sentHash(row: Row): string | undefined {
   return hashWithoutPictures(row) === undefined ? askedHash(row) : undefined;
 }
 
-function isNoted(run: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
-  return isAllowed(run, run.noteRows(rows));
-}
-
-/** Whether no other run has sent the row on which a process works. If false, the run stops. */
-async function isUnsent(run: Run, row: Row): Promise<boolean> {
-  return isAllowed(run, run.refuseSent(row));
-}
-
-/** Stops the run if that is refused, as where another run is about to send such rows. */
-async function isAllowed({ stops }: Run, allowed: Promise<void>): Promise<boolean> {
-  try {
-    await allowed;
-    return true;
-  } catch (error) {
-    stops.stop({ ...exitOf(error), leaves: ['open'] });
-    return false;
-  }
+/** If false, the run stops. */
+function isNoted({ noteRows, stops }: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
+  return isAllowed(stops, noteRows(rows));
 }
 
 function isPowerOfTwo(count: number): boolean {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, concat, defer, EMPTY, from, ignoreElements, type SchedulerLike } from 'rxjs';
+import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
 import { runFolder, type RunFolder } from '../../../support/run-folder.js';
@@ -12,6 +13,8 @@ import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
+import { decodeRecord, encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
+import type { IntentRecord } from '../../../../runners/batch/journal/record.js';
 import { boughtThere } from '../../../../runners/batch/lock/bought-note.js';
 import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
@@ -748,6 +751,28 @@ describe('a manifest that another run has bought from', () => {
         expect([service.jobs.size, ends()]).toEqual([61, []]);
       });
 
+      it('is found by a run that reads the feed from its beginning, however much was sent since [fault 19]', async () => {
+        const { out } = await start('one', { manifest: { rows: ids(0, 40).map((id) => edit(id)) } });
+        const path = join(out, 'journal.jsonl');
+        const records = readFileSync(path, 'utf8').trimEnd().split('\n');
+        const { record: last } = decodeRecord(
+          Buffer.from(records.find((line) => line.includes('"intent"'))!),
+        );
+        // Without its stop, as of a run that goes on.
+        const lines: Uint8Array[] = records.slice(0, -1).map((line) => Buffer.from(`${line}\n`));
+        for (let n = lines.length + 1; n <= 70_000; n++)
+          lines.push(encodeRecord(n, { ...(last as IntentRecord), id: `later ${n}` }));
+        writeFileSync(path, Buffer.concat(lines));
+        const hold = await holdRun(out);
+        const own = { rows: ids(33, 40).map((id) => edit(id)) };
+        expect(await start('two', { manifest: own })).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringContaining('has sent the row "row 33"'),
+        });
+        await hold.release();
+        expect(ends()).toEqual([]);
+      });
+
       it('stops before a row that a later run was faster to send [fault 19]', async () => {
         const [slow, fast] = [feed(...ids(0, 50)), feed(...ids(50, 55))];
         const hours = clock();
@@ -789,6 +814,41 @@ describe('a manifest that another run has bought from', () => {
         expect(ends()).toEqual([2]);
       });
 
+      it('stops before a row that another run has sent while it waited for its turn [fault 19]', async () => {
+        const [first, second] = [feed(...ids(0, 40)), feed(...ids(50, 90))];
+        const one = start('one', { manifest: first.manifest });
+        await until(() => service.jobs.size === 40);
+        const waiting: string[] = [];
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        const held = from(hold).pipe(ignoreElements());
+        const admit: Gate['admit'] = ({ key }) =>
+          key === 'x' || key === 'y'
+            ? concat(
+                defer(() => (waiting.push(key), EMPTY)),
+                held,
+              )
+            : EMPTY;
+        const gate: Gate = { admit, observe: () => undefined };
+        const two = start('two', { manifest: second.manifest, gate, concurrency: 2 });
+        await until(() => service.jobs.size === 80);
+        second.give('x', 'y');
+        await until(() => waiting.length === 2);
+        let end = (): void => undefined;
+        const ended = new Promise<void>((resolve) => (end = resolve));
+        service.behave = (id) => (id === 'z' ? { hold: ended } : 'complete');
+        first.give('y', 'x', 'z');
+        await until(() => service.jobs.size >= 82);
+        release();
+        expect(await two).toMatchObject({
+          exitCode: 75,
+          reason: expect.stringMatching(/has sent the row "[xy]", which arrived here as well/),
+        });
+        end();
+        expect((await one).exitCode).toBe(0);
+        expect([service.jobs.size, ends()]).toEqual([83, []]);
+      });
+
       it('goes on beside a run that has sent the same under another id, or something else under the same [fault 19]', async () => {
         const one = feed(...ids(0, 40));
         const run = start('one', { manifest: one.manifest });
@@ -818,6 +878,44 @@ describe('a manifest that another run has bought from', () => {
         expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
         one.give();
         expect((await run).exitCode).toBe(1);
+      });
+
+      it('goes on where its row has failed, cost nothing, and was given to the run that began before', async () => {
+        // Behind the first rows, of which some are noted before they are sent.
+        const [first, second] = [feed(...ids(0, 40)), feed(...ids(50, 90), 'x')];
+        service.behave = (id) => (id === 'x' ? 'reject' : 'complete');
+        const one = start('one', { manifest: first.manifest });
+        await until(() => service.jobs.size === 40);
+        const two = start('two', { manifest: second.manifest });
+        const failures = join(folder.path, 'two/failures.jsonl');
+        await until(() => existsSync(failures) && readFileSync(failures, 'utf8').includes('"x"'));
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        service.behave = (id) => (id === 'w' ? { hold } : 'complete');
+        first.give('x', 'w');
+        await until(() => service.requests.some(({ body }) => body.includes('"w"')));
+        second.give('y', 'z');
+        expect(await two).toMatchObject({ exitCode: 1 });
+        release();
+        expect((await one).exitCode).toBe(0);
+        expect([service.executions.has('z'), ends()]).toEqual([true, []]);
+      });
+
+      it('goes on beside a run that has read the same, which costs nothing', async () => {
+        const read = (id: string) => ({ id, route: `/info?${id.slice(4)}`, method: 'GET', endpoint: 'info' });
+        let release = (): void => undefined;
+        const hold = new Promise<void>((resolve) => (release = resolve));
+        const slow = async function* () {
+          yield* ids(0, 3).map(read);
+          await hold;
+        };
+        const one = start('one', { manifest: { rows: slow() } });
+        await until(() => service.requests.length === 3);
+        expect(await start('two', { manifest: { rows: ids(0, 4).map(read) } })).toMatchObject({
+          exitCode: 0,
+        });
+        release();
+        expect((await one).exitCode).toBe(0);
       });
     });
 
