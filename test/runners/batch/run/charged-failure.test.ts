@@ -62,7 +62,9 @@ it('a row of another run that was charged there is left, and not called in doubt
 });
 
 const purchaseAt = (price: number) => ({
-  ...{ facts: rowWith(), attempts: 1, statusCalls: 0 },
+  facts: rowWith(),
+  attempts: 1,
+  statusCalls: 0,
   intent: { price } as IntentRecord,
 });
 
