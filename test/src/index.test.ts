@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as face from '../../src/index.js';
 
@@ -166,6 +166,27 @@ describe('the public face', () => {
     expect([...core!].filter(([name]) => !faces!.has(name))).toStrictEqual([
       ['CoreClientOptions', './endpoints/client-on.js'],
     ]);
+  });
+
+  it('has a test for every value, and a line in a README for every operator', () => {
+    const root = new URL('../../', import.meta.url);
+    const tests = readdirSync(new URL('test/src', root), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.test.ts') && path !== 'index.test.ts')
+      .map((path) => readFileSync(new URL(`test/src/${path.replaceAll('\\', '/')}`, root), 'utf8'));
+    const readmes = ['README.md', 'src/operators/README.md'].map((path) =>
+      readFileSync(new URL(path, root), 'utf8'),
+    );
+    const isIn = (texts: readonly string[], name: string) =>
+      texts.some((text) => new RegExp(`\\b${name}\\b`).test(text));
+    const offered = exportsOf(readFileSync(new URL('src/index.ts', root), 'utf8')).filter(
+      ([name]) => name in face,
+    );
+    expect(offered.filter(([name]) => !isIn(tests, name))).toEqual([]);
+    const operators = offered.filter(
+      ([name, from]) => from.startsWith('./operators/') && !name.endsWith('Error'),
+    );
+    expect(operators.length).toBeGreaterThan(10);
+    expect(operators.filter(([name]) => !isIn(readmes, name))).toEqual([]);
   });
 
   it('offers every value of the list, and no other', () => {

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as rxjs from 'rxjs';
 import { describe, expect, it } from 'vitest';
 
 const src = new URL('../../src/', import.meta.url);
@@ -22,5 +24,38 @@ describe('src/README.md', () => {
       .map((path) => path.replaceAll('\\', '/'))
       .filter((path) => path.endsWith('.ts') && path.includes('/'));
     expect(mapped().sort()).toStrictEqual(files.sort());
+  });
+});
+
+const root = new URL('../../', import.meta.url).pathname;
+
+/** All files below these folders, by their paths from the root. */
+function filesBelow(...folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      `${folder}/${path.replaceAll('\\', '/')}`.replace(/^\.\//, ''),
+    ),
+  );
+}
+
+describe('what a README says about the code', () => {
+  const files = filesBelow('src', 'runners', 'test', 'samples', '.config');
+  const readmes = [...files.filter((path) => path.endsWith('README.md')), 'CONTRIBUTING.md', 'SECURITY.md'];
+  const code = files
+    .filter((path) => /\.[cm]?[jt]sx?$|\.json$|\.css$|\.eta$/.test(path))
+    .map((path) => readFileSync(join(root, path), 'utf8'));
+  const words = new Set([...Object.keys(rxjs), ...code.flatMap((text) => text.match(/\w+/g) ?? [])]);
+  const named = files.map((path) => `/${path}`);
+
+  it.each(readmes)('%s names functions, types and files that are there', (readme) => {
+    const quoted = [...readFileSync(join(root, readme), 'utf8').matchAll(/`([^`\n]+)`/g)].map(
+      ([, name]) => name!,
+    );
+    const missing = quoted.filter((name) =>
+      /^[\w/-]+(?:\.[\w-]+)*\.(?:ts|mjs|cjs)$/.test(name)
+        ? !named.some((path) => path.endsWith(`/${name}`))
+        : /^[a-zA-Z]\w*$/.test(name) && !words.has(name),
+    );
+    expect(missing).toEqual([]);
   });
 });

@@ -40,6 +40,13 @@ describe('settleRow', () => {
     expect(purchases(run)).toEqual(['b 1 reported', 'a 1 reported']);
   });
 
+  it('with a cost that no service would be believed: a person has read it on a bill', async () => {
+    const run = await heldRun();
+    const summary = await settle(run, 'a', { paidUsd: 500 });
+    expect(summary).toMatchObject({ cost: { reported: 500.0875, unknown: 0 } });
+    expect((await run.start()).summary.cost).toMatchObject({ reported: 500.0875, unknown: 0 });
+  });
+
   it('after a crash: counts the rows that ended since the last summary as ended', async () => {
     const run = paperRun();
     run.manifest(['a', 'b', 'c', 'd', 'e'].map((id) => edit(id)));

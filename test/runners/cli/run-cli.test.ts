@@ -70,9 +70,8 @@ describe('runCli', () => {
   it('explains exit code 3 by the same words everywhere: not only caps give it', async () => {
     const { stdout } = await call('run', '--help');
     expect(stdout.replace(/\s+/g, ' ')).toContain(` 3 ${endings[3]}, `);
-    expect(await readFile('README.md', 'utf8')).toMatch(
-      new RegExp(`^\\| 3 +\\| stopped: ${endings[3]}`, 'm'),
-    );
+    const [, inReadme] = /^\| 3 +\| stopped: (.*?) +\|$/m.exec(await readFile('README.md', 'utf8')) ?? [];
+    expect(inReadme).toBe(endings[3]);
   });
 
   it('tells its version and its commands', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { paperRun, type PaperRun } from '../../../support/paper-run.js';
+import type { IntentRecord } from '../../../../runners/batch/journal/record.js';
+import { createPriceBook } from '../../../../runners/batch/ledger/price-book.js';
+import { costOfCompleted, costOfFailed } from '../../../../runners/batch/row/costs.js';
 import { openRehearsal } from '../../../support/rehearsal.js';
+import { rowWith } from '../../../support/whole-values.js';
 
 /** Each POST is answered with a job that did not complete and reports a cost. */
 async function chargedRun(status: number, state: string): Promise<PaperRun> {
@@ -55,4 +59,28 @@ it('a row of another run that was charged there is left, and not called in doubt
   const run = await work.call('run', 'left.jsonl');
   expect(run).toMatchObject({ code: 6 });
   expect(run.stderr).toContain('  this start   0 rows to send, 1 in doubt, 1 paid before, and left\n');
+});
+
+const purchaseAt = (price: number) => ({
+  facts: rowWith(),
+  attempts: 1,
+  statusCalls: 0,
+  intent: { price } as IntentRecord,
+});
+
+it.each([
+  ['no', { cost: 0, source: 'estimated' }],
+  ['maybe', { cost: 87_500, source: 'unknown' }],
+  ['yes', { cost: 87_500, source: 'unknown' }],
+] as const)('a failure that is paid: %s, and reports no cost, is booked as %j', (paid, booked) => {
+  expect(costOfFailed(purchaseAt(87_500), { paid, output: {} })).toEqual(booked);
+});
+
+it('a cost is believed by the price that was reserved, though the time of the job shows a lower one', () => {
+  const prices = { ...createPriceBook(), estimate: () => 100 };
+  const completed = { output: { cost: 0.9 }, executionTimeMs: 1 };
+  expect(costOfCompleted(purchaseAt(1_000_000), completed, prices)).toEqual({
+    cost: 900_000,
+    source: 'reported',
+  });
 });

@@ -77,6 +77,12 @@ describe('decideRow', () => {
     expect(decideRow(rowWith(), state('completed'), rules([], { changed: 'redo' }))).toBeUndefined();
   });
 
+  it('never buys a row that collects a job, though it has changed', () => {
+    const collected = rowWith({ jobId: 'j1' });
+    const changed = state('completed', 'bbbbbbbb');
+    expect(decideRow(collected, changed, rules(['all'], { changed: 'redo' }))).toBeUndefined();
+  });
+
   it('checks an invalid row again without being asked', () => {
     expect(decideRow(rowWith(), state('invalid-row'), rules())).toEqual({ what: 'send', reopen: 'retry' });
   });

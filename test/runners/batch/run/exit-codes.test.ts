@@ -324,6 +324,34 @@ describe('exit 6', () => {
     expect((await run.start()).exitCode).toBe(0);
   });
 
+  it.each([0, 2])(
+    'a row whose answers are lost is sent again as often as it may, %i times, where the risk is taken',
+    async (retries) => {
+      const run = paperRun();
+      run.service.behave = () => 'lose-answer';
+      run.manifest([edit('a')]);
+      expect(await run.start({ onUnknown: 'retry', retries })).toMatchObject({ exitCode: 6 });
+      expect(run.service.executions.get('a')).toBe(1 + retries);
+      expect(run.costs().map(({ attempt, source }) => `${attempt} ${source}`)).toEqual(
+        Array.from({ length: 1 + retries }, (_, nth) => `${nth + 1} unknown`),
+      );
+    },
+  );
+
+  it('a row whose answer is lost while the run stops is held, also where the risk is taken', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'lose-answer';
+    run.manifest([edit('a')]);
+    const stop = new Subject<StopOrder>();
+    const watch = (event: RunEvent) => {
+      if (event.type === 'row' && event.event.type === 'submitting') stop.next('graceful');
+    };
+    const end = await run.follow(runBatch(run.options({ onUnknown: 'retry', stop })), watch);
+    expect(end).toMatchObject({ exitCode: 130, summary: { failures: { unknown: 1 }, rows: { toDo: 0 } } });
+    expect((await run.start()).exitCode).toBe(6);
+    expect(run.service.executions.get('a')).toBe(1);
+  });
+
   it('stands behind the stops, and is gone once the row was sent again', async () => {
     const run = paperRun();
     run.service.behave = (row, nth) => (row === 'a' && nth === 1 ? 'lose-answer' : 'complete');

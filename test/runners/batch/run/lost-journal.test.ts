@@ -130,6 +130,18 @@ describe('a journal that is behind the files', () => {
     expect((await run.start()).exitCode).toBe(0);
   });
 
+  it('counts what is held for the lost part under the cap: rows behind it are not bought beyond it', async () => {
+    const { run, older } = await twoStarts();
+    for (const name of ['journal.jsonl', 'summary.json', ...kept.slice(0, 3)]) putBack(run, older, name);
+    run.service.behave = () => 'complete';
+    // Four are spent and two held in front of r6.
+    const end = await run.start({ maxCostUsd: 6.5 * 0.0875, concurrency: 1 });
+    expect(end.exitCode).toBe(3);
+    expect(run.service.posts.slice(10)).toEqual([]);
+    await run.start({ maxCostUsd: 7.5 * 0.0875, concurrency: 1 });
+    expect(run.service.posts.slice(10)).toEqual(['r6']);
+  });
+
   it('collects the job of a row whose request is lost with its purchase, once a person has named it', async () => {
     const { run, older } = await twoStarts();
     putBack(run, older, 'journal.jsonl');

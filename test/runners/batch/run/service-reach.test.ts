@@ -26,3 +26,13 @@ test('an answer begins it anew', () => {
   expect(reach.failed(failedAt(200_000))).toBe(false);
   expect(reach.failed(failedAt(320_000))).toBe(true);
 });
+
+test('twenty requests in doubt stop a run once they came one after the other, and not all at once', () => {
+  const reach = new ServiceReach(4);
+  const together = Array.from({ length: 50 }, (_, row) => reach.undecided('e', failedAt(1_000 + row, 500)));
+  expect(together.filter((posts) => posts !== undefined)).toEqual([]);
+  const rounds = [2_000, 3_000, 4_000].map((at) => reach.undecided('e', failedAt(at)));
+  expect(rounds).toEqual([undefined, undefined, 53]);
+  reach.decided('e');
+  expect(reach.undecided('e', failedAt(5_000))).toBeUndefined();
+});

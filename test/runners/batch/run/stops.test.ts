@@ -26,5 +26,7 @@ describe('Stops', () => {
     expect(stops.stop(cause(4, ['accepted']))).toBe(false);
     expect(reported).toEqual(['accepted']);
     expect(stops.leaves('sent')).toBe(false);
+    stops.stop(cause(3));
+    expect(['open', 'accepted'].map((status) => stops.leaves(status as 'open'))).toEqual([true, true]);
   });
 });

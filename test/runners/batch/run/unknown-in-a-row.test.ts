@@ -38,3 +38,19 @@ it('a few requests in doubt, one after the other, stop nothing [fault 5]', async
   const end = await run.start(priced);
   expect(end).toMatchObject({ exitCode: 6, summary: { rows: { completed: 170, failed: 30, toDo: 0 } } });
 });
+
+it('a job that is accepted between them shows that the service works, before it has ended [fault 5]', async () => {
+  const run = paperRun();
+  run.manifest(rows.slice(0, 60));
+  run.service.behave = (row) => (Number(row.slice(1)) % 10 === 0 ? 'hang' : page);
+  const end = await run.start({ ...priced, concurrency: 8, timeoutMs: 60_000 });
+  expect(end).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 54, deadline: 6 } } });
+});
+
+it('another endpoint that has accepted a job keeps the run going [fault 5]', async () => {
+  const run = paperRun();
+  run.manifest(rows.slice(0, 40).map((row, n) => (n === 0 ? { ...row, endpoint: 'well' } : row)));
+  run.service.behave = (row) => (row === 'r0' ? 'hang' : page);
+  const end = await run.start({ ...priced, timeoutMs: 600_000 });
+  expect(end).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 39, deadline: 1 } } });
+});

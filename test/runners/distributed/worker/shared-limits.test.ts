@@ -143,6 +143,22 @@ describe('a request that may have been accepted', () => {
     ]);
     expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 100_000, reserved: 0 });
   });
+
+  it('is sent again no more often than it may, and then held with all of its purchases', async () => {
+    const faultOf = ({ operation }: { operation: string }) => (operation === 'run' ? 'cut' : '');
+    const terms = { onUnknown: 'retry', retries: 1 } as const;
+    const fleet = await fleets.open(rowsOf(1), { terms, emulator: { faultOf } });
+    await fleet.start();
+    const [row] = await fleet.ended();
+    expect(row?.records.map(({ k }) => k)).toStrictEqual([
+      'intent',
+      'outcome',
+      'reopen',
+      'intent',
+      'outcome',
+    ]);
+    expect(await fleet.state()).toMatchObject({ unknown: 200_000, spent: 0, reserved: 0 });
+  });
 });
 
 it('is not sent again where the price of another purchase does not fit under the cap', async () => {

@@ -36,6 +36,11 @@ describe('editInputCheck', () => {
     for (const checked of [check(structuredClone(given)), check(structuredClone(given))]) {
       if (bySchema.success) expect(checked).toEqual({ input: bySchema.data });
       else expect('problems' in checked && checked.problems.length).toBe(bySchema.error.issues.length);
+      // A code of zod without a sentence of its own, such as too_small, would be told in zod's words.
+      const worded = 'problems' in checked ? checked.problems.map(({ message }) => message ?? '') : [];
+      expect(worded.filter((message) => /\b(?:Too (?:small|big)|Invalid|expected)\b/.test(message))).toEqual(
+        [],
+      );
     }
   });
 
