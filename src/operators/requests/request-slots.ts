@@ -29,17 +29,17 @@ export class RequestSlots {
    * @param bounds limits in each of which a request needs a slot, taken in this order. Without any, each kind of request that
    *   is answered at once has its own limit: a process then opens fewer connections than it has jobs in flight, and polls do
    *   not wait behind submissions that hang
-   * @param endpoint host and id, for bounds of several endpoints
+   * @param endpoint host and id, by which bounds of several endpoints are shared fairly
    */
-  constructor(replies: ReplySizes, bounds?: readonly Lanes[], endpoint = '') {
+  constructor(replies: ReplySizes, bounds: readonly Lanes[] | undefined, endpoint: string) {
     this.#replies = replies;
     this.#bounds = bounds;
     this.#endpoint = endpoint;
   }
 
   /** The same endpoint with these limits, where replies have the same sizes. */
-  within(bounds: readonly Lanes[], endpoint: string): RequestSlots {
-    return new RequestSlots(this.#replies, bounds, endpoint);
+  within(bounds: readonly Lanes[]): RequestSlots {
+    return new RequestSlots(this.#replies, bounds, this.#endpoint);
   }
 
   /**

@@ -192,6 +192,31 @@ describe('maxConcurrency', () => {
     });
   });
 
+  it('polls of all objects of an endpoint go in one order, however many objects there are', () => {
+    inVirtualTime(({ cold, scheduler, flush }) => {
+      const asked = new Map<string, number>();
+      const transport = ({ url }: { url: string }) => {
+        const id = url.split('/').pop()!;
+        asked.set(id, (asked.get(id) ?? 0) + 1);
+        return cold('9ms (a|)', { a: replied(200, { id, status: 'IN_PROGRESS' }) });
+      };
+      const client = createClient({
+        baseUrl: 'https://api.example.test',
+        maxConcurrency: 1,
+        scheduler,
+        transport,
+      });
+      const object = () => client.queue('a', { poll: pollFixed(10, scheduler), deadlineMs: 2_000 });
+      const first = object();
+      for (let job = 0; job < 20; job += 1) first.attach(`j${job}`).subscribe();
+      for (let job = 0; job < 5; job += 1) object().attach(`other${job}`).subscribe();
+      flush();
+      const times = [...asked.values()];
+      expect(times).toHaveLength(25);
+      expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1);
+    });
+  });
+
   it('an endpoint that pauses holds no slot of the others', () => {
     const open = openGate();
     const gate: Gate = {
