@@ -104,13 +104,17 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
   const { gate = openGate() } = options;
   gate.useClock?.({ scheduler, random });
   const bound = boundOf(options.maxConcurrency);
-  // Endpoints that exist already keep their values.
-  const unbounded = new EndpointMap(
-    () => new RequestSlots(new ReplySizes(replies)),
+  const ofClient = options.maxConcurrency === undefined ? undefined : bound;
+  // One for all objects of an endpoint, so that their polls wait in one order. Endpoints that exist already keep theirs.
+  const slotsOf = new EndpointMap(
+    ({ host, endpointId }) => new RequestSlots(new ReplySizes(replies), ofClient, `${host}/${endpointId}`),
     () => true,
   );
   let jobs = 0;
-  const quotas = new EndpointMap(createRetryQuota, (quota) => quota.isFull);
+  const quotas = new EndpointMap(
+    () => createRetryQuota(),
+    (quota) => quota.isFull,
+  );
   const shared = {
     transport,
     gate: guardGate(gate),
@@ -128,11 +132,8 @@ export function clientState(options: ClientOptions, parts: Parts): ClientState {
     ...shared,
     contextOf: (endpointId, url, maxConcurrency) => {
       const { host } = new URL(url);
-      const isGiven = (maxConcurrency ?? options.maxConcurrency) !== undefined;
-      const own = unbounded.of({ host, endpointId });
-      const slots = isGiven
-        ? own.within([...boundOf(maxConcurrency), ...bound], `${host}/${endpointId}`)
-        : own;
+      const own = slotsOf.of({ host, endpointId });
+      const slots = maxConcurrency === undefined ? own : own.within([...boundOf(maxConcurrency), ...bound]);
       return { ...shared, endpointId, host, quota: quotas.of({ endpointId, host }), slots };
     },
     apiKey,

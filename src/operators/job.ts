@@ -118,7 +118,7 @@ export function asJob<O>(events: Observable<JobEvent<O>> | Subscribe<O>, facts: 
   return new StreamedJob(isObservable(events) ? (subscriber) => events.subscribe(subscriber) : events, facts);
 }
 
-type Subscribe<O> = (this: Observable<JobEvent<O>>, subscriber: Subscriber<JobEvent<O>>) => TeardownLogic;
+type Subscribe<O> = (subscriber: Subscriber<JobEvent<O>>) => TeardownLogic;
 
 /** The facts about a job that this library made; `undefined` for any other stream. */
 export function factsOf<O>(events: Observable<JobEvent<O>>): JobFacts<O> | undefined {

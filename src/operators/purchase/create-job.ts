@@ -12,7 +12,7 @@ import {
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { AsyncScope } from '../../policy/guard-hooks.js';
 import { flow, receive, type Step, type Steps, type Taker } from '../flow.js';
-import { asJob, factsOf, type Job, type JobFacts, type Watched } from '../job.js';
+import { asJob, type Job, type JobFacts, type Watched } from '../job.js';
 import type { ClientContext } from '../requests/exchange.js';
 import { directAnswer, outcomeOf, statusEvent } from '../requests/outcome-of.js';
 import { pollUntilTerminal, type PollStep } from '../requests/poll-until-terminal.js';
@@ -25,13 +25,9 @@ import { Submission } from './submission.js';
 
 /** One purchase: submit → accept → poll → settle. Nothing happens before the first subscription. */
 export function createJob<O>(spec: JobSpec<O>, context: ClientContext): Job<O> {
-  return asJob(join, new Purchase(spec, context));
-}
-
-/** One function for all jobs. */
-function join<O>(this: Observable<JobEvent<O>>, subscriber: Subscriber<JobEvent<O>>): void {
-  const purchase = factsOf(this);
-  if (purchase instanceof Purchase) purchase.join(subscriber);
+  const purchase = new Purchase(spec, context);
+  // Bound, not found by `this`: a user interface may keep the job behind a proxy. A closure for each job would take more.
+  return asJob(purchase.join.bind(purchase), purchase);
 }
 
 class Purchase<O>

@@ -29,17 +29,17 @@ export class RequestSlots {
    * @param bounds limits in each of which a request needs a slot, taken in this order. Without any, each kind of request that
    *   is answered at once has its own limit: a process then opens fewer connections than it has jobs in flight, and polls do
    *   not wait behind submissions that hang
-   * @param endpoint host and id, for bounds of several endpoints
+   * @param endpoint host and id, by which bounds of several endpoints are shared fairly
    */
-  constructor(replies: ReplySizes, bounds?: readonly Lanes[], endpoint = '') {
+  constructor(replies: ReplySizes, bounds: readonly Lanes[] | undefined, endpoint: string) {
     this.#replies = replies;
     this.#bounds = bounds;
     this.#endpoint = endpoint;
   }
 
   /** The same endpoint with these limits, where replies have the same sizes. */
-  within(bounds: readonly Lanes[], endpoint: string): RequestSlots {
-    return new RequestSlots(this.#replies, bounds, endpoint);
+  within(bounds: readonly Lanes[]): RequestSlots {
+    return new RequestSlots(this.#replies, bounds, this.#endpoint);
   }
 
   /**
@@ -50,7 +50,13 @@ export class RequestSlots {
     const bounds = this.#bounds ?? (isLong ? [] : (this.#brief[kind] ??= boundOf(mostBrief)));
     if (bounds.length === 0) return undefined;
     const replies = kind === 'poll' && !isLong ? this.#replies : undefined;
-    return new Slot(bounds, `${this.#endpoint} ${kind}`, replies);
+    const queue = kind === 'poll' ? this : undefined;
+    return new Slot(bounds, `${this.#endpoint} ${kind}`, replies, queue);
+  }
+
+  /** Whether polls wait for a slot: others go behind them. */
+  get hasQueue(): boolean {
+    return this.#first !== undefined;
   }
 
   /**
@@ -68,7 +74,12 @@ export class RequestSlots {
   #deal(): void {
     if (this.#isDealing) return;
     this.#isDealing = true;
-    while (this.#first !== undefined && !this.#isWaiting) {
+    for (let next = this.#first; next !== undefined && !this.#isWaiting; next = this.#first) {
+      if (next instanceof OwnTurn) {
+        this.#dequeue();
+        next.slotTaken(undefined);
+        continue;
+      }
       this.#isWaiting = true;
       const slot = this.of('poll', false);
       if (slot === undefined) this.#begin(slot);
@@ -210,21 +221,42 @@ export class ReplySizes {
 /** After fifteen small results, as many polls are on the wire as there may be. */
 const shrink = 0.75;
 
+/**
+ * The place in the queue of a request that has a slot of its own, as a poll that is tried again has: so it does not overtake all
+ * that came before. In its turn its own slot begins to wait for the limits.
+ */
+class OwnTurn implements QueuedPoll {
+  behind: QueuedPoll | undefined;
+
+  constructor(
+    private readonly waiting: Subscription,
+    private readonly begin: () => void,
+  ) {}
+
+  get closed(): boolean {
+    return this.waiting.closed;
+  }
+
+  slotTaken(slot: RequestSlot | undefined): void {
+    if (!this.closed) callHook(this.begin);
+    slot?.release();
+  }
+}
+
 class Slot implements RequestSlot {
-  readonly #bounds: readonly Lanes[];
-  readonly #lane: string;
-  readonly #replies: ReplySizes | undefined;
   #share: ReplyShare | undefined;
   #held = Subscription.EMPTY;
   #isHeld = false;
   /** The gate refused the last try: the slot waits for the gate and does not try again. */
   #isHeldUp = false;
 
-  constructor(bounds: readonly Lanes[], lane: string, replies: ReplySizes | undefined) {
-    this.#bounds = bounds;
-    this.#lane = lane;
-    this.#replies = replies;
-  }
+  constructor(
+    private readonly bounds: readonly Lanes[],
+    private readonly lane: string,
+    private readonly replies: ReplySizes | undefined,
+    /** The polls that it waits behind. */
+    private readonly queue: RequestSlots | undefined,
+  ) {}
 
   /** Calls `done` once there is a slot of each limit and room for the reply, synchronously if they are free. */
   take(done: () => unknown): void {
@@ -238,7 +270,7 @@ class Slot implements RequestSlot {
     const turn: { passes?: boolean } = {};
     const pass = () => (turn.passes = tryPass());
     if (this.#isHeld) pass();
-    else this.take(pass);
+    else if (this.queue?.hasQueue !== true) this.take(pass);
     const { passes } = turn;
     this.#isHeldUp = passes === false;
     if (!passes) this.release();
@@ -261,8 +293,8 @@ class Slot implements RequestSlot {
   }
 
   read(bytes: number, isResult: boolean): void {
-    this.#replies?.read(bytes, isResult);
-    if (this.#share !== undefined) this.#replies?.room.resize(this.#share, bytes);
+    this.replies?.read(bytes, isResult);
+    if (this.#share !== undefined) this.replies?.room.resize(this.#share, bytes);
   }
 
   release(): void {
@@ -276,7 +308,9 @@ class Slot implements RequestSlot {
 
   #taken(): Observable<never> {
     return new Observable((subscriber) => {
-      this.take(() => subscriber.complete());
+      const take = () => this.take(() => subscriber.complete());
+      if (this.queue === undefined) take();
+      else this.queue.queue(new OwnTurn(subscriber, take));
       return () => {
         if (!this.#isHeld) this.release();
       };
@@ -285,10 +319,10 @@ class Slot implements RequestSlot {
 
   /** Takes the slots of the limits from this one on. It has no closure that a request keeps while it waits for all of them. */
   #takeFrom(index: number, held: Subscription, done: () => unknown): void {
-    const lanes = this.#bounds[index];
+    const lanes = this.bounds[index];
     if (lanes !== undefined)
-      return held.add(lanes.take(this.#lane, () => this.#takeFrom(index + 1, held, done)));
-    const replies = this.#replies;
+      return held.add(lanes.take(this.lane, () => this.#takeFrom(index + 1, held, done)));
+    const replies = this.replies;
     const taken = () => {
       this.#isHeld = true;
       done();

@@ -1,5 +1,7 @@
 import type { GateRequest } from './gate.js';
 
+type Endpoint = Pick<GateRequest, 'host' | 'endpointId'>;
+
 /** Idle values are not removed before there are this many values. */
 const fewest = 64;
 
@@ -14,7 +16,7 @@ export class EndpointMap<T> {
   #last: { host: string; endpointId: string; value: T } | undefined;
 
   constructor(
-    private readonly make: () => T,
+    private readonly make: (endpoint: Endpoint) => T,
     private readonly isIdle: (value: T) => boolean,
   ) {}
 
@@ -23,7 +25,7 @@ export class EndpointMap<T> {
     return this.#count;
   }
 
-  of({ host, endpointId }: Pick<GateRequest, 'host' | 'endpointId'>): T {
+  of({ host, endpointId }: Endpoint): T {
     const last = this.#last;
     if (last?.endpointId === endpointId && last.host === host) return last.value;
     const value = this.#hosts.get(host)?.get(endpointId) ?? this.#add(host, endpointId);
@@ -37,7 +39,7 @@ export class EndpointMap<T> {
 
   #add(host: string, endpointId: string): T {
     if (this.#count >= this.#sweepAt) this.#sweep();
-    const value = this.make();
+    const value = this.make({ host, endpointId });
     const endpoints = this.#hosts.get(host) ?? new Map<string, T>();
     this.#hosts.set(host, endpoints.set(endpointId, value));
     this.#count++;

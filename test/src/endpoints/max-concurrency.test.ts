@@ -163,6 +163,60 @@ describe('maxConcurrency', () => {
     expect(service.posts()).toBe(1);
   });
 
+  it.each([
+    ['requests for chunks', { status: 'IN_PROGRESS', stream: [{ output: 1 }] }],
+    ['polls that are tried again', { id: 'other', status: 'COMPLETED' }],
+  ])('%s wait behind the polls that came before', (kind, body) => {
+    inVirtualTime(({ cold, scheduler, flush }) => {
+      const asked: string[] = [];
+      const transport = ({ url }: { url: string }) => {
+        const id = url.split('/').pop()!;
+        asked.push(id);
+        return cold('9ms (a|)', { a: replied(200, id === 'first' ? body : { id, status: 'IN_PROGRESS' }) });
+      };
+      const gate = openGate({ scheduler, random: () => 0 });
+      const wire = { scheduler, transport, gate, random: () => 0 };
+      const client = createClient({ baseUrl: 'https://api.example.test', maxConcurrency: 1, ...wire });
+      const poll = pollFixed(10, scheduler);
+      const retry = { initialMs: 1, maxMs: 1 };
+      const endpoint = client.queue('a', { poll, retry, deadlineMs: 2_000 });
+      (kind.startsWith('polls') ? endpoint.attach('first') : endpoint.stream('first')).subscribe({
+        error: () => undefined,
+      });
+      for (let job = 0; job < 20; job += 1) endpoint.attach(`j${job}`).subscribe();
+      flush();
+      const places = asked.flatMap((id, place) => (id === 'first' ? [place] : []));
+      const others = places.slice(1).map((place, index) => place - places[index]! - 1);
+      expect(others.length).toBeGreaterThan(4);
+      expect(Math.min(...others)).toBeGreaterThanOrEqual(18);
+    });
+  });
+
+  it('polls of all objects of an endpoint go in one order, however many objects there are', () => {
+    inVirtualTime(({ cold, scheduler, flush }) => {
+      const asked = new Map<string, number>();
+      const transport = ({ url }: { url: string }) => {
+        const id = url.split('/').pop()!;
+        asked.set(id, (asked.get(id) ?? 0) + 1);
+        return cold('9ms (a|)', { a: replied(200, { id, status: 'IN_PROGRESS' }) });
+      };
+      const client = createClient({
+        baseUrl: 'https://api.example.test',
+        maxConcurrency: 1,
+        scheduler,
+        transport,
+      });
+      const object = () => client.queue('a', { poll: pollFixed(10, scheduler), deadlineMs: 2_000 });
+      const first = object();
+      for (let job = 0; job < 20; job += 1) first.attach(`j${job}`).subscribe();
+      for (let job = 0; job < 5; job += 1) object().attach(`other${job}`).subscribe();
+      flush();
+      const times = [...asked.values()];
+      expect(times).toHaveLength(25);
+      expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1);
+    });
+  });
+
   it('an endpoint that pauses holds no slot of the others', () => {
     const open = openGate();
     const gate: Gate = {

@@ -296,6 +296,21 @@ describe('cancel() of a job that waits, or that nobody has subscribed to', () =>
   });
 });
 
+describe('a job behind another object, as the state of a user interface keeps it', () => {
+  it.each<[string, <J extends object>(job: J) => J]>([
+    ['a proxy', (job) => new Proxy(job, {})],
+    ['an object that inherits from it', (job) => Object.create(job) as typeof job],
+  ])('%s: is subscribed as the job itself, and bought once', async (_, behind) => {
+    const { client, sent } = clientOver();
+    const job = client.queue<{ text: string }, { text: string }>('echo').runSync({ text: 'hello' });
+    const events: JobEvent<{ text: string }>[] = [];
+    behind(job).subscribe((event) => events.push(event));
+    expect(await behind(job).output()).toStrictEqual({ text: 'hello' });
+    expect(events.map(({ type }) => type)).toStrictEqual(['submitting', 'settled']);
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('what is logged', () => {
   it('of a job, of what operators make of it, and of an endpoint shows neither key nor client', () => {
     const { client } = scriptedClient({ apiKey: 'a-key-that-is-secret' });
