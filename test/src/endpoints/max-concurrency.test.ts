@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { lastValueFrom, merge, NEVER, toArray } from 'rxjs';
+import { lastValueFrom, map, merge, NEVER, timer, toArray, type Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
@@ -9,6 +9,7 @@ import { openGate } from '../../../src/policy/gates/built-in-gates.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { clientOver, finished } from '../../support/client-over.js';
 import { scriptedClient } from '../../support/scripted-client.js';
+import { seeded } from '../../support/seeded.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
 
 setFlagsFromString('--expose-gc');
@@ -214,6 +215,49 @@ describe('maxConcurrency', () => {
       const times = [...asked.values()];
       expect(times).toHaveLength(25);
       expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1);
+    });
+  });
+
+  it.each([1, 2, 3, 4])('all slots are free again after a thousand random steps, seed %i', (seed) => {
+    inVirtualTime(({ scheduler, flush }) => {
+      const random = seeded(seed);
+      let isOver = false;
+      const onWire: string[] = [];
+      const answers = [
+        { status: 'IN_PROGRESS' },
+        { status: 'IN_PROGRESS' },
+        { status: 'COMPLETED' },
+        { id: 'other', status: 'X' },
+      ];
+      const transport = ({ url }: { url: string }) => {
+        const id = url.split('/').pop()!;
+        if (isOver) onWire.push(id);
+        const reply = replied(200, { id, ...answers[Math.floor(random() * answers.length)] });
+        return isOver ? NEVER : timer(Math.floor(random() * 20), scheduler).pipe(map(() => reply));
+      };
+      const wire = { scheduler, transport, random };
+      const client = createClient({ baseUrl: 'https://api.example.test', maxConcurrency: 3, ...wire });
+      const object = () => client.queue('a', { poll: pollFixed(15, scheduler), deadlineMs: 300 });
+      const followed: Subscription[] = [];
+      const step = (number: number) => {
+        const left = followed[Math.floor(random() * followed.length)];
+        const job = object().attach(`j${number}`);
+        if (random() < 0.5) left?.unsubscribe();
+        else if (random() < 0.2)
+          followed.push(
+            object()
+              .stream(job)
+              .subscribe({ error: () => undefined }),
+          );
+        else followed.push(job.subscribe(() => random() < 0.1 && followed.at(-1)?.unsubscribe()));
+      };
+      for (let number = 0; number < 1_000; number++)
+        scheduler.schedule(() => step(number), Math.floor(random() * 2_000));
+      flush();
+      isOver = true;
+      const probes = [0, 1, 2, 3, 4].map((job) => object().attach(`after${job}`).subscribe());
+      expect(onWire).toStrictEqual(['after0', 'after1', 'after2']);
+      for (const probe of probes) probe.unsubscribe();
     });
   });
 
