@@ -2,7 +2,7 @@ import type { WireRequest } from '../../transport/transport.js';
 import type { BackoffLimits } from '../../policy/retry-delay.js';
 import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { type StatusEvent, outcomeOf } from '../requests/outcome-of.js';
-import type { PollTask } from '../requests/poll-until-terminal.js';
+import type { PollTask, RunningPolls } from '../requests/poll-until-terminal.js';
 import type { JobTrace } from '../requests/request-report.js';
 import type { JobSpec } from './job-spec.js';
 import type { JobState } from './job-state.js';
@@ -71,7 +71,7 @@ export class JobPolls<O> implements PollTask {
     this.job.statusCalls += 1;
   }
 
-  begun(polls: { end(): void }): void {
+  begun(polls: RunningPolls): void {
     this.job.polls = polls;
   }
 }

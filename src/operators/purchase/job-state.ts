@@ -5,6 +5,7 @@ import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import type { ClientContext } from '../requests/exchange.js';
 import type { StatusEvent } from '../requests/outcome-of.js';
+import type { RunningPolls } from '../requests/poll-until-terminal.js';
 import type { JobSpec } from './job-spec.js';
 
 /** The answer to a POST that was not refused: a job, or the value of a route. */
@@ -38,7 +39,7 @@ export abstract class JobState<O> {
   /** Status requests sent so far. */
   statusCalls = 0;
   lastStatus: StatusEvent | undefined;
-  polls: { end(): void } | undefined;
+  polls: RunningPolls | undefined;
   private interruptions: Subject<void> | undefined;
   /** The owners of the ids that the answer and callbacks have named. */
   private owners: Map<string, ReturnType<JobIds['claim']>> | undefined;
