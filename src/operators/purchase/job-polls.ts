@@ -2,14 +2,14 @@ import type { WireRequest } from '../../transport/transport.js';
 import type { BackoffLimits } from '../../policy/retry-delay.js';
 import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { type StatusEvent, outcomeOf } from '../requests/outcome-of.js';
-import type { PollTask, RunningPolls } from '../requests/poll-until-terminal.js';
+import type { PollTask } from '../requests/poll-until-terminal.js';
 import type { JobTrace } from '../requests/request-report.js';
 import type { JobSpec } from './job-spec.js';
 import type { JobState } from './job-state.js';
 import { catchError, EMPTY, filter, map, type Observable } from 'rxjs';
 import { isTerminal, type Outcome } from '../../contract/outcome.js';
 import { ask } from '../requests/ask-until-answered.js';
-import type { ClientContext } from '../requests/exchange.js';
+import type { ClientContext, RunningPolls } from '../requests/exchange.js';
 
 /** The polls of a job that has an id. It keeps no copies of the job's data, because thousands of jobs may wait at a time. */
 export class JobPolls<O> implements PollTask {

@@ -3,9 +3,8 @@ import type { Outcome } from '../../contract/outcome.js';
 import { ownerOf, type JobIds } from '../../policy/job-ids.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
-import type { ClientContext } from '../requests/exchange.js';
+import type { ClientContext, RunningPolls } from '../requests/exchange.js';
 import type { StatusEvent } from '../requests/outcome-of.js';
-import type { RunningPolls } from '../requests/poll-until-terminal.js';
 import type { JobSpec } from './job-spec.js';
 
 /** The answer to a POST that was not refused: a job, or the value of a route. */

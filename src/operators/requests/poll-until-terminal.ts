@@ -5,7 +5,7 @@ import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.j
 import type { Due } from '../../policy/due-queue.js';
 import { callHook, reportUnhandled } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import type { ClientContext, QueuedPoll, RequestSlot, WaitingEvent } from './exchange.js';
+import type { ClientContext, QueuedPoll, RequestSlot, RunningPolls, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
@@ -21,13 +21,6 @@ export interface PollTask
   readonly last?: StatusEvent | undefined;
   /** Called when polling begins. */
   begun?(polls: RunningPolls): void;
-}
-
-export interface RunningPolls {
-  /** Polls now, unless a poll is on its way. */
-  poll(): void;
-  /** Completes the stream although the job has not ended. */
-  end(): void;
 }
 
 export type PollStep =
