@@ -2,7 +2,7 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import { isTerminal } from '../../contract/outcome.js';
-import { lateClock, timersOf } from '../client-clock.js';
+import { lateClock } from '../client-clock.js';
 import { EndpointModel } from './endpoint-model.js';
 import {
   type KeptRunTimes,
@@ -42,17 +42,13 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
   const models = new Map<string, EndpointModel>();
   const variants = createPlannedVariants(msPerCall, kept);
   const byKey = new Map<string, TrackedJob>();
-  let begunAt: number | undefined;
-  /** Times of jobs are counted from the first job on: each time in ms since the epoch takes 16 bytes more of each job. */
-  const since = (at: number) => at - (begunAt ??= scheduler.now());
-  const sinceBegun = { ...timersOf(scheduler), now: () => since(scheduler.now()) };
 
   const nameOf = (job: PollJob) => `${job.endpoint ?? ''} ${job.variant ?? ''}`.trim();
   const modelOf = (job: PollJob) => {
     const name = job.endpoint ?? '';
     const known = models.get(name);
     if (known !== undefined) return known;
-    const model = new EndpointModel(variants.planOf, sinceBegun, (tracked) => forget(byKey, tracked));
+    const model = new EndpointModel(variants.planOf, scheduler, (tracked) => forget(byKey, tracked));
     models.set(name, model);
     return model;
   };
@@ -61,18 +57,16 @@ export function pollLearned(options: LearnedOptions = {}, given?: SchedulerLike)
     pollTimes: (job) =>
       new Observable<void>((times) => {
         const variant = variants.nameOf(nameOf(job));
-        const submittedAt = since(job.submittedAt);
-        const tracked = modelOf(job).add({ job: { ...job, submittedAt }, variant, times });
+        const tracked = modelOf(job).add({ job, variant, times });
         tracked.another = byKey.get(job.key);
         byKey.set(job.key, tracked);
         return tracked;
       }),
-    observe(key, reply, observedAt) {
+    observe(key, reply, at) {
       const tracked = meantBy(reply, byKey.get(key));
       if (tracked === undefined) return;
       tracked.isAsked = false;
       const { owner, variant } = tracked;
-      const at = since(observedAt);
       const ended = isTerminal(reply.status);
       const state = ended ? 'ended' : reply.status === 'IN_QUEUE' ? 'waiting' : 'working';
       const believedMs = owner.replied(tracked, { at, state, ...timesOf(tracked, reply, at) });

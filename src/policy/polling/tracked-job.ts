@@ -4,7 +4,7 @@ import type { PollPlan } from './plan-polls.js';
 import { longestWaitMs, type PollJob } from './poll-schedule.js';
 import type { BelievedStart, QueueModel } from './queue-model.js';
 
-/** A job that is polled. Times in ms by the scheduler of its endpoint, which begins with the first job. */
+/** A job that is polled. Times in ms since the epoch by the scheduler. */
 export interface PolledJob {
   readonly job: PollJob;
   /** Endpoint and variant. */
