@@ -11,7 +11,6 @@ import { createJob } from '../operators/purchase/create-job.js';
 import type { JobSpec } from '../operators/purchase/job-spec.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import { jobChunks, readChunks } from '../operators/streaming/read-chunks.js';
-import { guardSchedule } from '../policy/guard-hooks.js';
 import type { JobWebhook, JobWebhooks } from '../policy/job-webhook.js';
 import {
   resolveQueueOptions,
@@ -53,9 +52,8 @@ export function createQueueEndpoint<I, O, C = unknown>(
     throw new InvalidOptionError('endpoint id', `${problem} (got ${JSON.stringify(id)})`);
   const resolved = resolveQueueOptions(options);
   resolved.poll.useClock?.(client);
-  const schedule = resolved.webhooks?.poll(resolved.poll) ?? resolved.poll;
-  if (resolved.webhooks !== undefined) schedule.useClock?.(client);
-  const poll = guardSchedule(schedule, client.scheduler);
+  const poll = resolved.webhooks?.poll(resolved.poll) ?? resolved.poll;
+  if (resolved.webhooks !== undefined) poll.useClock?.(client);
   return new Queue(client, id, { ...resolved, poll }, schemas);
 }
 

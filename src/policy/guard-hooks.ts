@@ -1,23 +1,6 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  from,
-  interval,
-  Observable,
-  throwError,
-  type ObservableInput,
-  type Observer,
-  type SchedulerLike,
-  type Subscriber,
-} from 'rxjs';
+import { catchError, defer, EMPTY, from, throwError, type Observable, type ObservableInput } from 'rxjs';
 import { notA } from '../contract/check-option.js';
-import type { PollSchedule } from './polling/poll-schedule.js';
 import type { Gate } from './gates/gate.js';
-import { OneTeardown } from './one-teardown.js';
-
-/** The time between polls of a job whose schedule has failed or completed, in ms. */
-const fallbackPollMs = 5_000;
 
 /** Reports an error that ends no job, as rxjs does: to `config.onUnhandledError`, or else as an uncaught exception. */
 export function reportUnhandled(error: unknown): void {
@@ -94,58 +77,4 @@ export function guardGate(gate: Gate): Gate {
       }
     },
   };
-}
-
-/**
- * Wraps a schedule of the user so that its errors are reported and lose no purchase. If its poll times fail or complete before
- * the job has ended, the job is polled every 5 s from then on.
- */
-export function guardSchedule(schedule: PollSchedule, scheduler: SchedulerLike): PollSchedule {
-  return {
-    pollTimes: (job) =>
-      new Observable((subscriber) => {
-        const times = new GuardedTimes(subscriber, scheduler);
-        try {
-          from(schedule.pollTimes(job)).subscribe(times);
-        } catch (error) {
-          times.error(error);
-        }
-        return times;
-      }),
-    observe(...reply) {
-      try {
-        schedule.observe(...reply);
-      } catch (error) {
-        reportUnhandled(error);
-      }
-    },
-  };
-}
-
-/** The poll times of a job, and the fallback after they fail or complete. */
-class GuardedTimes extends OneTeardown implements Observer<void> {
-  private isOver = false;
-
-  constructor(
-    private readonly subscriber: Subscriber<void>,
-    private readonly scheduler: SchedulerLike,
-  ) {
-    super();
-  }
-
-  next(): void {
-    if (!this.isOver) this.subscriber.next();
-  }
-
-  error(error: unknown): void {
-    if (this.isOver || this.closed) return;
-    reportUnhandled(error);
-    this.complete();
-  }
-
-  complete(): void {
-    if (this.isOver || this.closed) return;
-    this.isOver = true;
-    this.add(interval(fallbackPollMs, this.scheduler).subscribe(() => this.subscriber.next()));
-  }
 }

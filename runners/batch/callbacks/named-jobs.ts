@@ -1,6 +1,7 @@
 import { defer, filter, finalize, startWith, Subject, take, type Observable } from 'rxjs';
 import type { JobOfWaitingRow, HeldPost, NamedJob } from '../context/callback-port.js';
 import type { RowRecords } from '../journal/journal.js';
+import { intentOfRow } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 
 /** Rows that wait to be sent again, and the jobs that callbacks have named for the latest POSTs of rows. */
@@ -85,7 +86,8 @@ export class NamedJobs {
 
 /** The records of a row whose latest POST was sent in this start and was not accepted. */
 function sentBy({ id, progress }: RowInFlight): JobOfWaitingRow['again'] | undefined {
-  const { status, attempts, intent } = progress;
+  const { status, attempts } = progress;
+  const intent = intentOfRow(progress);
   return intent && { id, status, attempts, intent };
 }
 

@@ -6,6 +6,7 @@ import { clampTimer } from '../../../src/policy/client-clock.js';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import type { PurchaseContext } from '../context/purchase-context.js';
 import { retriesPurchase } from '../row/decide-row.js';
+import { intentOfRow } from '../row/records-of.js';
 import type { RowInFlight } from '../row/row-in-flight.js';
 import { isOutOfCredit, stopCauses, whyRefused, whyDrifted } from '../stop/stop-causes.js';
 import { endPurchase } from './end-purchase.js';
@@ -72,7 +73,7 @@ function* isDone(
   if (task.what === 'send') noteOutcome(context, row, outcome);
   const mayRetry = task.what === 'send' && !stops.leaves('open');
   const isDouble = mayRetry && retriesPurchase(outcome, options, row.progress.doubles);
-  row.change({ isOver: true });
+  row.change({ isOver: true, intent: intentOfRow(row.progress) });
   yield* endPurchase(context, row, { outcome, isDouble });
   if (!isDouble) yield settled;
   return !isDouble;

@@ -13,7 +13,7 @@ import type {
 import { askedHash } from '../manifest/request-hash.js';
 import type { RowRecords } from '../journal/journal.js';
 import type { Cost } from './costs.js';
-import type { RowPurchase } from './row-in-flight.js';
+import type { RowProgress, RowPurchase } from './row-in-flight.js';
 import { buysNothing, isRead, type RowFacts } from './task.js';
 
 /** The fields that an intent adds to the facts of its row. */
@@ -42,6 +42,13 @@ export function intentRecord(row: RowFacts, intended: Intended, asked = askedHas
     cells,
     columns,
   };
+}
+
+/** The intent of a row's latest purchase, also of one whose job is polled. */
+export function intentOfRow(progress: RowProgress): IntentRecord | undefined {
+  const { intent, facts, asked, submittedAt: at, attempts: attempt, price } = progress;
+  if (intent !== undefined || asked === undefined || at === undefined) return intent;
+  return intentRecord(facts, { at, attempt, price }, asked);
 }
 
 /** The purchase for costs.csv; empty if nothing was bought. */

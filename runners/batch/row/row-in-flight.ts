@@ -12,6 +12,7 @@ export interface RowPurchase {
   readonly facts: RowFacts;
   /** Number of POSTs over all starts. */
   readonly attempts: number;
+  /** Absent while its job is polled: thousands of rows may wait, and it follows from the other fields (`intentOfRow`). */
   readonly intent?: IntentRecord | undefined;
   readonly jobId?: string | undefined;
   /** In ms since the epoch. */
@@ -26,6 +27,8 @@ export interface RowProgress extends RowPurchase {
   readonly isOver: boolean;
   /** The request as it is sent: with URLs where `facts` names local pictures. */
   readonly request: RowRequest;
+  /** The `askedHash` of its latest intent of this start. */
+  readonly asked?: string | undefined;
   /** The reserved price; `null` if no price is known. */
   readonly price: MicroDollars | null;
   /** Present while its picture is still to be saved. */
@@ -58,6 +61,7 @@ export class RowInFlight {
       usedUp: 0,
       doubles: 0,
       intent: undefined,
+      asked: undefined,
       jobId: undefined,
       submittedAt: undefined,
       reply: undefined,
@@ -88,11 +92,11 @@ function progressAfter(progress: RowProgress, record: RowRecord): RowProgress {
   const status = nextStatus(progress.status, stepOf(record));
   switch (record.k) {
     case 'intent': {
-      const { attempt: attempts, at: submittedAt, jobId } = record;
-      return { ...progress, status, intent: record, attempts, submittedAt, jobId };
+      const { attempt: attempts, at: submittedAt, asked = record.hash, jobId } = record;
+      return { ...progress, status, intent: record, attempts, submittedAt, asked, jobId };
     }
     case 'accepted':
-      return { ...progress, status, jobId: record.jobId };
+      return { ...progress, status, jobId: record.jobId, intent: undefined };
     case 'reply':
       return { ...progress, status, reply: record, jobId: progress.jobId ?? record.jobId };
     case 'reopen':

@@ -108,11 +108,7 @@ class Purchase<O>
     const { id, spec, context, callbacks } = this;
     if (id === undefined || this.outcome !== undefined || spec.queue === undefined) return EMPTY;
     const { deadlineMs, poll } = spec.options;
-    const polls = pollUntilTerminal(
-      new JobPolls(this, spec.queue, id, callbacks?.within(poll) ?? poll),
-      { at, deadlineMs },
-      context,
-    );
+    const polls = pollUntilTerminal(new JobPolls(this, spec.queue, id, poll), { at, deadlineMs }, context);
     const replies = callbacks?.among(polls).pipe(takeUntil(this.interrupted)) ?? polls;
     return receive<PollStep, JobEvent<O>>(replies, this);
   }

@@ -21,8 +21,8 @@ import {
 } from 'rxjs';
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
+import { callHook } from '../../policy/guard-hooks.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../policy/job-webhook.js';
-import type { PollSchedule } from '../../policy/polling/poll-schedule.js';
 import { readReply } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
 import { deadline } from '../deadline.js';
@@ -43,7 +43,6 @@ export class JobCallbacks<O> implements CalledBack<O> {
   readonly #acceptance = new AsyncSubject<CallbackResult>();
   /** Ids of jobs that are not this one. */
   readonly #dropped = new Subject<string>();
-  readonly #asked = new Subject<void>();
   readonly #shown = new Subject<StatusEvent>();
   /** How many callbacks wait until it is known whose job they name. */
   readonly #claims = new BehaviorSubject(0);
@@ -123,14 +122,6 @@ export class JobCallbacks<O> implements CalledBack<O> {
   /** The polls of the job, and the reports of callbacks meanwhile. */
   among(polls: Observable<PollStep>): Observable<PollStep> {
     return merge(polls, this.#shown).pipe(takeWhile((step) => step.type !== 'ended', true));
-  }
-
-  /** The schedule, with the polls that callbacks ask for. */
-  within(schedule: PollSchedule): PollSchedule {
-    return {
-      pollTimes: (job) => merge(schedule.pollTimes(job), this.#asked),
-      observe: (...reply) => schedule.observe(...reply),
-    };
   }
 
   /** Call it once the id of the job is durable. */
@@ -283,7 +274,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
     }
     const request = spec.queue?.status(reply.id);
     if (request !== undefined && reply.status === 'COMPLETED') {
-      spec.options.poll.observe(spec.key, reply, context.scheduler.now());
+      callHook(() => spec.options.poll.observe(spec.key, reply, context.scheduler.now()));
       this.job.end(outcomeOf(reply, request));
     } else this.#ask();
     return this.#settlement;
@@ -291,6 +282,6 @@ export class JobCallbacks<O> implements CalledBack<O> {
 
   #ask(): void {
     this.job.isPolledAtOnce = true;
-    this.#asked.next();
+    this.job.polls?.poll();
   }
 }

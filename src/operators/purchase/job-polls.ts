@@ -9,7 +9,7 @@ import type { JobState } from './job-state.js';
 import { catchError, EMPTY, filter, map, type Observable } from 'rxjs';
 import { isTerminal, type Outcome } from '../../contract/outcome.js';
 import { ask } from '../requests/ask-until-answered.js';
-import type { ClientContext } from '../requests/exchange.js';
+import type { ClientContext, RunningPolls } from '../requests/exchange.js';
 
 /** The polls of a job that has an id. It keeps no copies of the job's data, because thousands of jobs may wait at a time. */
 export class JobPolls<O> implements PollTask {
@@ -71,7 +71,7 @@ export class JobPolls<O> implements PollTask {
     this.job.statusCalls += 1;
   }
 
-  begun(polls: { end(): void }): void {
+  begun(polls: RunningPolls): void {
     this.job.polls = polls;
   }
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../../contract/outcome.js';
 import { ownerOf, type JobIds } from '../../policy/job-ids.js';
 import type { Reading } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
-import type { ClientContext } from '../requests/exchange.js';
+import type { ClientContext, RunningPolls } from '../requests/exchange.js';
 import type { StatusEvent } from '../requests/outcome-of.js';
 import type { JobSpec } from './job-spec.js';
 
@@ -38,7 +38,7 @@ export abstract class JobState<O> {
   /** Status requests sent so far. */
   statusCalls = 0;
   lastStatus: StatusEvent | undefined;
-  polls: { end(): void } | undefined;
+  polls: RunningPolls | undefined;
   private interruptions: Subject<void> | undefined;
   /** The owners of the ids that the answer and callbacks have named. */
   private owners: Map<string, ReturnType<JobIds['claim']>> | undefined;

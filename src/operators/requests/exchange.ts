@@ -82,6 +82,14 @@ export interface RequestSlot {
   releaseLater(): void;
 }
 
+/** The polls of a job. */
+export interface RunningPolls {
+  /** Polls now, unless a poll is on its way. */
+  poll(): void;
+  /** Completes the stream although the job has not ended. */
+  end(): void;
+}
+
 export interface Asking {
   /** The job or call that it belongs to. */
   readonly key: string;

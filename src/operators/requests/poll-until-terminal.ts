@@ -1,11 +1,11 @@
-import { Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
+import { from, interval, Observable, type Observer, type Subscriber, type Subscription } from 'rxjs';
 import { isTerminal, knownState, type Failed, type Outcome } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import type { PollJob, PollSchedule } from '../../policy/polling/poll-schedule.js';
 import type { Due } from '../../policy/due-queue.js';
-import { callHook } from '../../policy/guard-hooks.js';
+import { callHook, reportUnhandled } from '../../policy/guard-hooks.js';
 import { OneTeardown } from '../../policy/one-teardown.js';
-import type { ClientContext, QueuedPoll, RequestSlot, WaitingEvent } from './exchange.js';
+import type { ClientContext, QueuedPoll, RequestSlot, RunningPolls, WaitingEvent } from './exchange.js';
 import { outcomeOf, statusEvent, whatWasAsked, type StatusEvent } from './outcome-of.js';
 import { pollOnce, type Polled, type PollQuestion, type PollWatch } from './ask-until-answered.js';
 
@@ -19,8 +19,8 @@ export interface PollTask
   readonly atOnce: boolean;
   /** The last status of the job. A reply with the same status is not emitted. */
   readonly last?: StatusEvent | undefined;
-  /** Called when polling begins; `end` completes the stream although the job has not ended. */
-  begun?(polls: { end(): void }): void;
+  /** Called when polling begins. */
+  begun?(polls: RunningPolls): void;
 }
 
 export type PollStep =
@@ -41,6 +41,7 @@ interface Deadline {
  * the key, fails TLS verification or redirects elsewhere; then it may have been paid. The same is true at the deadline; if no
  * poll was answered by then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
  * So it may if the process or the computer stood still beyond the deadline: then the job is polled for half a minute more.
+ * An error of the schedule is reported and loses no purchase: once its times have failed or completed, the job is polled every 5 s.
  */
 export function pollUntilTerminal(
   task: PollTask,
@@ -57,7 +58,7 @@ export function pollUntilTerminal(
  * not complete with the times. With rxjs' operators for this and for the deadline a job takes 1.4 times the CPU. The class
  * subscribes to the times and waits for the deadline itself, because most jobs in flight have one.
  */
-class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, QueuedPoll {
+class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, QueuedPoll, RunningPolls {
   dueAt = 0;
   place = -1;
   private last: StatusEvent | undefined;
@@ -70,6 +71,8 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
   private isLast = false;
   private polling: Subscription | undefined;
   private isQueued = false;
+  /** The times of the schedule have failed or completed. */
+  private isOnFallback = false;
   behind: QueuedPoll | undefined;
 
   constructor(
@@ -89,13 +92,35 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
     if (at <= context.scheduler.now()) return this.due();
     task.begun?.(this);
     const { key, jobId, submittedAt, endpoint, variant, sync } = task;
-    task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant, sync }).subscribe(this);
-    if (task.atOnce) this.next();
+    try {
+      from(task.schedule.pollTimes({ key, jobId, submittedAt, endpoint, variant, sync })).subscribe(this);
+    } catch (error) {
+      this.error(error);
+    }
+    if (task.atOnce) this.poll();
     if (!this.closed) context.deadlines.set(this, at);
   }
 
   /** Called at a time of the schedule. */
   next(): void {
+    if (!this.isOnFallback) this.poll();
+  }
+
+  /** Called when the times have failed. */
+  error(error: unknown): void {
+    if (this.isOnFallback || this.closed) return;
+    reportUnhandled(error);
+    this.complete();
+  }
+
+  /** Called when the times have ended; the job has not. */
+  complete(): void {
+    if (this.isOnFallback || this.closed) return;
+    this.isOnFallback = true;
+    this.add(interval(fallbackPollMs, this.context.scheduler).subscribe(() => this.poll()));
+  }
+
+  poll(): void {
     if (this.isQueued || this.polling !== undefined || this.closed) return;
     const { slots } = this.context;
     this.isQueued = true;
@@ -111,12 +136,9 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
     pollOnce(this.task, this.context, this, slot).subscribe(poll);
   }
 
-  error(error: unknown): void {
+  fail(error: unknown): void {
     this.subscriber.error(error);
   }
-
-  /** Called when the times have ended; the job has not. */
-  complete(): void {}
 
   /** Called at the deadline. A poll that still waits at the gate keeps its place there. */
   due(): void {
@@ -125,13 +147,13 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
       if (this.wasAnswered && now - this.dueAt > lateMs) {
         this.wasAnswered = this.wasSent = false;
         this.context.deadlines.set(this, now + graceMs);
-        return this.next();
+        return this.poll();
       }
       if (this.wasAnswered) return this.giveUp();
       this.isLast = true;
-      this.next();
+      this.poll();
     } catch (error) {
-      this.error(error);
+      this.fail(error);
     }
   }
 
@@ -190,7 +212,8 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
   }
 
   private observe(job: JobReply): void {
-    this.task.schedule.observe(this.task.key, job, this.context.scheduler.now());
+    const { task, context } = this;
+    callHook(() => task.schedule.observe(task.key, job, context.scheduler.now()));
   }
 
   private emit(step: PollStep): void {
@@ -228,7 +251,7 @@ class Poll extends OneTeardown implements Observer<Polled> {
   }
 
   error(error: unknown): void {
-    if (!this.closed) this.polls.error(error);
+    if (!this.closed) this.polls.fail(error);
   }
 
   complete(): void {
@@ -245,6 +268,8 @@ class Poll extends OneTeardown implements Observer<Polled> {
   }
 }
 
+/** The time between polls of a job whose schedule has failed or completed. */
+const fallbackPollMs = 5_000;
 const statusShown = 60;
 /** A deadline that is called so much later was slept through. */
 const lateMs = 1_000;

@@ -1,10 +1,9 @@
-import { config, EMPTY, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
+import { config, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
-import { guardSchedule } from '../../../src/policy/guard-hooks.js';
 import { openGate } from '../../../src/policy/gates/built-in-gates.js';
 import { clientOver } from '../../support/client-over.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
@@ -111,30 +110,6 @@ describe('a hook that fails takes no purchase with it, and is reported', () => {
 });
 
 describe('poll times that fail', () => {
-  it.each([
-    ['at once', broken],
-    ['as a stream', () => throwError(() => fault)],
-  ])('%s: the job is polled every 5 s', async (_, pollTimes) => {
-    inVirtualTime(({ scheduler, expectObservable }) => {
-      const schedule = guardSchedule({ pollTimes, observe: () => undefined }, scheduler);
-      const times = schedule.pollTimes({ key: 'k', submittedAt: 0 }).pipe(map(() => 't'));
-      expectObservable(times, '12s !').toBe('5s t 4999ms t');
-    });
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    expect(reported).toStrictEqual([fault]);
-  });
-
-  it.each([
-    ['without one', () => EMPTY, '5s t 4999ms t'],
-    ['after one', () => of(undefined), 't 4999ms t 4999ms t'],
-  ])('and that complete %s: the job is polled every 5 s', (_, pollTimes, marbles) => {
-    inVirtualTime(({ scheduler, expectObservable }) => {
-      const schedule = guardSchedule({ pollTimes, observe: () => undefined }, scheduler);
-      const times = schedule.pollTimes({ key: 'k', submittedAt: 0 }).pipe(map(() => 't'));
-      expectObservable(times, '12s !').toBe(marbles);
-    });
-  });
-
   it('hold up no job that has ended when they cannot be torn down', () => {
     inVirtualTime(({ scheduler, expectObservable }) => {
       const { client } = clientOver(service, { scheduler, gate: openGate({ scheduler }) });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeRecord, ReplyRecord } from '../../../../runners/batch/journal/record.js';
-import { isBookedPurchase } from '../../../../runners/batch/row/records-of.js';
+import { intentOfRow, intentRecord, isBookedPurchase } from '../../../../runners/batch/row/records-of.js';
+import { RowInFlight } from '../../../../runners/batch/row/row-in-flight.js';
 
 const facts = { at: 9, id: 'a', cost: 87_500, statusCalls: 0 };
 const reply: ReplyRecord = { ...facts, k: 'reply', source: 'reported', submittedAt: 5, output: {} };
@@ -22,5 +23,45 @@ describe('isBookedPurchase', () => {
     expect(isBookedPurchase({ reply, outcome: failed('download', { submittedAt: 3 }) })).toBe(false);
     expect(isBookedPurchase({ reply, outcome: failed('deadline', { source: 'unknown' }) })).toBe(false);
     expect(isBookedPurchase({ reply })).toBe(false);
+  });
+});
+
+describe('intentOfRow', () => {
+  const input = { prompt: 'blue' };
+  const row = {
+    id: 'a',
+    row: 1,
+    hash: 'h',
+    kind: 'job',
+    endpoint: 'e',
+    mode: 'async',
+    resolution: '2k',
+    request: { kind: 'job', input },
+    cells: { prompt: 'blue' },
+    columns: { colour: 'blue' },
+  } as const;
+  const intended = { at: 5, attempt: 3, price: 87_500 };
+
+  it.each(['h', 'another'])(
+    'is the one in the journal once the job is accepted, which it is not kept for [%s]',
+    (asked) => {
+      const flight = new RowInFlight({ what: 'send', row, attempts: 2 });
+      expect(intentOfRow(flight.progress)).toBeUndefined();
+      const intent = intentRecord(row, intended, asked);
+      flight.change({ price: intended.price });
+      flight.take(intent);
+      expect(intentOfRow(flight.progress)).toBe(intent);
+      flight.take({ k: 'accepted', at: 6, id: 'a', jobId: 'j' });
+      expect(flight.progress.intent).toBeUndefined();
+      expect(intentOfRow(flight.progress)).toStrictEqual(intent);
+      expect(JSON.stringify(intentOfRow(flight.progress))).toBe(JSON.stringify(intent));
+    },
+  );
+
+  it('is that of an earlier start where its job is polled, and none where it was bought elsewhere', () => {
+    const intent = intentRecord(row, { ...intended, takes: 'job', jobId: 'j' }, 'h');
+    const task = { what: 'poll', row, attempts: 3, jobId: 'j', submittedAt: 5 } as const;
+    expect(intentOfRow(new RowInFlight({ ...task, intent }).progress)).toBe(intent);
+    expect(intentOfRow(new RowInFlight(task).progress)).toBeUndefined();
   });
 });

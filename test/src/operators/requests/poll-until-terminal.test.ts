@@ -1,5 +1,5 @@
-import { Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { config, EMPTY, ignoreElements, Observable, of, Subject, throwError } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobReply } from '../../../../src/contract/service-replies.js';
 import { statusEvent } from '../../../../src/operators/requests/outcome-of.js';
 import { pollUntilTerminal, type PollTask } from '../../../../src/operators/requests/poll-until-terminal.js';
@@ -132,20 +132,6 @@ describe('pollUntilTerminal', () => {
     });
   });
 
-  it('errors when the schedule does, by itself or by throwing', () => {
-    inVirtualTime((virtual) => {
-      virtual.expectObservable(polling(virtual, '-#', ['d']).result).toBe('-#');
-      const schedule: PollSchedule = {
-        pollTimes: () => {
-          throw new Error('broken');
-        },
-        observe: () => undefined,
-      };
-      const { result } = polling(virtual, '', ['d'], { schedule });
-      virtual.expectObservable(result).toBe('#', undefined, new Error('broken'));
-    });
-  });
-
   it('takes a time that the schedule gives in return for a reply', () => {
     inVirtualTime((virtual) => {
       const times = new Subject<void>();
@@ -153,6 +139,65 @@ describe('pollUntilTerminal', () => {
       const { result } = polling(virtual, '', ['-q|', '-p|', '-d|'], { schedule, atOnce: true });
       virtual.expectObservable(result).toBe('-qp(e|)', { q, p, e });
     });
+  });
+});
+
+describe('poll times that are over before the job has ended', () => {
+  const fault = new Error('broken');
+  const broken = (): never => {
+    throw fault;
+  };
+  let reported: unknown[];
+  beforeEach(() => {
+    reported = [];
+    config.onUnhandledError = (error) => void reported.push(error);
+  });
+  afterEach(() => {
+    config.onUnhandledError = null;
+  });
+
+  /** When the job is polled within 12 s, in ms. */
+  const pollsBy = (pollTimes: PollSchedule['pollTimes'], act: PollTask['begun'] = () => {}) => {
+    const at: number[] = [];
+    inVirtualTime((virtual) => {
+      const { scheduler } = virtual;
+      const { result } = polling(virtual, '', ['(q|)'], {
+        schedule: { pollTimes, observe: () => undefined },
+        onCall: () => at.push(scheduler.now()),
+        begun: act,
+      });
+      virtual.expectObservable(result.pipe(ignoreElements()), '12s !').toBe('');
+    });
+    return at;
+  };
+
+  it.each([
+    ['fail at once', broken],
+    ['fail as a stream', () => throwError(() => fault)],
+    ['fail twice', () => new Observable<void>((times) => [1, 2].forEach(() => times.error(fault)))],
+  ])('because they %s: it is polled every 5 s, and the error is reported', async (_, pollTimes) => {
+    expect(pollsBy(pollTimes)).toStrictEqual([5_000, 10_000]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(reported).toStrictEqual([fault]);
+  });
+
+  it.each([
+    ['complete without one', () => EMPTY, [5_000, 10_000]],
+    ['complete after one', () => of(undefined), [0, 5_000, 10_000]],
+  ])('because they %s: it is polled every 5 s', (_, pollTimes, expected) => {
+    expect(pollsBy(pollTimes)).toStrictEqual(expected);
+    expect(reported).toStrictEqual([]);
+  });
+
+  it('take no further time of the schedule, and a poll that is asked for otherwise', () => {
+    let ask = () => {};
+    const pollTimes = () =>
+      new Observable<void>((times) => {
+        times.complete();
+        times.next();
+        ask();
+      });
+    expect(pollsBy(pollTimes, (polls) => (ask = () => polls.poll()))).toStrictEqual([0, 5_000, 10_000]);
   });
 });
 
