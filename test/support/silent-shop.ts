@@ -7,6 +7,8 @@ export async function openSilentShop() {
     address: '',
     isOpen: false,
     isRefusing: false,
+    /** Jobs never end. */
+    isStuck: false,
     retryAfter: '5',
     onPost: (): unknown => undefined,
   };
@@ -23,7 +25,7 @@ export async function openSilentShop() {
       const answer = (body: unknown) => response.end(JSON.stringify(body));
       if (request.method === 'GET') {
         const id = (request.url ?? '').split('/').at(-1) ?? '';
-        const isOver = id === 'job-a' || state.isOpen;
+        const isOver = !state.isStuck && (id === 'job-a' || state.isOpen);
         return answer({
           id,
           status: isOver ? 'COMPLETED' : 'IN_PROGRESS',

@@ -63,6 +63,7 @@ function* isDone(
   const { task } = row;
   const { outcome } = settled;
   if (outcome.status === 'failed' && failureCodes[outcome.code].scope === 'stop') {
+    // The price of an accepted job, whose poll ended so, stays reserved.
     if (outcome.paid === 'no') money.ledger.release(row.id);
     const gotThrough = task.what === 'send' && service.reach.answers > answersBefore;
     const isTriedAnew = mayTryAnew(context, row, outcome, gotThrough);
@@ -94,10 +95,10 @@ class LastEvent implements Taker<JobEvent<unknown>, JobEvent<unknown>> {
 
 /**
  * Whether a row that the service did not accept is sent again: if the service accepts other requests, or rows of other
- * endpoints are in flight.
+ * endpoints are in flight. A run that stops has left the row before.
  */
 function mayTryAnew(
-  { service, stops }: PurchaseContext,
+  { service }: PurchaseContext,
   row: RowInFlight,
   refusal: Failed,
   gotThrough: boolean,
@@ -105,7 +106,7 @@ function mayTryAnew(
   const { code } = refusal;
   const isPassing = (code === 'refused' && !isOutOfCredit(refusal)) || code === 'unreachable';
   const isElsewhere = isPassing && service.rowSlots.areOthersAnswered(row.task.row, service.reach);
-  return isPassing && (gotThrough || isElsewhere) && !stops.leaves('open');
+  return isPassing && (gotThrough || isElsewhere);
 }
 
 /** Waits before the next purchase. The delay continues the backoff of the purchase that used up its tries. */

@@ -19,7 +19,7 @@ import { JournalError } from '../journal/journal-error.js';
 import type { ReplyRecord } from '../journal/record.js';
 import { intentRecord, failedRecord, failedRow, purchaseFacts, rowError } from '../row/records-of.js';
 import { RowInFlight } from '../row/row-in-flight.js';
-import { type PaidRow, type RowFacts, type RowTask, type Task, type TaskOf, isRead } from '../row/task.js';
+import { type PaidRow, type RowFacts, type RowTask, type Task, type TaskOf } from '../row/task.js';
 import { goingOnWith } from '../row/left-rows.js';
 import { noteFault } from '../stop/exit-of.js';
 import { buyRow } from './buy-row.js';
@@ -163,7 +163,7 @@ export function* holdRow(context: PurchaseContext, { row, code, attempts }: Task
   const { options, money } = context;
   const at = options.scheduler.now();
   const { paid } = failureCodes[code];
-  const lost = code === 'unknown' && context.mustHold(row.id, row.row) && !isRead(row);
+  const lost = code === 'unknown' && context.mustHold(row.id, row.row);
   const price = lost ? money.prices.priceOf(row) : null;
   if (lost) money.ledger.hold(row.id, price, row);
   const message = lost

@@ -149,7 +149,7 @@ export function isSentAgain({ progress: { status, attempts } }: RowInFlight): bo
   return status === 'open' && attempts > 0;
 }
 
-function isLeftIn({ status, facts }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
-  // A read can be repeated for free, so it is left at once.
-  return leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
+function isLeftIn({ status, facts, isOver }: RowProgress, leaving: ReadonlySet<RowStatus>): boolean {
+  // The answer of a job that has ended is here: the run waits until it is kept. A read can be repeated for free, so it is left at once.
+  return !isOver && leaving.has(status === 'sent' && isRead(facts) ? 'open' : status);
 }

@@ -6,7 +6,7 @@ import { hashesOf, type RowHashes } from '../manifest/request-hash.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { rejectedAttempt } from '../manifest/matrix/redo-columns.js';
 import { isEnd } from './row-status.js';
-import type { TaskSpec } from './task.js';
+import { isRead, type TaskSpec } from './task.js';
 
 /** The rules by which a start decides on the rows of its manifest. */
 export interface ManifestRules {
@@ -51,10 +51,12 @@ export function failsAsInvalid(state: Pick<RowState, 'status'> | undefined): boo
 
 function begin(row: Row, rules: ManifestRules, opened?: RowState): TaskSpec {
   const { prior, jobId } = row;
-  if (rules.mustHold?.(row.id, row.row) === true && !rules.retry.has('unknown'))
+  const isFree = isRead(row);
+  if (!isFree && rules.mustHold?.(row.id, row.row) === true && !rules.retry.has('unknown'))
     return { what: 'hold', code: 'unknown' };
   if (jobId !== undefined) return { what: 'poll', jobId };
-  if (prior === undefined || prior.paid === 'no') return { what: 'send' };
+  if (prior === undefined || prior.paid === 'no' || (isFree && prior.code === 'unknown'))
+    return { what: 'send' };
   if (prior.code === 'download' && prior.imageUrl !== undefined)
     return { what: 'fetch', imageUrl: prior.imageUrl };
   // It was settled by hand, or an earlier start had the option to send it.

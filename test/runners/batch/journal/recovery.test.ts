@@ -234,6 +234,14 @@ describe('Recovery, the money', () => {
     ]);
   });
 
+  it('counts a purchase of no known price until its picture is saved, and after that', () => {
+    const unpriced = [intent('a', { price: null }), reply('a', { cost: null, source: 'estimated' })];
+    const totals = recovered(...unpriced).lives.tally.totals();
+    expect(totals).toMatchObject({ unpriced: 1, reserved: 0, ended: { unpriced: 0 } });
+    const ended = [...unpriced, completed('a', { cost: null, source: 'estimated' })];
+    expect(recovered(...ended).lives.tally.totals()).toMatchObject({ unpriced: 1, ended: { unpriced: 1 } });
+  });
+
   it('agrees with a list of purchases, over any records in any order', () => {
     fc.assert(
       fc.property(fc.array(anyRecord(), { maxLength: 40 }), (records) => {

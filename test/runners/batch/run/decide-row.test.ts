@@ -36,6 +36,15 @@ describe('decideRow', () => {
     expect(decideRow(rowWith(), state('open'), rules())).toEqual({ what: 'send' });
   });
 
+  it('sends a GET whose answer may be lost, here or in another run: it can be repeated for free', () => {
+    const request = { kind: 'route', method: 'GET', route: 'g' } as const;
+    const lost = rules(undefined, { mustHold: () => true });
+    expect(decideRow(rowWith({ request }), undefined, lost)).toEqual({ what: 'send' });
+    const prior = { code: 'unknown', paid: 'maybe' } as const;
+    expect(decideRow(rowWith({ request, prior }), undefined, lost)).toEqual({ what: 'send' });
+    expect(decideRow(rowWith(), undefined, lost)).toEqual({ what: 'hold', code: 'unknown' });
+  });
+
   it('sends a row that failed in another run once it was opened here: a person has decided that it never arrived', () => {
     const row = rowWith({ prior: { code: 'unknown', paid: 'maybe' } });
     expect(decideRow(row, undefined, rules())).toEqual({ what: 'hold', code: 'unknown' });

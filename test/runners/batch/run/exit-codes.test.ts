@@ -362,6 +362,37 @@ describe('exit 6', () => {
   });
 });
 
+describe('exit 3, and rows that wait to be sent again', () => {
+  const priced = { assumePriceUsd: 0.1, concurrency: 4 };
+
+  it('a row whose tries were refused is sent again, though a later one did not fit', async () => {
+    const run = paperRun();
+    run.manifest(['a', 'b', 'c'].map((id) => job(id)));
+    run.service.behave = (row, nth) => (row === 'a' && nth <= 2 ? 'busy' : 'complete');
+    const end = await run.start({ ...priced, retries: 1, maxCostUsd: 0.25 });
+    expect(end).toMatchObject({ exitCode: 3, summary: { rows: { completed: 2, failed: 0, toDo: 1 } } });
+    expect(run.service.posts.toSorted()).toEqual(['a', 'b']);
+    expect(ids(run, 'results.jsonl').toSorted()).toEqual(['a', 'b']);
+    expect(end.summary.cost).toMatchObject({ estimated: 0.2, unknown: 0 });
+  });
+
+  it('a row in doubt is sent again where that is wanted and fits, though a later one did not', async () => {
+    const run = paperRun();
+    run.manifest(['a', 'b', 'c', 'd'].map((id) => job(id)));
+    run.service.behave = (row, nth) =>
+      row === 'a' && nth === 1 ? 'lose-answer' : row === 'b' ? 'fail' : 'complete';
+    const transport: Transport = (request) =>
+      timer(request.body?.includes('"a"') === true ? 1_000 : 0, run.scheduler).pipe(
+        concatMap(() => run.service.transport(request)),
+      );
+    const end = await run.start({ ...priced, transport, onUnknown: 'retry', maxCostUsd: 0.35 });
+    expect(end).toMatchObject({ exitCode: 3, summary: { rows: { completed: 2, failed: 1, toDo: 1 } } });
+    expect(run.service.posts.toSorted()).toEqual(['a', 'a', 'b', 'c']);
+    expect(ids(run, 'results.jsonl').toSorted()).toEqual(['a', 'c']);
+    expect(end.summary.cost).toMatchObject({ estimated: 0.2, unknown: 0.1, possiblyDouble: 0.1 });
+  });
+});
+
 describe('exit 69', () => {
   it.each(['unreachable', 'busy'] as const)('nothing gets through: %s [fault 1]', async (behaviour) => {
     const run = paperRun();
@@ -619,6 +650,71 @@ describe('exit 130 and 143', () => {
     expect(end.exitCode).toBe(130);
     expect(end.summary.rows).toMatchObject({ total: 2, completed: 1, toDo: 1 });
     expect(ids(run, 'results.jsonl')).toEqual(['a']);
+  });
+
+  it('a picture in a reply is saved to its end, and its row with it, when a stop comes meanwhile [fault 16]', async () => {
+    const run = paperRun();
+    run.service.behave = () => 'inline';
+    run.manifest([edit('a'), edit('b')]);
+    const stop = new Subject<StopOrder>();
+    const open: Disk['open'] = async (path, flags) => {
+      const file = await run.disk.open(path, flags);
+      if (path.includes('/images/')) {
+        stop.next('graceful');
+        await new Promise<void>((resolve) => run.scheduler.schedule(() => resolve(), 3_000));
+      }
+      return file;
+    };
+    const disk = Object.assign(Object.create(run.disk) as Disk, { open });
+    const manifest = { path: '/job/manifest.jsonl', mode: 'async' as const };
+    const end = await run.follow(runBatch(run.options({ stop, disk, manifest, concurrency: 1 })));
+    expect(end).toMatchObject({ exitCode: 130, summary: { rows: { completed: 1, toDo: 1 } } });
+    expect(run.lines('results.jsonl')).toMatchObject([{ id: 'a', image: { path: 'images/a.png' } }]);
+    expect(run.costs()).toMatchObject([{ id: 'a', cost: '0.0875', source: 'reported' }]);
+    expect([...run.service.bill]).toEqual([['a', 87_500]]);
+    expect(run.service.gets.length).toBeGreaterThan(0);
+  });
+
+  it('a request that the journal has noted and that was not sent yet is not sent after a second stop [fault 16]', async () => {
+    const run = paperRun();
+    run.manifest([edit('a')]);
+    const stop = new Subject<StopOrder>();
+    const open: Disk['open'] = async (path, flags) => {
+      const file = await run.disk.open(path, flags);
+      const { sync } = file;
+      return Object.assign(file, {
+        sync: async () => {
+          await sync.call(file);
+          if (run.text('journal.jsonl').includes('"k":"intent"'))
+            for (const order of ['graceful', 'now'] as const) stop.next(order);
+          await new Promise<void>((resolve) => run.scheduler.schedule(() => resolve(), 10));
+        },
+      });
+    };
+    const disk = Object.assign(Object.create(run.disk) as Disk, { open });
+    const end = await run.follow(runBatch(run.options({ stop, disk })));
+    expect(end.exitCode).toBe(130);
+    expect(run.service.bill).toEqual(new Map());
+    expect(run.service.posts).toEqual([]);
+    expect(await run.start()).toMatchObject({ exitCode: 0, summary: { rows: { completed: 1 } } });
+    expect(run.service.posts).toEqual(['a']);
+    expect(run.costs()).toMatchObject([{ id: 'a', cost: '0.0875', source: 'reported' }]);
+  });
+
+  it('a GET that is on its way is left at once: it can be repeated for free [fault 16]', async () => {
+    const run = paperRun();
+    run.manifest([{ id: 'a', route: 'a', method: 'GET' }]);
+    const stop = new Subject<StopOrder>();
+    const watch = (event: RunEvent): void => {
+      if (event.type === 'row' && event.event.type === 'submitting') stop.next('graceful');
+    };
+    const begin = run.scheduler.now();
+    const transport: Transport = (request) =>
+      timer(60_000, run.scheduler).pipe(concatMap(() => run.service.transport(request)));
+    const end = await run.follow(runBatch(run.options({ stop, transport })), watch);
+    expect(end).toMatchObject({ exitCode: 130, summary: { rows: { completed: 0, failed: 0, toDo: 1 } } });
+    expect(run.scheduler.now() - begin).toBeLessThan(10_000);
+    expect(await run.start()).toMatchObject({ exitCode: 0, summary: { rows: { completed: 1 } } });
   });
 
   it('a reply that is on its way is left by a second stop, and its row is held by the next start [fault 16]', async () => {

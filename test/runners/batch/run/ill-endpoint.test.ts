@@ -111,3 +111,19 @@ it('a run goes on while a row of another endpoint is on the wire, however long i
   const end = await run.start({ ...priced, transport: slow, concurrency: 1 });
   expect(end).toMatchObject({ exitCode: 69, summary: { rows: { completed: 2, toDo: 2 } } });
 });
+
+it('a row whose tries are used up is sent again while a row of another endpoint waits for its answer', async () => {
+  const run = paperRun();
+  run.manifest([job('ill', 0), job('well', 0)]);
+  const begin = run.scheduler.now();
+  run.service.behave = (row) =>
+    row.startsWith('ill') && run.scheduler.now() - begin < 150_000 ? 'busy' : 'complete';
+  const { transport } = run.service;
+  const slow: typeof transport = (request) =>
+    request.body?.includes('well-0') === true
+      ? transport(request).pipe(delay(200_000, run.scheduler))
+      : transport(request);
+  const end = await run.start({ ...priced, transport: slow, concurrency: 2 });
+  expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 2, toDo: 0 } } });
+  expect(run.service.posts.toSorted()).toEqual(['ill-0', 'well-0']);
+});

@@ -142,6 +142,46 @@ describe('a journal that is behind the files', () => {
     expect(run.service.posts.slice(10)).toEqual(['r6']);
   });
 
+  it('holds a row that was refused before as one more attempt, which it may have had in the lost part', async () => {
+    const run = paperRun();
+    run.manifest([edit('a'), edit('b'), edit('c')]);
+    run.service.behave = (row) => (row === 'b' ? 'busy' : 'complete');
+    await run.start({ limit: 2, retries: 0 });
+    const older = copyOf(run);
+    run.service.behave = () => 'complete';
+    await run.start();
+    const results = run.lines('results.jsonl');
+    const attempt = run.costs().find(({ id }) => id === 'b')?.['attempt'];
+    for (const name of ['journal.jsonl', 'summary.json', 'costs.csv']) putBack(run, older, name);
+    const others = results.filter(({ id }) => id !== 'b').map((line) => `${JSON.stringify(line)}\n`);
+    run.disk.plant(`${out}/results.jsonl`, others.join(''));
+    await run.start({ repair: true });
+    expect(run.service.posts.toSorted()).toEqual(['a', 'b', 'c']);
+    expect(run.costs().find(({ id }) => id === 'b')).toMatchObject({
+      attempt,
+      cost: '0.0875',
+      source: 'unknown',
+    });
+  });
+
+  it('asks again with a GET whose answer may be lost, and holds no money for it', async () => {
+    const run = paperRun();
+    const prices = () => createPriceBook(toPriceList({ route: 0.05 }));
+    run.manifest([edit('a'), { id: 'g', route: 'g', method: 'GET' }, edit('c')]);
+    await run.start({ limit: 1, prices: prices() });
+    const older = copyOf(run);
+    await run.start({ prices: prices() });
+    const results = run.lines('results.jsonl');
+    for (const name of ['journal.jsonl', 'summary.json', 'costs.csv']) putBack(run, older, name);
+    const others = results.filter(({ id }) => id !== 'g').map((line) => `${JSON.stringify(line)}\n`);
+    run.disk.plant(`${out}/results.jsonl`, others.join(''));
+    const end = await run.start({ repair: true, prices: prices() });
+    expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 3 }, cost: { unknown: 0 } } });
+    expect(run.lines('results.jsonl').find(({ id }) => id === 'g')).toMatchObject({ output: { said: 'g' } });
+    expect(run.costs().map(({ id }) => id)).toEqual(['a', 'c']);
+    expect(run.service.posts).toEqual(['a', 'c']);
+  });
+
   it('collects the job of a row whose request is lost with its purchase, once a person has named it', async () => {
     const { run, older } = await twoStarts();
     putBack(run, older, 'journal.jsonl');

@@ -109,6 +109,20 @@ it('a row whose request was refused, and made a job all the same, is polled and 
   expect(posts).toStrictEqual(['a']);
 });
 
+it('a row whose request was refused, and made a job that does not end, is held under the cap with its price', async () => {
+  const { run, posts, state, callBack } = await openShop();
+  state.isRefusing = true;
+  state.isStuck = true;
+  state.onPost = () => setTimeout(() => void callBack('IN_PROGRESS'), 300);
+  const { exitCode, summary } = await run(['a', 'b'], { maxCostUsd: 0.015, timeoutMs: 2_000 });
+  expect(posts).toStrictEqual(['a']);
+  expect([exitCode, summary?.rows, summary?.cost]).toMatchObject([
+    3,
+    { completed: 0, failed: 1, toDo: 1 },
+    { reported: 0, unknown: 0.01 },
+  ]);
+});
+
 it.each<[string, RegExp, Partial<RunBatchOptions>]>([
   ['that the request was refused', /"k":"refused"/, {}],
   ['that the last try was refused', /"k":"refused"/, { retries: 0 }],

@@ -1,3 +1,4 @@
+import { of } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { Journal } from '../../../../runners/batch/journal/journal.js';
 import { openDayLedger, type DayLedger } from '../../../../runners/batch/ledger/day-ledger.js';
@@ -61,6 +62,20 @@ it('keeps what a run may have bought that was in the folder before', async () =>
     expect((await start({ only: ['b'] })).exitCode).toBe(0);
     expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
   }
+});
+
+it('keeps what a job may cost that was accepted, where the key is refused when it is polled', async () => {
+  const { run, shared, start } = runOfDay();
+  run.service.behave = () => 'hang';
+  run.manifest([{ ...edit('a'), mode: 'async' }]);
+  const { transport } = run.service;
+  const refused = of({ status: 401, headers: {}, body: '{"error":"key"}' });
+  const end = await start({
+    transport: (request) => (request.method === 'GET' ? refused : transport(request)),
+  });
+  expect(end).toMatchObject({ exitCode: 4, summary: { rows: { toDo: 1 } } });
+  expect([...run.service.bill]).toEqual([['a', 87_500]]);
+  expect(await shared().outstanding()).toMatchObject([{ id: 'a', amount: 87_500 }]);
 });
 
 it('keeps it also if the clock was set back since', async () => {

@@ -75,6 +75,24 @@ describe('a service that is not reached', () => {
     expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 40 } } });
   });
 
+  it('is waited for where its name does not resolve for a while, once it has answered', async () => {
+    const run = paperRun();
+    run.manifest(jobs(40));
+    const awayFrom = run.scheduler.now() + 200;
+    const isAway = () => run.scheduler.now() > awayFrom && run.scheduler.now() < awayFrom + 20_000;
+    const transport: typeof run.service.transport = (request) =>
+      isAway()
+        ? throwError(() => new TransportError('lookup', 'ENOTFOUND', 'no', false, misspelt))
+        : run.service.transport(request);
+    const end = await run.start({ transport, concurrency: 4 });
+    expect(end).toMatchObject({ exitCode: 0, summary: { rows: { completed: 40, toDo: 0 } } });
+    expect(run.service.posts.toSorted()).toEqual(
+      jobs(40)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  });
+
   it('is what status says while the run goes, and all rows of the plan are counted from the start', async () => {
     const run = paperRun();
     run.manifest(jobs(40));

@@ -64,17 +64,27 @@ it('asks the database no more often for many rows than for few', async () => {
 it.each([
   [
     'sends a request without an answer again with --on-unknown retry',
-    'null',
+    'timeline = null',
     ['intent', 'outcome', 'reopen'],
   ],
-  ['leaves it in doubt where a standby took the place of the database', `'another'`, ['intent', 'outcome']],
-])('%s', async (_, timeline, records) => {
+  [
+    'leaves it in doubt where a standby took the place of the database',
+    `timeline = 'another'`,
+    ['intent', 'outcome'],
+  ],
+  [
+    'leaves it in doubt while the run stops',
+    `stop = '{"exitCode":3,"reason":"The cap."}'`,
+    ['intent', 'outcome'],
+  ],
+])('%s', async (_, change, records) => {
   const seat = await seatWith(1, 0, { onUnknown: 'retry' });
-  await database.pool.query(`update millrace.runs set timeline = ${timeline} where run = $1`, [seat.run]);
+  await database.pool.query(`update millrace.runs set ${change} where run = $1`, [seat.run]);
   await releaseSeat(database, seat);
   const written = await readRecordsAfter(database.pool, seat.run, 0, 9);
   expect(written.map(({ record }) => record.k)).toEqual(records);
-  expect((await readState(database, seat.run)).open).toBe(records.length - 2);
+  const state = await readState(database, seat.run);
+  expect([state.open, state.unknown, state.spent]).toEqual([records.length - 2, 87_500, 0]);
 });
 
 it('wakes nobody where another process has released the rows of a dead worker meanwhile', async () => {

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { firstValueFrom, map, Subject } from 'rxjs';
+import { concatMap, firstValueFrom, map, Subject, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createGotTransport } from '../../../../src/transport/got/got-transport.js';
+import { TransportError } from '../../../../src/transport/transport-error.js';
 import type { Transport } from '../../../../src/transport/transport.js';
 import type { WorkerOptions } from '../../../../runners/distributed/worker/run-worker.js';
 import type { Fleet, FleetWorker } from '../../../support/fleet.js';
@@ -158,6 +159,27 @@ describe('a request that may have been accepted', () => {
       'outcome',
     ]);
     expect(await fleet.state()).toMatchObject({ unknown: 200_000, spent: 0, reserved: 0 });
+  });
+
+  it('is not sent again where its answer is lost while the worker stops, and is held with its price', async () => {
+    const fleet = await fleets.open(rowsOf(1), { terms: { onUnknown: 'retry' } });
+    const sent = new Subject<void>();
+    const lost = new TransportError('reset', 'ECONNRESET', 'maybe', false, 'reset');
+    const transport: Transport = (request) => {
+      if (request.method !== 'POST') return createGotTransport()(request);
+      sent.next();
+      return timer(300).pipe(concatMap(() => throwError(() => lost)));
+    };
+    const isSent = firstValueFrom(sent);
+    const worker = await fleet.start({ transport });
+    await isSent;
+    await worker.stop();
+    await fleet.start();
+    const [row] = await fleet.ended();
+    expect(row?.records.map(({ k }) => k)).toStrictEqual(['intent', 'outcome']);
+    expect(row?.code).toBe('unknown');
+    expect(fleet.emulator.bill()).toStrictEqual([]);
+    expect(await fleet.state()).toMatchObject({ unknown: 100_000, spent: 0, reserved: 0, open: 0 });
   });
 });
 
