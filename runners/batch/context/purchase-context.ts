@@ -35,11 +35,14 @@ export interface PurchaseContext {
   readonly journal: Pick<Journal, 'append'>;
   /** Whether the journal may have lost a purchase of the row. */
   readonly mustHold: (id: string, row: number) => boolean;
-  /**
-   * The files that follow from the journal. `write` resolves when the lines of a row are in them. `record` is the number of the
-   * outcome; a row that is not current is bought again at once.
-   */
-  readonly projections: { write(row: EndedRow, record: number, isCurrent: boolean): Promise<void> };
+  /** The files that follow from the journal. */
+  readonly projections: {
+    /**
+     * Resolves when the lines of a row are in the files. `record` is the number of the outcome; a row that is not current is bought
+     * again at once.
+     */
+    write(row: EndedRow, record: number, isCurrent: boolean): Promise<void>;
+  };
   readonly money: RunMoney;
   /** Whether there is disk space for answers; absent if this process does not write them. */
   readonly room?: Pick<DiskRoom, 'look' | 'shortage'>;

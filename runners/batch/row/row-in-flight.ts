@@ -74,10 +74,12 @@ export class RowInFlight {
     return (this.changes ??= new BehaviorSubject(this.progress));
   }
 
+  /** Replaces a part of the progress. */
   change(part: Partial<RowProgress>): void {
     this.next({ ...this.progress, ...part });
   }
 
+  /** Updates the progress with a record of the row. */
   take(record: RowRecord): void {
     this.next(progressAfter(this.progress, record));
   }
