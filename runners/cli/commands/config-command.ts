@@ -6,7 +6,7 @@ import { configurableOptions, settingOf, type ListedOption } from '../options/op
 import type { CliIo, CommandCall, RawOptions } from '../io/cli-io.js';
 import { startOptions } from '../options/parse-options.js';
 import { outFolder } from '../options/run-folder.js';
-import { maskedUrl } from '../options/parse-value.js';
+import { inUnits, maskedUrl } from '../options/parse-value.js';
 import { plainText, settingText, shownPath } from '../messages/plain-text.js';
 
 interface Setting {
@@ -75,8 +75,8 @@ function settingInForce(
     return [{ name: setting, value: inEnv, from: row.variable ?? '' }];
   const value = raw[name] ?? options[name];
   if (value === undefined) return [];
-  // Durations are ms inside, and are printed with a unit.
-  const shown = row.takes === 'D' && typeof value === 'number' ? `${value}ms` : shownOf(row, value);
+  // Durations are ms inside, and are printed as an option takes them.
+  const shown = row.takes === 'D' && typeof value === 'number' ? inUnits(value) : shownOf(row, value);
   return [{ name: setting, value: shown, from: from.get(name) ?? 'the default' }];
 }
 
@@ -107,7 +107,7 @@ function text(
   endpoints: Readonly<Record<string, object>>,
 ): string {
   const lines = [
-    `files      ${files.length === 0 ? 'none' : files.join(', ')}`,
+    `${'files'.padEnd(18)} ${files.length === 0 ? 'none' : files.join(', ')}`,
     ...settings.map(({ name, value, from }) => `${name.padEnd(18)} ${settingText(value).padEnd(28)} ${from}`),
     ...Object.entries(endpoints).map(([name, endpoint]) => `endpoint ${name}: ${JSON.stringify(endpoint)}`),
   ];

@@ -51,6 +51,6 @@ it('another endpoint that has accepted a job keeps the run going [fault 5]', asy
   const run = paperRun();
   run.manifest(rows.slice(0, 40).map((row, n) => (n === 0 ? { ...row, endpoint: 'well' } : row)));
   run.service.behave = (row) => (row === 'r0' ? 'hang' : page);
-  const end = await run.start({ ...priced, timeoutMs: 600_000 });
+  const end = await run.start({ ...priced, timeoutMs: 60_000 });
   expect(end).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 39, deadline: 1 } } });
 });

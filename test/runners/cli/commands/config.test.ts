@@ -26,7 +26,7 @@ describe('millrace.config.json', () => {
     expect(config.stdout).toMatch(/^endpoint +mine +the command line$/m);
     expect(config.stdout).toMatch(/^base_url +http:\/\/127\S+ +MILLRACE_BASE_URL$/m);
     expect(config.stdout).toMatch(/^max_cost +1 +\/.*millrace\.config\.json$/m);
-    expect(config.stdout).toMatch(/^timeout +3600000ms +the default$/m);
+    expect(config.stdout).toMatch(/^timeout +1h +the default$/m);
     expect(config.stdout).toContain('endpoint mine: {"id":"echo","mode":"sync","price":{"usdPerJob":0.02}}');
     expect(config.stdout).not.toContain(work.env['MILLRACE_API_KEY']);
   });
