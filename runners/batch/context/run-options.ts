@@ -11,7 +11,7 @@ import type { DayLedger } from '../ledger/day-ledger.js';
 import type { WarnAt } from '../ledger/cap-watch.js';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.js';
 import type { PriceBook } from '../ledger/price-book.js';
-import type { RunHold } from '../lock/hold-run.js';
+import type { RunHold } from '../lock/owner.js';
 import type { PictureHost } from '../uploads/picture-host.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { FailureLine } from '../sinks/failure-line.js';

@@ -11,6 +11,7 @@ import {
   isSameHost,
   type Host,
   type Owner,
+  type RunHold,
   ownerPath,
   readOwner,
   isGone,
@@ -37,17 +38,12 @@ export interface HoldRunOptions {
   readonly now?: () => number;
 }
 
-/** The right to be the only process of a run. */
-export interface RunHold {
-  /** Whether its last holder died while holding it. */
-  readonly isInherited?: boolean;
-  /** Which other processes the hold does not exclude, if any. */
-  readonly warning?: string;
+/** The hold of a folder of this machine, which knows what other starts and other runs have done. */
+export interface FolderHold extends RunHold {
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
   readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
   /** What other runs of this machine send meanwhile. */
   readonly sentBeside?: (compared: ComparedRequests) => SentBeside;
-  release(): Promise<void>;
 }
 
 /**
@@ -55,7 +51,7 @@ export interface RunHold {
  *
  * @throws {LockError} `held`, naming the owner; `lock-unavailable`; `lock-io`.
  */
-export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<RunHold> {
+export async function holdRun(folder: string, options: HoldRunOptions = {}): Promise<FolderHold> {
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost() } = options;
   const path = ownerPath(folder);
   await writingOwner(path, () => disk.mkdir(folder));
@@ -78,7 +74,7 @@ async function holdOutside(
   inside: readonly FileLock[],
   isInherited: boolean,
   options: HoldRunOptions,
-): Promise<RunHold> {
+): Promise<FolderHold> {
   const { disk = nodeDisk, tryLock = tryLockFile, host = thisHost(), stateFolders } = options;
   const path = ownerPath(folder);
   const owner = ownerOf(host, options);

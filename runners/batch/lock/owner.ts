@@ -8,6 +8,15 @@ import { replaceUnsynced } from '../disk/replace-file.js';
 import { MillraceError } from '../../../src/contract/millrace-error.js';
 import { reasonOf, remedyOf } from '../disk/disk-fault.js';
 
+/** The right to be the only process of a run. */
+export interface RunHold {
+  /** Whether its last holder died while holding it. */
+  readonly isInherited?: boolean;
+  /** Which other processes the hold does not exclude, if any. */
+  readonly warning?: string;
+  release(): Promise<void>;
+}
+
 /** The machine, or container, on which a process runs. */
 export interface Host {
   readonly name: string;

@@ -6,7 +6,7 @@ import { clearLeftovers, clearUnsaved } from '../disk/replace-file.js';
 import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
-import type { RunHold } from '../lock/hold-run.js';
+import type { FolderHold } from '../lock/hold-run.js';
 import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
 import { HeadScanner } from '../journal/line/head-scanner.js';
 import { peekJournal } from '../journal/recovered-journal.js';
@@ -90,7 +90,7 @@ export async function holdJournal(
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<HeldJournal> {
   const { out, prices } = options;
-  const held = await options.hold(out);
+  const held: FolderHold = await options.hold(out);
   closers.push(
     () => held.release(),
     () => room.close(),
@@ -151,7 +151,7 @@ export async function holdJournal(
 function sentBeside(
   { options, closers }: Pick<Opening, 'options' | 'closers'>,
   identity: RunIdentity,
-  held: RunHold,
+  held: FolderHold,
 ): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent' | 'refuseWaited'> {
   const { manifest, out, pictureHost, scheduler } = options;
   const isCompared = manifest.live !== undefined && !identity.local;
@@ -185,7 +185,7 @@ const noteEveryMs = 500;
 
 /** The notes that are written while the run goes on. One that cannot be written is reported at the end. */
 function notesOf(
-  progress: RunHold['progress'],
+  progress: FolderHold['progress'],
   { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
   bought: RunPurchases,
 ): { readonly noteDurable: () => void; readonly written: () => Promise<void> } {
@@ -238,7 +238,7 @@ export async function hasBegun(disk: Disk, out: string): Promise<boolean> {
 /** Opens the journal and checks that the files are not ahead of it. */
 async function soundJournal(
   { options, closers, room }: Pick<Opening, 'options' | 'closers' | 'room'>,
-  progress: RunHold['progress'],
+  progress: FolderHold['progress'],
   openFile: OpenJournal,
 ): Promise<Journal> {
   const { disk, out, repair, scheduler, costBy, maxCostByUsd } = options;

@@ -8,7 +8,7 @@ import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalPath } from '../journal/journal.js';
 import { openJournal } from '../journal/open-journal.js';
 import type { RunBatchOptions } from '../context/run-options.js';
-import { holdRun } from '../lock/hold-run.js';
+import { type FolderHold, holdRun } from '../lock/hold-run.js';
 import { Projections } from '../sinks/projections.js';
 import { readSummary, writeSummary, type Summary } from '../sinks/summary-file.js';
 import { refuseLostJournal } from './check/examine-files.js';
@@ -41,7 +41,7 @@ export async function withFolder<T>(
   const now = (): number => scheduler.now();
   if ((await disk.stat(journalPath(out))) === undefined)
     throw new MillraceError('usage', `${out} holds no run: there is no journal.jsonl in it`);
-  const held = await (options.hold ?? ((folder) => holdRun(folder, { disk, now })))(out);
+  const held: FolderHold = await (options.hold ?? ((folder) => holdRun(folder, { disk, now })))(out);
   try {
     if (held.isInherited === true) await clearLeftovers(disk, out);
     const journal = await (options.journal ?? ((folder) => openJournal(disk, folder, { now })))(out);

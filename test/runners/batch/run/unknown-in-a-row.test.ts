@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { pollFixed } from '../../../../src/policy/polling/poll-schedule.js';
 import { paperRun } from '../../../support/paper-run.js';
 import type { PaperBehaviour } from '../../../support/paper-service.js';
 
@@ -51,6 +52,7 @@ it('another endpoint that has accepted a job keeps the run going [fault 5]', asy
   const run = paperRun();
   run.manifest(rows.slice(0, 40).map((row, n) => (n === 0 ? { ...row, endpoint: 'well' } : row)));
   run.service.behave = (row) => (row === 'r0' ? 'hang' : page);
-  const end = await run.start({ ...priced, timeoutMs: 60_000 });
+  const schedule = pollFixed(1_000, run.scheduler);
+  const end = await run.start({ ...priced, schedule, timeoutMs: 600_000 });
   expect(end).toMatchObject({ exitCode: 6, summary: { failures: { unknown: 39, deadline: 1 } } });
 });
