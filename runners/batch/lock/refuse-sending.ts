@@ -132,9 +132,10 @@ export class SentBeside {
   /** Call it with each record of this run that is durable. It matters only to runs that began before, which the first row has found. */
   note(record: JournalRecord): void {
     if (wasNotBought(record)) this.#own.delete(record.id);
-    if (record.k === 'intent') this.#arrived.delete(record.id);
+    if (record.k !== 'intent') return;
+    this.#arrived.delete(record.id);
     const before = this.#runs.filter((run) => this.#beganBefore(run));
-    if (record.k !== 'intent' || before.length === 0) return;
+    if (before.length === 0) return;
     remember(this.#own, record.id, this.compared.hashesOf(record));
     for (const { sent, both } of before) if (sent.of(record.id) > 0) both.add(record.id);
   }

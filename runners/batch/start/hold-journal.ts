@@ -154,16 +154,17 @@ function sentBeside(
   held: FolderHold,
 ): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent' | 'refuseWaited'> {
   const { manifest, out, pictureHost, scheduler } = options;
-  const isCompared = manifest.live !== undefined && !identity.local;
+  if (manifest.live === undefined || identity.local || held.sentBeside === undefined)
+    return { beside: undefined, refuseSent: () => Promise.resolve() };
   const hashesOf = (sent: IntentRecord): readonly string[] =>
     buysNothing({ intent: sent, facts: sent }) ? [] : hashesSent(sent, { asSent: true });
   const compared = { ...identity, hashesOf, head: new HeadScanner(), now: () => scheduler.now() };
-  const beside = isCompared ? held.sentBeside?.(compared) : undefined;
+  const beside = held.sentBeside(compared);
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
   closers.push(() => byBytes.close());
   const refuseSent: HeldJournal['refuseSent'] = async (row) =>
-    beside?.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
-  return { beside, refuseSent, ...(beside && { refuseWaited: (id) => beside.refuse(id) }) };
+    beside.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
+  return { beside, refuseSent, refuseWaited: (id) => beside.refuse(id) };
 }
 
 async function identityOf(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../../../runners/batch/read-status.js';
 import { settleRow } from '../../../../runners/batch/settle-row.js';
+import { sumsOf } from '../../../support/add-costs-by.js';
 import { edit } from '../../../support/manifest-rows.js';
 import { paperRun, type PaperEnd, type PaperRun } from '../../../support/paper-run.js';
 
@@ -21,16 +22,7 @@ const statusOf = (run: PaperRun) => readStatus('/job/out', { disk: run.disk });
 const byCustomer = ({ summary }: PaperEnd) => summary.cost.by?.['customer']?.values;
 const aheadOf = ({ events }: PaperEnd) =>
   events.flatMap((event) => (event.type === 'checked' ? [event.ahead] : []))[0];
-const sum = {
-  purchases: 0,
-  reported: 0,
-  estimated: 0,
-  unknown: 0,
-  completed: 0,
-  failed: 0,
-  held: 0,
-  undownloaded: 0,
-};
+const sum = sumsOf({});
 
 describe('costs by the values of a column', () => {
   it('stand in the summary, in costs.csv and in the status, and the run remembers the column', async () => {
