@@ -5,7 +5,7 @@ import { quoteValue } from '../quote-value.js';
 import type { LeftOutBefore } from '../records/manifest-sections.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { requestHash } from '../request-hash.js';
-import { hashedRow } from './hashed-row.js';
+import { HashedRow } from './hashed-row.js';
 import {
   type ColumnUse,
   type ManifestItem,
@@ -203,20 +203,21 @@ export class RowBuilder {
     problems.add(cells.label('jobId'), message);
   }
 
-  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior, used, notes }: ReadRow): Row {
+  #valid(draft: Draft, cells: RowCells, { meaning, columns, prior, used, notes }: ReadRow): HashedRow {
     const { record, row } = draft;
     const { kind, endpoint, request, written, resolution, jobId } = meaning;
     const { use, foreign } = columns;
     const { isRedone } = cells.layout;
     const misplaced = foreign.length === 0 ? foreign : foreign.filter(({ at }) => cells.isFilled(at));
     const derived = draft.id === undefined ? this.#derive(meaning, record) : undefined;
-    const facts = {
+    return new HashedRow({
       id: draft.id ?? derived?.id ?? '',
       row,
       line: record.line,
       kind,
       endpoint,
       request,
+      written,
       resolution,
       priority: draft.priority,
       mode: modeOf(meaning, this.#settings.mode ?? this.#modes.get(endpoint)),
@@ -234,10 +235,10 @@ export class RowBuilder {
       jobId,
       product: record.product && rowProduct(record.product, rowId(cells.get('id'))),
       repeat: derived?.repeat === 1 ? undefined : derived?.repeat,
+      hash: derived?.hash,
       prior: prior?.failure,
       notes,
-    };
-    return hashedRow(facts, written, derived?.hash);
+    });
   }
 
   #derive(
