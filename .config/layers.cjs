@@ -187,7 +187,6 @@ const owners = {
   got: 'src/transport',
   undici: 'src/transport',
   'csv-parse': 'runners/batch/manifest',
-  split2: 'runners/batch/manifest',
   '@aws-sdk': 'runners/batch/uploads',
   'csv-stringify': 'runners/batch/sinks',
   hono: 'runners/emulator',

@@ -1,22 +1,26 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
+import * as z from 'zod';
 import type { Disk } from '../disk/disk.js';
 import { readFile, valueOfJson } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import type { DownloadHead } from '../../../src/transport/got/download.js';
 import { ArtifactError } from './artifact-error.js';
 
-/** How far a download has come, for a process that continues it. */
-interface PartNote {
-  /** Name of the part file. Each process writes to its own. */
-  readonly part: string;
-  /** SHA-256 of the URL: a row that was bought again has another file. */
-  readonly url: string;
-  readonly validator: string;
-  readonly total?: number | undefined;
-  /** How many bytes of the part are durable. */
-  readonly bytes: number;
+/** How far a download has come, for a process that continues it. It is checked, because a person may have edited it. */
+function noteSchema() {
+  return z.object({
+    /** Name of the part file. Each process writes to its own. */
+    part: z.string().regex(/^\.[0-9a-f]{20}\.[0-9a-f]{8}\.part$/),
+    /** SHA-256 of the URL: a row that was bought again has another file. */
+    url: z.string(),
+    validator: z.string(),
+    total: z.int().optional(),
+    /** How many bytes of the part are durable. */
+    bytes: z.int().positive(),
+  });
 }
+type PartNote = z.output<ReturnType<typeof noteSchema>>;
 
 /** The bytes that an earlier process left, and the version of the file that they belong to. */
 export interface EarlierPart extends Pick<PartNote, 'bytes' | 'validator' | 'total'> {
@@ -75,8 +79,10 @@ export class KeptPart {
     const { disk, note: path } = this;
     const found = await disk.stat(path);
     if (found?.kind !== 'file' || found.size > mostNoteBytes) return undefined;
-    const note = valueOfJson((await readFile(disk, path, found.size)).toString());
-    if (!isNote(note) || note.url !== hashOf(this.url)) return undefined;
+    const { data: note } = noteSchema().safeParse(
+      valueOfJson((await readFile(disk, path, found.size)).toString()),
+    );
+    if (note?.url !== hashOf(this.url)) return undefined;
     const part = await disk.stat(this.pathOf(note));
     return part?.kind === 'file' && part.size >= note.bytes ? note : undefined;
   }
@@ -84,21 +90,6 @@ export class KeptPart {
   private pathOf({ part }: Pick<PartNote, 'part'>): string {
     return `${dirname(this.name)}/${part}`;
   }
-}
-
-/** Checked, because a person may have edited it. */
-function isNote(value: unknown): value is PartNote {
-  if (typeof value !== 'object' || value === null) return false;
-  const { part, url, validator, total, bytes } = value as Partial<Record<keyof PartNote, unknown>>;
-  return (
-    typeof part === 'string' &&
-    /^\.[0-9a-f]{20}\.[0-9a-f]{8}\.part$/.test(part) &&
-    typeof url === 'string' &&
-    typeof validator === 'string' &&
-    (total === undefined || Number.isSafeInteger(total)) &&
-    Number.isSafeInteger(bytes) &&
-    Number(bytes) > 0
-  );
 }
 
 function hashOf(text: string): string {

@@ -79,13 +79,7 @@ async function writeRunTimes(options: PollingOptions, runTimes: RunTimes): Promi
 }
 
 /** Saves the learned run times. If the disk fails, the next start makes some more status calls; no row is affected. */
-export async function keepPolling({
-  polling,
-  log,
-}: {
-  readonly polling: LearnedPolling;
-  readonly log: RunLog;
-}): Promise<void> {
+export async function keepPolling({ polling, log }: { polling: LearnedPolling; log: RunLog }): Promise<void> {
   await polling.keep().catch((error: unknown) => {
     log.write('warn', { err: describeFault(error) }, 'poll-law.json could not be written');
   });

@@ -4,7 +4,6 @@ import type { Transport } from '../../../src/transport/transport.js';
 import type { ManifestSettings } from '../manifest/manifest-settings.js';
 import type { RowSelection } from '../manifest/rows/row-selection.js';
 import type { PricedBytes } from '../tasks/priced-bytes.js';
-import type { HandOn, OpenCallbackPort } from './callback-port.js';
 import type { RunBatchOptions } from './run-options.js';
 
 /** Options that have a default. */
@@ -54,16 +53,10 @@ export interface ResolvedOptions
   readonly secrets: readonly string[];
 }
 
+type Webhooks = NonNullable<RunBatchOptions['webhooks']>;
+
 /** Options for callbacks of the service. */
-interface ResolvedWebhooks {
-  readonly url?: string | undefined;
-  readonly host: string;
-  readonly port: number;
-  /** If absent, a server of `node:http` is opened. */
-  readonly open?: OpenCallbackPort | undefined;
-  /** Absent if this process works on all rows. */
-  readonly handOn?: HandOn | undefined;
-}
+type ResolvedWebhooks = Omit<Webhooks, 'host' | 'port'> & Required<Pick<Webhooks, 'host' | 'port'>>;
 
 /** The source of the rows, and how it is read. */
 export interface ResolvedManifest {

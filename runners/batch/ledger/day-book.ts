@@ -126,9 +126,4 @@ export function dayEntrySchema() {
 export type DayEntry = z.infer<ReturnType<typeof dayEntrySchema>>;
 
 /** A reservation that its run has not ended yet. */
-export interface Reservation {
-  readonly at: number;
-  readonly run: string;
-  readonly id: string;
-  readonly amount: MicroDollars;
-}
+export type Reservation = Omit<Extract<DayEntry, { k: 'reserve' }>, 'k'>;

@@ -1,5 +1,6 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../disk/disk.js';
+import { withFile } from '../disk/read-file.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { isFormula, withoutSigns } from './columns/formula-text.js';
 import { imagesCell } from './columns/manifest-fields.js';
@@ -118,17 +119,9 @@ async function whyNot(
   const path = join(folder, name);
   const found = await disk.stat(path);
   if (found?.kind !== 'file') return found?.kind === 'folder' ? 'is a folder' : 'is not a plain file';
-  const format = formatOf(await readHead(disk, path));
+  const head = new Uint8Array(headBytes);
+  const length = await withFile(disk, path, (file) => file.read(head, 0));
+  const format = formatOf(head.subarray(0, length));
   if (format === undefined) return 'is not a picture';
   return taken.includes(format) ? undefined : `is a ${format} picture; PNG, JPEG and WebP are accepted`;
-}
-
-async function readHead(disk: Disk, path: string): Promise<Uint8Array> {
-  const file = await disk.open(path, 'r');
-  try {
-    const head = new Uint8Array(headBytes);
-    return head.subarray(0, await file.read(head, 0));
-  } finally {
-    await file.close();
-  }
 }

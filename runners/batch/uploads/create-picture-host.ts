@@ -6,7 +6,13 @@ import { RowSample } from '../manifest/duplicates/row-sample.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { askedHash, hashWord } from '../manifest/request-hash.js';
 import type { S3Store } from './open-s3-store.js';
-import { type UploadTarget, type PictureHost, UploadError, uploadedSha256 } from './picture-host.js';
+import {
+  imagesOf,
+  type UploadTarget,
+  type PictureHost,
+  UploadError,
+  uploadedSha256,
+} from './picture-host.js';
 import type { UploadNotes } from './upload-notes.js';
 
 /** Where pictures are read and uploaded. */
@@ -162,7 +168,7 @@ export function hashWithoutPictures(row: Asking): string | undefined {
 }
 
 export function hasLocalPictures(row: Pick<Row, 'request'>): boolean {
-  return imagesOf(row).some((image) => localPicturePath(image) !== undefined);
+  return imagesOf(row.request).some((image) => localPicturePath(image) !== undefined);
 }
 
 /** The requests of a run that have uploaded pictures. */
@@ -178,7 +184,7 @@ export class UploadedRequests {
     const [, withoutPictures] = uploadedHashes(sent);
     if (withoutPictures === undefined) return;
     this.#others.add(hashWord(withoutPictures, 0));
-    for (const image of imagesOf(sent)) {
+    for (const image of imagesOf(sent.request)) {
       const sha256 = uploadedSha256(image);
       const size = sha256 === undefined ? 0 : this.sizeOf.get(sha256);
       if (size === undefined) this.#areSizesKnown = false;
@@ -223,7 +229,7 @@ export class HashesByBytes {
     if (known !== undefined || this.open === undefined || among?.mayHave(row) === false) return known;
     const names = new Map<string, string>();
     let isRead = true;
-    for (const image of imagesOf(row)) {
+    for (const image of imagesOf(row.request)) {
       const path = localPicturePath(image);
       if (path === undefined) continue;
       const sha256 = this.#pictures.get(path) ?? (await this.#read(path, among?.sizes));
@@ -258,7 +264,7 @@ export class HashesByBytes {
   async #hashBySize(row: Row): Promise<string | undefined> {
     const names = new Map<string, string>();
     const host = await (this.#host ??= this.open?.());
-    for (const image of imagesOf(row)) {
+    for (const image of imagesOf(row.request)) {
       const path = localPicturePath(image);
       if (path === undefined) continue;
       const size = await host?.sizeOf?.(path).catch(() => undefined);
@@ -288,9 +294,9 @@ function hashNaming(
   nameOf: (image: string) => string | undefined,
 ): string | undefined {
   if (request.kind !== 'edit') return undefined;
-  const names = imagesOf({ request }).map(nameOf);
+  const names = imagesOf(request).map(nameOf);
   if (names.every((name) => name === undefined)) return undefined;
-  const images = imagesOf({ request }).map((image, at) => names[at] ?? image);
+  const images = imagesOf(request).map((image, at) => names[at] ?? image);
   return askedHash({
     kind,
     endpoint,
@@ -298,10 +304,4 @@ function hashNaming(
     hash: '',
     request: { kind, input: { ...request.input, images } },
   });
-}
-
-/** The request of a row whose journal was repaired may be lost, with its pictures. */
-function imagesOf({ request }: Pick<Row, 'request'>): readonly string[] {
-  const { images = [] }: { images?: readonly string[] } = request.kind === 'edit' ? request.input : {};
-  return images;
 }

@@ -59,13 +59,15 @@ export function uploadedSha256(image: string): string | undefined {
   return /^s3:\/\/(?:[^#]*\/)?([0-9a-f]{64})\.\w+(?:#|$)/.exec(image)?.[1];
 }
 
-/**
- * The patterns of the signatures in presigned URLs of the uploaded pictures that a request names. The request of a row whose
- * journal was repaired may be lost, with its pictures.
- */
-export function signaturesIn(request: RowRequest): readonly RegExp[] {
+/** The pictures that a request names. That of a row whose journal was repaired may be lost, with its pictures. */
+export function imagesOf(request: RowRequest): readonly string[] {
   const { images = [] }: { images?: readonly string[] } = request.kind === 'edit' ? request.input : {};
-  return images.flatMap((image) => signatureIn(image) ?? []);
+  return images;
+}
+
+/** The patterns of the signatures in presigned URLs of the uploaded pictures that a request names. */
+export function signaturesIn(request: RowRequest): readonly RegExp[] {
+  return imagesOf(request).flatMap((image) => signatureIn(image) ?? []);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
-import { countOf, formatMoney, plainText, shownPath } from '../messages/plain-text.js';
+import { countOf, formatMoney, plainText, shownPath, timeText } from '../messages/plain-text.js';
 import { commandsForRows, databaseOfFolder } from '../start/what-is-left.js';
 import { namedService, settleWords } from './settle-evidence.js';
 import { commandOfRun } from '../plan/command-of-run.js';
@@ -221,12 +221,6 @@ function lineOf({ id, attempt, isEarlier, cost, sentAt }: HeldPurchase): string 
   const price = cost === 0 ? 'no known price' : formatMoney(cost);
   const when = sentAt === undefined ? '' : `, sent ${timeText(sentAt)}`;
   return `${name.padEnd(16)} ${price}${when}`;
-}
-
-function timeText(at: number): string {
-  const date = new Date(at);
-  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-  return `${day}, ${date.toLocaleTimeString('en-GB')}`;
 }
 
 function wordsOf({ id, isEarlier, attempt }: HeldPurchase): string[] {

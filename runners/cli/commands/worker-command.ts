@@ -1,4 +1,14 @@
-import { asyncScheduler, firstValueFrom, map, race, timer, type Observable, interval } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  firstValueFrom,
+  interval,
+  map,
+  retry,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs';
 import { resolve } from 'node:path';
 import { connectDatabase, type ConnectedDatabase } from '../../distributed/connect-database.js';
 import { databaseAddress } from '../../distributed/database/database-address.js';
@@ -74,21 +84,17 @@ const retryDatabaseMs = 2_000;
  * Connects to the database; waits for it, because a worker may be started first. Returns `undefined` if it is stopped while it
  * waits.
  */
-async function awaitDatabase(
+function awaitDatabase(
   connect: () => Promise<ConnectedDatabase>,
   stop$: Observable<unknown>,
   io: CliIo,
 ): Promise<ConnectedDatabase | undefined> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await connect();
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || error.code !== 'database-away') throw error;
-      if (tries === 0) io.stderr.write(`warning: ${plainText(error.message, 2000)} Waiting for it.\n`);
-      const again$ = timer(retryDatabaseMs, io.scheduler ?? asyncScheduler).pipe(map(() => true));
-      if (!(await firstValueFrom(race(stop$.pipe(map(() => false)), again$)))) return undefined;
-    }
-  }
+  const delay = (error: unknown, tries: number): Observable<unknown> => {
+    if (!(error instanceof DatabaseError) || error.code !== 'database-away') throw error;
+    if (tries === 1) io.stderr.write(`warning: ${plainText(error.message, 2000)} Waiting for it.\n`);
+    return timer(retryDatabaseMs, io.scheduler ?? asyncScheduler).pipe(takeUntil(stop$));
+  };
+  return firstValueFrom(defer(connect).pipe(retry({ delay })), { defaultValue: undefined });
 }
 
 const reportEveryMs = 30_000;

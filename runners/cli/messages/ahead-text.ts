@@ -9,7 +9,7 @@ import {
 } from '../../batch/internal.js';
 import { toMicroDollars, toUsd } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatMoney, formatDuration, fact, listed, plainText } from './plain-text.js';
-import { priceText, sameFacts, usdOf } from './plan-text.js';
+import { priceText, sameFacts, settleText, usdOf } from './plan-text.js';
 import { aheadByText } from './value-text.js';
 
 /** Describes what a start does with its manifest, and what it may cost. */
@@ -59,7 +59,7 @@ function againParts({ retried, retriedUnknown, reopened, redone }: Ahead): (stri
 }
 
 function goneText({ gone }: Ahead): string[] {
-  return fact('not in it', gone > 0 ? `${countOf(gone, 'row')} of earlier starts, kept` : '');
+  return fact('not in it', gone > 0 && `${countOf(gone, 'row')} of earlier starts, kept`);
 }
 
 /** How the axes differ from those of earlier starts. */
@@ -169,51 +169,22 @@ export interface PlanDifference {
  * start.
  */
 export function differenceText(found: PlanDifference, shownOut: string, local: boolean): string[] {
-  const { ahead, isBegun, isRunning, done, goingOn, takesMs, notes } = found;
-  const { toSend, doubled, toPoll, toDownload, heldPaid, later, changed } = ahead;
-  const again = listed([
-    ...againParts(ahead),
-    doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
-  ]);
-  const ongoing = goingOn + toPoll + toDownload;
-  const ids = changed.ids.map((id) => plainText(id, 60));
-  const run = [
-    ...fact('folder', `${shownOut}: this continues the run, with the following differences`),
-    ...fact(
-      'done',
-      `${formatCount(done.completed)} completed${done.failed > 0 ? `, ${formatCount(done.failed)} failed` : ''}`,
-    ),
-    ...fact(
-      'going on',
-      ongoing > 0
-        ? `${countOf(ongoing, 'row')} ${isRunning ? 'in flight' : local ? 'whose job or picture ended with the emulator' : 'whose job is polled or picture downloaded; nothing is bought'}`
-        : '',
-    ),
-    ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
-    ...fact(
-      'changed',
-      changed.count > 0
-        ? `${countOf(changed.count, 'row')}, kept as bought: ${firstOf(ids, changed.count)}`
-        : '',
-      changed.boughtAs === undefined ? [] : [plainText(movedText(changed.boughtAs), 1000)],
-    ),
-    ...fact('in doubt', heldText(done.held - ahead.retriedUnknown + heldAhead(ahead), shownOut, local)),
-    ...heldPaidText(heldPaid),
-    ...fact('later', later > 0 ? `${countOf(later, 'row')} left for a later start` : ''),
-    ...goneText(ahead),
-    ...axesText(ahead),
-  ];
+  const { ahead, isBegun, takesMs, notes } = found;
+  const held = heldAhead(ahead);
+  const price = priceText({ ...ahead.price, estimated: ahead.fits.estimated }, local);
+  const takes =
+    takesMs === undefined ? '' : `, and take about ${formatDuration(takesMs)} at the rate of the last one`;
   return [
-    ...(isBegun ? run : [...heldElsewhereText(heldAhead(ahead)), ...heldPaidText(heldPaid)]),
+    ...(isBegun
+      ? begunText(found, shownOut, local)
+      : fact('in doubt', held > 0 && `${countOf(held, 'row')} that another run may have bought, and left`)),
+    ...(isBegun ? [] : heldPaidText(ahead)),
     ...boughtText(ahead),
     ...outdatedText(ahead),
     ...savesText(ahead),
     ...capText(ahead),
     ...aheadByText(ahead),
-    ...fact(
-      'this start',
-      `${local ? '' : 'may cost '}${priceText({ ...ahead.price, estimated: ahead.fits.estimated }, local)}${takesText(takesMs)}`,
-    ),
+    ...fact('this start', `${local ? '' : 'may cost '}${price}${takes}`),
     ...[...newlySentText(ahead.newlySent), ...unreadText(ahead.unread)].map(
       (text) => `  warning: ${plainText(text, 1000)}`,
     ),
@@ -221,29 +192,63 @@ export function differenceText(found: PlanDifference, shownOut: string, local: b
   ];
 }
 
+/** What a start continues of a run that has begun. */
+function begunText(
+  { ahead, isRunning, done, goingOn }: PlanDifference,
+  out: string,
+  local: boolean,
+): string[] {
+  const { toSend, doubled, toPoll, toDownload, later, changed } = ahead;
+  const again = listed([
+    ...againParts(ahead),
+    doubled > 0 && `${formatCount(doubled)} in doubt, which may charge twice`,
+  ]);
+  const ongoing = goingOn + toPoll + toDownload;
+  const held = done.held - ahead.retriedUnknown + heldAhead(ahead);
+  const ids = changed.ids.map((id) => plainText(id, 60));
+  return [
+    ...fact('folder', `${out}: this continues the run, with the following differences`),
+    ...fact(
+      'done',
+      `${formatCount(done.completed)} completed${done.failed > 0 ? `, ${formatCount(done.failed)} failed` : ''}`,
+    ),
+    ...fact(
+      'going on',
+      ongoing > 0 &&
+        `${countOf(ongoing, 'row')} ${isRunning ? 'in flight' : local ? 'whose job or picture ended with the emulator' : 'whose job is polled or picture downloaded; nothing is bought'}`,
+    ),
+    ...fact('to be sent', `${countOf(toSend + doubled, 'row')}${again === '' ? '' : ` (${again})`}`),
+    ...fact(
+      'changed',
+      changed.count > 0 && `${countOf(changed.count, 'row')}, kept as bought: ${firstOf(ids, changed.count)}`,
+      changed.boughtAs === undefined ? [] : [plainText(movedText(changed.boughtAs), 1000)],
+    ),
+    ...fact('in doubt', held !== 0 && `${countOf(held, 'row')}: ${settleText(out, local)}`),
+    ...heldPaidText(ahead),
+    ...fact('later', later > 0 && `${countOf(later, 'row')} left for a later start`),
+    ...goneText(ahead),
+    ...axesText(ahead),
+  ];
+}
+
+function heldPaidText({ heldPaid }: Ahead): string[] {
+  return fact('paid', heldPaid > 0 && `${countOf(heldPaid, 'row')} of another run, paid there and left`);
+}
+
 /** As `plan --json` prints it; money in USD, times in ms. */
 export function differenceJson(found: PlanDifference): object {
   const { out, ahead, isBegun, done, goingOn, takesMs } = found;
-  const { toSend, retried, redone, doubled, toPoll, toDownload, heldPaid, later, gone, changed, cap, fits } =
-    ahead;
-  const { newlySent, by, axes, bought, outdated, saves, unread } = ahead;
+  const { toPoll, toDownload, toSend, retried, redone, doubled, heldPaid, later, gone, changed } = ahead;
+  const { newlySent, cap, fits, by, axes, bought, outdated, saves, unread } = ahead;
   const toHold = ahead.toHold + ahead.unanswered;
+  const counts = { toPoll, toDownload, toSend, retried, redone, doubled, toHold, heldPaid, later, gone };
   return {
     start: {
       out,
       isBegun,
       done,
       goingOn,
-      toPoll,
-      toDownload,
-      toSend,
-      retried,
-      redone,
-      doubled,
-      toHold,
-      heldPaid,
-      later,
-      gone,
+      ...counts,
       changed,
       ...(newlySent.length > 0 && { newlySent }),
       ...(axes && { axes: axes.axes }),
@@ -278,27 +283,4 @@ function boughtJson({ elsewhere, others, ...rows }: BoughtRows): object {
 
 function byJson({ first, ...column }: NonNullable<Ahead['by']>[number]): object {
   return { ...column, first: first.map(({ estimated, ...one }) => ({ ...one, cost: toUsd(estimated) })) };
-}
-
-/** Rows of another run's failures, in a run that has not begun. */
-function heldElsewhereText(held: number): string[] {
-  return fact(
-    'in doubt',
-    held > 0 ? `${countOf(held, 'row')} that another run may have bought, and left` : '',
-  );
-}
-
-function heldPaidText(heldPaid: number): string[] {
-  return fact('paid', heldPaid > 0 ? `${countOf(heldPaid, 'row')} of another run, paid there and left` : '');
-}
-
-function heldText(held: number, out: string, local: boolean): string {
-  if (held === 0) return '';
-  return `${countOf(held, 'row')}: ${local ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', out)}\` lists the ways to decide`;
-}
-
-function takesText(takesMs: number | undefined): string {
-  return takesMs === undefined
-    ? ''
-    : `, and take about ${formatDuration(takesMs)} at the rate of the last one`;
 }

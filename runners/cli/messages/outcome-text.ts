@@ -2,7 +2,16 @@ import { toMicroDollars, type MicroDollars } from '../../../src/contract/micro-d
 import { firstOf, shellWords } from '../../batch/formats.js';
 import type { FailureCode } from '../../../src/contract/failure-code.js';
 import type { Summary } from '../../batch/internal.js';
-import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
+import {
+  countOf,
+  formatCount,
+  formatDuration,
+  formatMoney,
+  fact,
+  listed,
+  plainText,
+  timeText,
+} from './plain-text.js';
 import type { FailureGroup } from '../../report/messages/group-failures.js';
 import type { RunCommand } from '../../report/messages/run-again.js';
 import { toGoOn, whatToDo, type LastEnd, type ToDo } from '../../report/messages/what-to-do.js';
@@ -29,19 +38,18 @@ export function outcomeText(summary: RunFigures, isRehearsal = false): string[] 
   const failed = rows.failed - unknown - download;
   return [
     ...fact('completed', `${formatCount(rows.completed)} of ${countOf(rows.total, 'row')}`),
-    ...fact('failed', failed > 0 ? `${formatCount(failed)}   ${counted(codes)}` : ''),
+    ...fact('failed', failed > 0 && `${formatCount(failed)}   ${counted(codes)}`),
     ...fact(
       'in doubt',
-      unknown > 0 ? `${formatCount(unknown)}${isRehearsal ? '' : '   may have been charged'}` : '',
+      unknown > 0 && `${formatCount(unknown)}${isRehearsal ? '' : '   may have been charged'}`,
     ),
-    ...(isRehearsal
-      ? fact('no file', download > 0 ? `${formatCount(download)}   the download failed` : '')
-      : fact('paid', download > 0 ? `${formatCount(download)}   still to be downloaded` : '')),
-    ...fact('to go', toGoFigure(summary, isRehearsal)),
     ...fact(
-      'cost',
-      isRehearsal ? `rehearsal, nothing spent; a real run: ${moneyText(cost)}` : moneyText(cost),
+      isRehearsal ? 'no file' : 'paid',
+      download > 0 &&
+        `${formatCount(download)}   ${isRehearsal ? 'the download failed' : 'still to be downloaded'}`,
     ),
+    ...fact('to go', toGoFigure(summary, isRehearsal)),
+    ...fact('cost', `${isRehearsal ? 'rehearsal, nothing spent; a real run: ' : ''}${moneyText(cost)}`),
     ...costsByText(cost),
     ...fact('status calls', (summary.statusCalls ?? 0) > 0 ? formatCount(summary.statusCalls ?? 0) : ''),
     ...fact('callbacks', calledText(summary.thisStart?.callbacks)),
@@ -143,8 +151,7 @@ function timesText({ firstAt, lastAt }: FailureGroup): string {
   const today = new Date().toDateString();
   const time = (at: number): string => {
     const date = new Date(at);
-    const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-    return `${date.toDateString() === today ? '' : `${day}, `}${date.toLocaleTimeString('en-GB')}`;
+    return date.toDateString() === today ? date.toLocaleTimeString('en-GB') : timeText(at);
   };
   return time(firstAt) === time(lastAt)
     ? `; at ${time(firstAt)}`
@@ -164,7 +171,7 @@ function moneyText(cost: RunFigures['cost']): string {
     (cost.drift ?? 0) > 0 && `${usd(cost.drift ?? 0)} over estimate`,
     cost.cap !== undefined && `cap ${usd(cost.cap)}`,
   ];
-  return parts.filter((part) => part !== false).join(', ');
+  return listed(parts);
 }
 
 function idsText(ids: readonly string[], count: number): string {

@@ -37,11 +37,11 @@ export function shownPath(path: string, cwd: string): string {
   return plainText(shown === '' ? '.' : shown);
 }
 
-/** A label in its own column, then the text. Further lines are indented below the text. An empty text gives no line. */
-export function fact(label: string, text: string, more: readonly string[] = []): string[] {
-  return text === ''
-    ? []
-    : [`  ${label.padEnd(12)} ${text}`, ...more.map((line) => `${' '.repeat(15)}${line}`)];
+/** A label in its own column, then the text. Further lines are indented below the text. Without a text there is no line. */
+export function fact(label: string, text: string | false, more: readonly string[] = []): string[] {
+  if (text === false || text === '') return [];
+  const head = `  ${label.padEnd(12)} `;
+  return [head + text, ...more.map((line) => ' '.repeat(head.length) + line)];
 }
 
 /** The parts that are not empty, separated by commas. */
@@ -51,6 +51,13 @@ export function listed(parts: readonly (string | false | undefined)[], separator
 
 export { formatMoney } from '../../../src/contract/micro-dollars.js';
 export { countOf, formatCount };
+
+/** `3 Nov, 14:05:59` */
+export function timeText(at: number): string {
+  const date = new Date(at);
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  return `${day}, ${date.toLocaleTimeString('en-GB')}`;
+}
 
 /** A duration in ms for people: `45 s`, `4 min`, `2 h 05 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {

@@ -2,6 +2,7 @@ import {
   describeProblem,
   describeSame,
   listPrices,
+  shellWords,
   type Plan,
   type PriceTable,
 } from '../../batch/formats.js';
@@ -21,18 +22,16 @@ export function planText(plan: Plan, name: string): string[] {
     ...fact('priority', prioritiesText(plan.priorities)),
     ...fact(
       'repeats',
-      plan.repeats > 0
-        ? `${countOf(plan.repeats, 'row that repeats', 'rows that repeat')} the request of an earlier row; each is bought`
-        : '',
+      plan.repeats > 0 &&
+        `${countOf(plan.repeats, 'row that repeats', 'rows that repeat')} the request of an earlier row; each is bought`,
     ),
     ...fact('ids', derivedText(plan)),
     ...fact(
       'many images',
-      plan.imagesBeyondRecommended > 0
-        ? `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`
-        : '',
+      plan.imagesBeyondRecommended > 0 &&
+        `${countOf(plan.imagesBeyondRecommended, 'row')} with more than the recommended 1 to 3`,
     ),
-    ...fact('columns', plan.separatedBy === undefined ? '' : `separated by ${plan.separatedBy}`),
+    ...fact('columns', plan.separatedBy !== undefined && `separated by ${plan.separatedBy}`),
     ...(plan.same === undefined || plan.same.rows === 0 ? [] : fact('same', ...sameFacts(plan.same))),
     ...columnsText(plan),
     ...plan.warnings.map((warning) => `  warning: ${plainText(warning)}`),
@@ -57,13 +56,12 @@ function columnsText({ columnsSent, columnsNotSent, columnsFilledIn = [] }: Plan
   const isOurs = (column: string) => /^redo(\.|$)/.test(column) || columnsFilledIn.includes(column);
   return [
     ...fact('sent', named(columnsSent)),
-    ...fact('filled in', filledIn === '' ? '' : `${filledIn}, by --set`),
+    ...fact('filled in', filledIn !== '' && `${filledIn}, by --set`),
     ...fact('not sent', named(columnsNotSent.filter((column) => !isOurs(column)))),
     ...fact(
       'redo',
-      columnsNotSent.includes('redo')
-        ? 'its rows are bought again; with --out of their run, in place of the results that they name'
-        : '',
+      columnsNotSent.includes('redo') &&
+        'its rows are bought again; with --out of their run, in place of the results that they name',
     ),
   ];
 }
@@ -178,6 +176,11 @@ function matrixJson({ axes, ...counts }: NonNullable<Plan['matrix']>): object {
     values: values.map(({ value, rows, ...cost }) => ({ value, rows, cost: usdOf(cost) })),
   }));
   return { ...counts, axes: priced };
+}
+
+/** Where a person decides about rows in doubt. */
+export function settleText(folder: string, isRehearsal = false): string {
+  return `${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', folder)}\` lists the ways to decide`;
 }
 
 /** As JSON; money in USD. */

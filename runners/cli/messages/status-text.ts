@@ -1,9 +1,10 @@
 import type { RunStatus } from '../../batch/index.js';
-import { firstOf, shellWords } from '../../batch/formats.js';
+import { firstOf } from '../../batch/formats.js';
 import { toMicroDollars } from '../../../src/contract/micro-dollars.js';
 import { countOf, formatCount, formatDuration, formatMoney, fact, listed, plainText } from './plain-text.js';
 import { isShownByRows } from '../../report/messages/what-to-do.js';
 import { outcomeText } from './outcome-text.js';
+import { settleText } from './plan-text.js';
 import type { RemoteStatus } from '../../distributed/remote-status.js';
 
 /** No rate is shown before this time, in ms. */
@@ -76,7 +77,7 @@ function stateText({ isRunning, owner, exitCode, times, starts }: RunStatus, now
 function heldText({ isRunning, isRehearsal, held, failures }: RunStatus, name: string): string {
   if (!isRunning || held.length === 0) return '';
   const ids = held.map((id) => plainText(id, 60));
-  return `${firstOf(ids, failures.unknown ?? 0)}: ${isRehearsal ? 'in a real run, ' : ''}look at the account; \`${shellWords('millrace', 'settle', name)}\` lists the ways to decide`;
+  return `${firstOf(ids, failures.unknown ?? 0)}: ${settleText(name, isRehearsal)}`;
 }
 
 function liveRateText({ rowsPerMinute, leftMs }: LivePart): string {

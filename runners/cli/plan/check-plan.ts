@@ -3,7 +3,7 @@ import { readRows } from '../../batch/planning.js';
 import { createClient } from '../../../src/endpoints/create-client.js';
 import { createGotProbe } from '../../../src/transport/got/got-probe.js';
 import { checkEndpoint, type CheckedEndpoint, checkReference } from '../service/check-service.js';
-import { checkRows, type CheckedRows, type DeadReference } from './check-rows.js';
+import { checkRows, type CheckedRows } from './check-rows.js';
 import type { CliIo, FaultContext } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { trackConnections } from '../io/track-connections.js';
@@ -47,7 +47,7 @@ export async function checkPlan(
       : serviceSettings(options, io.env);
     const probe = createGotProbe({ services: [baseUrl, lbBaseUrl] });
     const checked = await checkRows(rows(), {
-      endpoint: options.local ? rehearsed : await asker(source, options, io, fault),
+      endpoint: await asker(source, options, io, fault),
       reference: (url) => checkReference(url, probe),
       isLocal: isPlannedImage,
     });
@@ -63,16 +63,13 @@ async function asker(
   io: CliIo,
   fault: FaultContext,
 ): Promise<(id: string) => Promise<CheckedEndpoint>> {
+  if (options.local) return () => Promise.resolve({ state: 'up', words: 'the emulator of this process' });
   const { apiKey, baseUrl } = await openTarget(options, source.folder, io, fault);
   const client = baseUrl === undefined ? undefined : createClient({ apiKey, baseUrl });
   return (id) =>
     client === undefined
       ? Promise.resolve({ state: 'unreached', words: 'no host of the queue API is named: set --base-url' })
       : checkEndpoint(client.queue(id, { retry: { maxRetries: 2 } }));
-}
-
-function rehearsed(): Promise<CheckedEndpoint> {
-  return Promise.resolve({ state: 'up', words: 'the emulator of this process' });
 }
 
 function concluded(checked: CheckedRows, name: string): PlanCheck {
@@ -146,11 +143,12 @@ function endpointProblems({ endpoints }: CheckedRows): string[] {
 function deadText({ dead, deadCount }: CheckedRows, name: string): string[] {
   const rest = deadCount - Math.min(dead.length, deadShown);
   return [
-    ...dead.slice(0, deadShown).map((one) => `${name}, ${wordsOf(one)}`),
+    ...dead
+      .slice(0, deadShown)
+      .map(
+        ({ line, id, url, problem }) =>
+          `${name}, line ${line}: row ${plainText(id, 60)}: ${plainText(url, 200)} ${plainText(problem, 300)}`,
+      ),
     ...(rest > 0 ? [`… and ${countOf(rest, 'further reference')}`] : []),
   ];
-}
-
-function wordsOf({ line, id, url, problem }: DeadReference): string {
-  return `line ${line}: row ${plainText(id, 60)}: ${plainText(url, 200)} ${plainText(problem, 300)}`;
 }

@@ -27,7 +27,8 @@ export class ProgressFold {
   private readonly ended = { completed: 0, failed: 0, unknown: 0, undownloaded: 0 };
   private unsent = 0;
   private readonly flight = new Map<string, { readonly state: FlightState; seenAt: number }>();
-  private readonly counts = { sent: 0, accepted: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0 };
+  /** What is on its way at the end of the start. */
+  private atEnd: NonNullable<Summary['pending']> | undefined;
   private readonly waits = new Map<WaitReason, number>();
   private money: ProgressView['money'] = { spent: 0, unknown: 0 };
   private movedAt: number;
@@ -56,7 +57,7 @@ export class ProgressFold {
       // Held and invalid rows end at once, so they are not counted for the rate.
       if ((event.status === 'unknown' || event.status === 'invalid-row') && !this.flight.has(event.id))
         this.unsent += 1;
-      this.leave(event.id);
+      this.flight.delete(event.id);
       this.ended[endedAs(event.status)] += 1;
       this.rate.note(this.done() - this.unsent, at);
       this.endedAt = at;
@@ -71,17 +72,17 @@ export class ProgressFold {
     else if (event.type === 'unreached') this.unreached = plainText(event.message, 300);
     else if (event.type === 'stopping') this.stopping = true;
     else if (event.type === 'concurrency') this.concurrency = event.rows;
-    else if (event.type === 'finished' && event.summary !== undefined) this.takeEnd(event.summary.pending);
+    else if (event.type === 'finished' && event.summary !== undefined) this.takeEnd(event.summary);
   }
 
   view(at: number): ProgressView {
-    const { sent, accepted, IN_QUEUE: queued, IN_PROGRESS: working, replied } = this.counts;
+    const { sent, accepted, IN_QUEUE: queued, IN_PROGRESS: working, replied, old } = this.countFlight(at);
     const inFlight = sent + accepted + queued + working + this.elsewhere.inFlight;
     const saving = replied + this.elsewhere.saving;
     const left = this.rows === undefined ? 0 : this.rows - this.endedBefore - this.done();
     const { movedAt, endedAt, waits, unreached, health } = this;
-    const isQueueOld = this.isOld('IN_QUEUE', at);
-    const isWorkOld = this.isOld('IN_PROGRESS', at);
+    const isQueueOld = old.has('IN_QUEUE');
+    const isWorkOld = old.has('IN_PROGRESS');
     const places = { inFlight, sending: sent, accepted, queued, isQueueOld, working, isWorkOld, saving };
     const cause = nameCause({ movedAt, endedAt, waits, unreached, health, ...places }, at);
     // No rate is shown while nothing moves, because it would only fall.
@@ -124,10 +125,10 @@ export class ProgressFold {
   }
 
   /** Rows that were refused and left for a later start have no last event, so the summary counts what is on its way. */
-  private takeEnd(pending: NonNullable<Summary['pending']> = { sent: 0, accepted: 0, replied: 0 }): void {
+  private takeEnd({ pending }: Summary): void {
     this.flight.clear();
     this.elsewhere = { inFlight: 0, saving: 0 };
-    Object.assign(this.counts, { IN_QUEUE: 0, IN_PROGRESS: 0 }, pending);
+    this.atEnd = pending;
   }
 
   private takeStep(id: string, step: JobEvent<unknown>, at: number): void {
@@ -138,7 +139,7 @@ export class ProgressFold {
     else if (step.type === 'status') {
       if (step.status !== 'COMPLETED')
         this.enter(id, step.status === 'IN_QUEUE' ? 'IN_QUEUE' : 'IN_PROGRESS', at);
-    } else if (step.outcome.status !== 'completed') this.leave(id);
+    } else if (step.outcome.status !== 'completed') this.flight.delete(id);
     // If there is no picture to save, `ended` may arrive before the row's last step.
     else if (this.flight.has(id)) this.enter(id, 'replied', at);
   }
@@ -149,24 +150,19 @@ export class ProgressFold {
       row.seenAt = at;
       return;
     }
-    this.leave(id);
     this.flight.set(id, { state, seenAt: at });
-    this.counts[state] += 1;
     if (state !== 'sent') this.moved(at);
   }
 
-  private leave(id: string): void {
-    const row = this.flight.get(id);
-    if (row === undefined) return;
-    this.flight.delete(id);
-    this.counts[row.state] -= 1;
-  }
-
-  /** Whether the last status of a job with this state is old. */
-  private isOld(wanted: FlightState, at: number): boolean {
-    for (const { state, seenAt } of this.flight.values())
-      if (state === wanted && at - seenAt > oldMs) return true;
-    return false;
+  /** The rows in flight by their states, and the states of which some are old. */
+  private countFlight(at: number) {
+    const counts = { sent: 0, accepted: 0, IN_QUEUE: 0, IN_PROGRESS: 0, replied: 0, ...this.atEnd };
+    const old = new Set<FlightState>();
+    for (const { state, seenAt } of this.flight.values()) {
+      counts[state] += 1;
+      if (at - seenAt > oldMs) old.add(state);
+    }
+    return { ...counts, old };
   }
 
   private moved(at: number): void {

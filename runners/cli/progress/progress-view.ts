@@ -1,7 +1,11 @@
 import type { RunEvent } from '../../batch/internal.js';
+import type { LiveState } from '../../report/watch/live-state.js';
 
 /** The state of a run at one moment, for the display. */
-export interface ProgressView {
+export interface ProgressView
+  extends
+    Pick<LiveState, 'inFlight' | 'queued' | 'working' | 'isWorkOld' | 'saving'>,
+    Required<Pick<LiveState, 'sending' | 'accepted' | 'isQueueOld'>> {
   /** Rows of the manifest that this start does or that ended before. `undefined` until they are counted. */
   readonly rows: number | undefined;
   /** Rows of the run that are not in this manifest: not counted in `total`. */
@@ -14,22 +18,6 @@ export interface ProgressView {
   readonly unknown: number;
   /** Completed rows whose file is not downloaded yet. They do not count as failed. */
   readonly undownloaded: number;
-  /** Rows that have begun and have not ended, without those that are being saved. */
-  readonly inFlight: number;
-  /** In flight: sent and not answered. */
-  readonly sending: number;
-  /** In flight: at the service, which has not reported whether they wait or run. */
-  readonly accepted: number;
-  /** In flight: at the service, waiting for a worker. */
-  readonly queued: number;
-  /** Whether some statuses are old: a worker of the service may have started these jobs since. */
-  readonly isQueueOld: boolean;
-  /** In flight: running at the service. */
-  readonly working: number;
-  /** Whether some statuses are old, or the last poll had no answer. */
-  readonly isWorkOld?: boolean;
-  /** Rows with a reply: their picture or their lines are being saved. */
-  readonly saving: number;
   readonly concurrency: number;
   readonly rowsPerMinute: number | undefined;
   readonly leftMs: number | undefined;

@@ -149,22 +149,9 @@ function keepLiveState(
 }
 
 function liveState(view: ProgressView): LiveState {
-  const { rows, others, rowsPerMinute, leftMs, cause, stopping } = view;
+  const { rows, others, rowsPerMinute, leftMs, cause, stopping: isStopping } = view;
   const { inFlight, sending, accepted, queued, isQueueOld, working, isWorkOld = false, saving } = view;
-  return {
-    at: Date.now(),
-    ...(rows !== undefined && { rows: rows + others }),
-    inFlight,
-    sending,
-    accepted,
-    queued,
-    isQueueOld,
-    working,
-    isWorkOld,
-    saving,
-    isStopping: stopping,
-    ...(rowsPerMinute !== undefined && { rowsPerMinute }),
-    ...(leftMs !== undefined && { leftMs }),
-    ...(cause !== undefined && { cause }),
-  };
+  const places = { inFlight, sending, accepted, queued, isQueueOld, working, isWorkOld, saving };
+  const all = rows === undefined ? undefined : rows + others;
+  return { at: Date.now(), rows: all, ...places, isStopping, rowsPerMinute, leftMs, cause };
 }

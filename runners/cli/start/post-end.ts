@@ -1,5 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { asyncScheduler, catchError, lastValueFrom, map, of, takeUntil, timer, type Observable } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  lastValueFrom,
+  map,
+  of,
+  retry,
+  takeUntil,
+  timer,
+  type Observable,
+} from 'rxjs';
 import { retryDelayMs } from '../../../src/policy/retry-delay.js';
 import { createGotTransport } from '../../../src/transport/got/got-transport.js';
 import {
@@ -44,36 +55,23 @@ export async function postEnd(
     maxReplyBytes: 64 << 10,
     timeouts: phaseTimeouts(answerMs, { requestMs: 2 * answerMs }),
   };
-  try {
-    for (let tries = 1; ; tries++) {
-      const { problem, isFinal } = await lastValueFrom(
-        transport(request).pipe(map(problemIn), catchError(unsent), takeUntil(orders$)),
-        { defaultValue: interrupted },
-      );
-      if (problem === undefined || isFinal || tries === mostTries) return problem;
-      const pause = retryDelayMs({ why: 'transient' }, tries, random);
-      await lastValueFrom(timer(pause, scheduler).pipe(takeUntil(orders$)), { defaultValue: 0 });
-    }
-  } finally {
-    transport.close?.();
-  }
+  const delay = (_: unknown, tries: number) =>
+    timer(retryDelayMs({ why: 'transient' }, tries, random), scheduler);
+  const posted$ = defer(() => transport(request)).pipe(
+    map(problemIn),
+    retry({ count: mostTries - 1, delay }),
+    catchError((error: unknown) => of((error as Error).message)),
+    takeUntil(orders$),
+  );
+  return lastValueFrom(posted$, { defaultValue: 'interrupted' }).finally(() => transport.close?.());
 }
 
-interface Answered {
-  readonly problem: string | undefined;
-  readonly isFinal: boolean;
-}
-
-const interrupted: Answered = { problem: 'interrupted', isFinal: true };
-
-function unsent(error: unknown): Observable<Answered> {
-  return of({ problem: (error as Error).message, isFinal: false });
-}
-
-function problemIn({ status }: WireReply): Answered {
-  if (status >= 200 && status < 300) return { problem: undefined, isFinal: true };
-  const mayPass = status === 408 || status === 429 || status >= 500;
-  return { problem: `it answered HTTP ${status}`, isFinal: !mayPass };
+/** What is wrong with an answer, if anything. Throws it if another try may help. */
+function problemIn({ status }: WireReply): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const problem = `it answered HTTP ${status}`;
+  if (status === 408 || status === 429 || status >= 500) throw new Error(problem);
+  return problem;
 }
 
 /** Signs as is usual, with HMAC-SHA256 of the time and the body, so that an old notification cannot be replayed. */

@@ -1,9 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, constants, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { diskFaultAt } from '../../batch/formats.js';
+import { diskFaultAt, nodeDisk } from '../../batch/formats.js';
 import type { CliIo } from '../io/cli-io.js';
 import type { ManifestSource } from '../options/find-manifest.js';
 
@@ -57,15 +57,9 @@ async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to).catch(async (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
     const draft = join(dirname(to), `manifest.${process.pid}.tmp`);
-    await copyFile(from, draft);
-    await syncPath(draft, 'r+');
+    await pipeline(createReadStream(from), createWriteStream(draft, { mode: 0o600, flush: true }));
     await rename(draft, to);
     await rm(from, { force: true });
   });
-  await syncPath(dirname(to), 'r');
-}
-
-async function syncPath(path: string, flags: 'r' | 'r+'): Promise<void> {
-  const file = await open(path, flags);
-  await file.sync().finally(() => file.close());
+  await nodeDisk.syncFolder(dirname(to));
 }

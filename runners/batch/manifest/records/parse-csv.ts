@@ -1,10 +1,10 @@
+import { finished } from 'node:stream';
 import { CsvError } from 'csv-parse';
 import { ManifestError } from '../manifest-error.js';
 import type { ManifestSettings } from '../manifest-settings.js';
 import { quoteValue } from '../quote-value.js';
 import { checkHeader, csvShape, delimiterName } from './csv-shape.js';
 import { CsvCollector, type CsvLine } from './csv-collector.js';
-import { feed } from './feed.js';
 import { PlainCsv } from './plain-csv.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
 import { countLineBreaks } from './text-guard.js';
@@ -34,7 +34,8 @@ export async function* parseCsv(
   let names: readonly string[] | undefined;
   try {
     for await (const lines of linesOf(text, { plain, parser, name: settings.name })) {
-      if (names === undefined) names = checkHeader(lines.shift() as CsvLine, lines, settings);
+      if (lines.length === 0) continue;
+      names ??= checkHeader(lines.shift() as CsvLine, lines, settings);
       yield toRecords(lines, names, delimiter);
     }
   } catch (error) {
@@ -51,9 +52,30 @@ async function* linesOf(
   try {
     yield* plain.lines(text);
     parser.beginAt(plain.line);
-    yield* feed(boundRecords(withHead(plain.rest, text), parser, name), parser, () => parser.takeBatch());
+    yield* feed(boundRecords(withHead(plain.rest, text), parser, name), parser);
   } finally {
     await text.return(undefined);
+  }
+}
+
+/** Writes chunks to the parser, and yields the records of each. The next chunk is pulled when these are used up: nothing waits in a queue. */
+async function* feed(chunks: AsyncIterable<Uint8Array>, parser: CsvCollector): AsyncGenerator<CsvLine[]> {
+  // `write` and `end` return the error.
+  parser.on('error', () => undefined);
+  try {
+    for await (const chunk of chunks) {
+      const error = await new Promise<Error | null | undefined>((resolve) => parser.write(chunk, resolve));
+      yield parser.takeBatch();
+      if (error) throw error;
+    }
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      finished(parser, { readable: false }, resolve);
+      parser.end();
+    });
+    yield parser.takeBatch();
+    if (error) throw error;
+  } finally {
+    parser.destroy();
   }
 }
 

@@ -1,6 +1,4 @@
-import split2 from 'split2';
 import { ManifestError } from '../manifest-error.js';
-import { feed } from './feed.js';
 import { parseJson } from '../parse-json.js';
 import { quoteValue } from '../quote-value.js';
 import { maxRecordBytes, type RawRecord } from './raw-record.js';
@@ -64,40 +62,25 @@ const blank = /^[ \t]*$/;
 /** The lines of a text that are not blank, in one batch for each chunk. Throws `ManifestError` if a line is too long. */
 async function* splitLines(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<TextLine[]> {
   let line = 0;
-  let batch: TextLine[] = [];
-  const gather = (text: string): void => {
-    line++;
-    if (!blank.test(text)) batch.push({ line, text });
-  };
-  const take = (): TextLine[] => {
-    const taken = batch;
-    batch = [];
-    return taken;
-  };
-  const splitter = split2(/\r\n|\n|\r/, gather, { maxLength: maxRecordBytes });
-  try {
-    yield* feed(joinLongLines(chunks, maxRecordBytes), splitter, take);
-  } catch (error) {
-    if (error instanceof Error && error.message === 'maximum buffer reached')
-      throw new ManifestError(name, 'the line is longer than 10 MB', { line: line + 1, cause: error });
-    throw error;
-  }
-}
-
-/**
- * Joins chunks until one contains a line break, so that a line of megabytes is scanned only once. Joins at most `maxBytes`; the
- * reader refuses a longer line.
- */
-async function* joinLongLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
-  let bytes = 0;
+  /** The parts of a line that goes on in the next chunk: a line of megabytes is joined once. */
+  let open: string[] = [];
+  let length = 0;
   for await (const chunk of chunks) {
-    held.push(chunk);
-    bytes += chunk.length;
-    if (bytes <= maxBytes && !chunk.includes(10) && !chunk.includes(13)) continue;
-    yield held.length === 1 ? chunk : Buffer.concat(held, bytes);
-    held = [];
-    bytes = 0;
+    const [first = '', ...others] = chunk.toString('utf8').split(/\r\n|\n|\r/);
+    open.push(first);
+    length += first.length;
+    const batch: TextLine[] = [];
+    for (const next of others) {
+      line++;
+      const text = open.length === 1 ? (open[0] ?? '') : open.join('');
+      if (!blank.test(text)) batch.push({ line, text });
+      open = [next];
+      length = next.length;
+    }
+    if (batch.length > 0) yield batch;
+    if (length > maxRecordBytes)
+      throw new ManifestError(name, 'the line is longer than 10 MB', { line: line + 1 });
   }
-  if (bytes > 0) yield Buffer.concat(held, bytes);
+  const text = open.join('');
+  if (!blank.test(text)) yield [{ line: line + 1, text }];
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { factParents, isBelow, isFactName, ownColumnOf } from '../columns/failure-columns.js';
 import { unescapeFormula } from '../columns/formula-text.js';
 import { failureCodes, type FailureCode, type Paid } from '../../../../src/contract/failure-code.js';
@@ -14,7 +15,18 @@ export interface PriorFailure {
   readonly endpoint?: string;
 }
 
-const paidOrder: readonly Paid[] = ['no', 'maybe', 'yes'];
+const paidOrder = ['no', 'maybe', 'yes'] as const satisfies readonly Paid[];
+
+/** The cells `error` and `millrace`: anything else is no line of failures.jsonl. */
+const cellsSchema = z.tuple([
+  z.object({ code: z.enum(Object.keys(failureCodes) as FailureCode[]), paid: z.enum(paidOrder) }),
+  z.object({
+    kind: z.enum(['edit', 'job', 'route']).nullish(),
+    endpoint: z.string().nullish(),
+    jobId: z.string().nullish(),
+    imageUrl: z.string().nullish(),
+  }),
+]);
 
 /** The earlier failure in the cells `error` and `millrace` of a row. `undefined` if there is none, or a problem was reported. */
 export function readPrior(cells: RowCells, problems: Problems): PriorFailure | undefined {
@@ -30,15 +42,9 @@ export function readPrior(cells: RowCells, problems: Problems): PriorFailure | u
  * half of the cells were understood, paid rows would be bought again.
  */
 function priorFailure(error: unknown, millrace: unknown): PriorFailure | { readonly problem: string } {
-  const reported = asObject(error);
-  const facts = asObject(millrace);
-  if (reported === undefined || facts === undefined || !isFailureCode(reported['code']))
-    return { problem: wrongShape };
-  const { code, paid } = reported;
-  if (!isPaid(paid) || !isKindOrNull(facts['kind']) || !isTextOrAbsent(facts['endpoint']))
-    return { problem: wrongShape };
-  const { jobId, imageUrl } = facts;
-  if (!isTextOrAbsent(jobId) || !isTextOrAbsent(imageUrl)) return { problem: wrongShape };
+  const { data } = cellsSchema.safeParse([valueIn(error), valueIn(millrace)]);
+  if (data === undefined) return { problem: wrongShape };
+  const [{ code, paid }, { kind, endpoint, jobId, imageUrl }] = data;
   if (imageUrl && checkHttpUrl(imageUrl) !== undefined)
     return { problem: 'names an imageUrl that is not an http or https URL' };
   if (jobId && !isJobId(jobId)) return { problem: 'names a jobId that is not an id of a job' };
@@ -49,36 +55,18 @@ function priorFailure(error: unknown, millrace: unknown): PriorFailure | { reado
       ...(jobId && { jobId }),
       ...(imageUrl && { imageUrl }),
     },
-    ...(facts['kind'] && { kind: facts['kind'] }),
-    ...(facts['endpoint'] && { endpoint: facts['endpoint'] }),
+    ...(kind && { kind }),
+    ...(endpoint && { endpoint }),
   };
 }
 
 const wrongShape =
   'is a name that only lines of failures.jsonl have, where error {code, paid, …} and millrace {kind, endpoint, …} stand together; rename the column';
 
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  const parsed = typeof value === 'string' ? parseJson(value) : { value };
-  if ('problem' in parsed || typeof parsed.value !== 'object') return undefined;
-  return parsed.value === null || Array.isArray(parsed.value)
-    ? undefined
-    : (parsed.value as Record<string, unknown>);
-}
-
-function isFailureCode(value: unknown): value is FailureCode {
-  return typeof value === 'string' && Object.hasOwn(failureCodes, value);
-}
-
-function isPaid(value: unknown): value is Paid {
-  return (paidOrder as readonly unknown[]).includes(value);
-}
-
-function isKindOrNull(value: unknown): value is RowKind | null | undefined {
-  return value === null || value === undefined || value === 'edit' || value === 'job' || value === 'route';
-}
-
-function isTextOrAbsent(value: unknown): value is string | null | undefined {
-  return value === null || value === undefined || typeof value === 'string';
+/** The value of a cell of JSON text; `undefined` if the text is not JSON. */
+function valueIn(cell: unknown): unknown {
+  const parsed = typeof cell === 'string' ? parseJson(cell) : { value: cell };
+  return 'value' in parsed ? parsed.value : undefined;
 }
 
 function theMoreCareful(a: Paid, b: Paid): Paid {

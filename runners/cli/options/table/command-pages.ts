@@ -1,4 +1,7 @@
-import { notOfPlan, ofRun, type TablePage } from './table-row.js';
+import { file, folder, ofRun, setting, type TablePage } from './table-row.js';
+
+/** It concerns the end of one start. */
+const atTheEnd = { ...setting, isOnce: true } as const;
 
 /** Options of a start that are not about its manifest. */
 export const startPage = {
@@ -8,8 +11,7 @@ export const startPage = {
       commands: { plan: true },
     },
     save: {
-      takes: 'FILE',
-      value: (values) => values.named('file'),
+      ...file,
       meaning: 'save the plan, so that run --plan FILE does exactly this',
       commands: { plan: true },
     },
@@ -19,8 +21,7 @@ export const startPage = {
       isOnce: true,
     },
     plan: {
-      takes: 'FILE',
-      value: (values) => values.named('file'),
+      ...file,
       meaning: 'do exactly what a saved plan contains, or nothing if something has changed',
       commands: {
         run: true,
@@ -39,8 +40,7 @@ export const startPage = {
       },
     },
     metricsFile: {
-      takes: 'FILE',
-      value: (values) => values.named('file'),
+      ...file,
       meaning: "write metrics for Prometheus' textfile collector, every 10 s and at the end",
       commands: { ...ofRun, plan: { unused: true } },
       isOnce: true,
@@ -59,8 +59,7 @@ export const machinePage = {
       commands: { status: true, settle: true },
     },
     artifacts: {
-      takes: 'DIR',
-      value: (values) => values.named('folder'),
+      ...folder,
       meaning: "the run's folder, if this machine shares it: the worker saves pictures there",
       commands: { worker: true },
     },
@@ -95,29 +94,23 @@ export const printPage = {
   heading: 'What is printed and reported:',
   rows: {
     onEnd: {
+      ...atTheEnd,
       takes: 'CMD',
       value: (values) => values.named('command'),
       meaning: 'run a shell command when the start has ended (it gets MILLRACE_OUT, MILLRACE_EXIT_CODE, …)',
-      commands: notOfPlan,
-      config: 'text',
-      isOnce: true,
     },
     onHold: {
+      ...atTheEnd,
       takes: 'CMD',
       value: (values) => values.named('command'),
       meaning: 'run a shell command when rows are in doubt and a person has to decide',
-      commands: notOfPlan,
-      config: 'text',
-      isOnce: true,
     },
     notify: {
+      ...atTheEnd,
       takes: 'URL',
       value: (values) => values.notifyUrl(),
       meaning: 'post the summary to a URL when the start has ended, signed with MILLRACE_NOTIFY_SECRET',
-      commands: notOfPlan,
-      config: 'text',
       isSecretAddress: true,
-      isOnce: true,
     },
     quiet: {
       meaning: 'print only what needs a person',

@@ -1,4 +1,4 @@
-import { notOfPlan, ofRun, type TablePage } from './table-row.js';
+import { host, notOfPlan, ofRun, setting, type TablePage } from './table-row.js';
 
 /** The maximum of time limits: no job lives longer. */
 const longestMs = 30 * 86_400_000;
@@ -8,12 +8,11 @@ export const ratePage = {
   heading: 'Rate and limits:',
   rows: {
     concurrency: {
+      ...setting,
       takes: 'N|auto',
       value: (values) => values.wordOr('auto', values.wholeNumber(1, 10_000)),
       meaning: 'rows in flight; auto finds the number, from 4 to 100',
       otherwise: 'auto for async rows, else 8',
-      commands: notOfPlan,
-      config: 'text',
     },
     downloads: {
       takes: 'N',
@@ -24,12 +23,11 @@ export const ratePage = {
       config: 'text',
     },
     rate: {
+      ...setting,
       takes: 'N|runpod',
       value: (values) => values.wordOr('runpod', values.rate()),
       meaning: 'requests a second for all rows together, or the published limits',
       otherwise: 'found out after a 429',
-      commands: notOfPlan,
-      config: 'text',
     },
     http: {
       takes: 'CLIENT',
@@ -40,20 +38,18 @@ export const ratePage = {
       config: 'text',
     },
     runsyncTimeout: {
+      ...setting,
       takes: 'D',
       value: (values) => values.duration(1, longestMs),
       meaning: 'client timeout of /runsync; a row without an answer by then is unknown',
       fallback: '60s',
-      commands: notOfPlan,
-      config: 'text',
     },
     timeout: {
+      ...setting,
       takes: 'D',
       value: (values) => values.duration(1, longestMs),
       meaning: 'time limit of one row, from its start to its end, waiting for --rate included',
       fallback: '1h',
-      commands: notOfPlan,
-      config: 'text',
     },
     retries: {
       takes: 'N',
@@ -69,12 +65,10 @@ export const ratePage = {
       config: 'text',
     },
     webhookUrl: {
-      takes: 'URL',
-      value: (values) => values.host(),
+      ...host,
+      ...setting,
       meaning:
         'where the service calls back about async rows, which saves their status calls; your proxy terminates TLS there',
-      commands: notOfPlan,
-      config: 'text',
     },
     webhookListen: {
       takes: 'HOST:PORT',
@@ -88,12 +82,11 @@ export const ratePage = {
       config: 'text',
     },
     pollCost: {
+      ...setting,
       takes: 'D',
       value: (values) => values.duration(1, 3_600_000),
       meaning: 'how much delay in noticing an answer is worth one status call',
       fallback: '190ms',
-      commands: notOfPlan,
-      config: 'text',
     },
   },
 } as const satisfies TablePage;

@@ -1,6 +1,7 @@
-import { notOfPlan, ofRun, type TablePage } from './table-row.js';
+import { host, notOfPlan, ofRun, type TablePage } from './table-row.js';
 
 const emulator = { ...notOfPlan, serve: true } as const;
+const ofService = { commands: ofRun, config: 'text', isOfService: true, isPlanned: true } as const;
 
 /** Options about the service that rows are sent to, and the emulator of a rehearsal. */
 export const servicePage = {
@@ -16,8 +17,7 @@ export const servicePage = {
       isOfManifest: true,
     },
     baseUrl: {
-      takes: 'URL',
-      value: (values) => values.host(),
+      ...host,
       meaning: 'host of the queue API',
       commands: {
         ...ofRun,
@@ -31,8 +31,7 @@ export const servicePage = {
       isOnce: true,
     },
     lbBaseUrl: {
-      takes: 'URL',
-      value: (values) => values.host(),
+      ...host,
       meaning: 'host of the routes',
       commands: { ...ofRun, worker: true },
       config: 'text',
@@ -51,33 +50,23 @@ export const servicePage = {
       isOfService: true,
     },
     imagesBase: {
+      ...ofService,
       takes: 'URL',
       value: (values) => values.imagesBase(),
       meaning: 'the web address of pictures that rows name by path: they are sent as URLs below it',
-      commands: ofRun,
-      config: 'text',
-      isOfService: true,
-      isPlanned: true,
     },
     upload: {
+      ...ofService,
       takes: 'S3URL',
       value: (values) => values.uploadTarget(),
       meaning: 'upload pictures that rows name by path: s3://bucket/prefix, with AWS credentials',
-      commands: ofRun,
-      config: 'text',
-      isOfService: true,
-      isPlanned: true,
     },
     uploadEndpoint: {
-      takes: 'URL',
-      value: (values) => values.host(),
+      ...host,
+      ...ofService,
       meaning: 'host of an S3-compatible store',
       otherwise: 'AWS',
-      commands: ofRun,
-      config: 'text',
       variable: 'AWS_ENDPOINT_URL_S3',
-      isOfService: true,
-      isPlanned: true,
     },
     local: {
       meaning: 'start the emulator in this process and use it: nothing is bought',

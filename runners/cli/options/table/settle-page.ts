@@ -1,6 +1,13 @@
-import type { TablePage } from './table-row.js';
+import type { OptionValues } from '../option-value.js';
+import { file, folder, usd, type TablePage } from './table-row.js';
 
-const named = { settle: true, reconcile: true } as const;
+/** A column of a billing export. */
+const column = {
+  takes: 'NAME',
+  value: (values: OptionValues) => values.named('column'),
+  commands: { settle: true, reconcile: true },
+} as const;
+const otherwise = 'found by usual names';
 
 /** Options for settling, billing exports, `init` and reports. */
 export const settlePage = {
@@ -12,8 +19,7 @@ export const settlePage = {
       commands: { settle: true },
     },
     paid: {
-      takes: 'USD',
-      value: (values) => values.usd(),
+      ...usd,
       meaning: 'it was accepted and cost this much; its result is given up',
       commands: { settle: true },
     },
@@ -32,8 +38,7 @@ export const settlePage = {
       commands: { settle: true },
     },
     statement: {
-      takes: 'FILE',
-      value: (values) => values.named('file'),
+      ...file,
       meaning: 'settle as a billing export (CSV) suggests, after a question',
       commands: {
         settle: true,
@@ -41,25 +46,19 @@ export const settlePage = {
       },
     },
     jobColumn: {
-      takes: 'NAME',
-      value: (values) => values.named('column'),
+      ...column,
       meaning: "the export's column with the job id",
-      otherwise: 'found by usual names',
-      commands: named,
+      otherwise,
     },
     amountColumn: {
-      takes: 'NAME',
-      value: (values) => values.named('column'),
+      ...column,
       meaning: 'its column with the amount in USD',
-      otherwise: 'found by usual names',
-      commands: named,
+      otherwise,
     },
     timeColumn: {
-      takes: 'NAME',
-      value: (values) => values.named('column'),
+      ...column,
       meaning: 'its column with the time, if it has one',
-      otherwise: 'found by usual names',
-      commands: named,
+      otherwise,
     },
     yes: {
       meaning: 'do not ask; also settle on a job that the service does not know',
@@ -72,8 +71,7 @@ export const settlePage = {
       commands: { init: { required: true } },
     },
     out: {
-      takes: 'FILE',
-      value: (values) => values.named('file'),
+      ...file,
       meaning: 'the manifest',
       otherwise: 'edits.csv in the folder',
       commands: { init: true },
@@ -83,8 +81,7 @@ export const settlePage = {
       commands: { report: true },
     },
     to: {
-      takes: 'DIR',
-      value: (values) => values.named('folder'),
+      ...folder,
       meaning: 'the folder of the copies',
       otherwise: 'chosen in the folder of the run',
       commands: { pick: true },

@@ -60,3 +60,12 @@ export const ofRun = { plan: true, run: true, config: true } as const;
 
 /** Taken by `run`; a plan does not depend on it. */
 export const notOfPlan = { plan: { unused: true }, run: true, config: true } as const;
+
+/** Taken by `run`, and by configuration files. */
+export const setting = { commands: notOfPlan, config: 'text' } as const;
+
+/** Values that several options take. */
+export const file = { takes: 'FILE', value: (values: OptionValues) => values.named('file') } as const;
+export const folder = { takes: 'DIR', value: (values: OptionValues) => values.named('folder') } as const;
+export const host = { takes: 'URL', value: (values: OptionValues) => values.host() } as const;
+export const usd = { takes: 'USD', value: (values: OptionValues) => values.usd() } as const;

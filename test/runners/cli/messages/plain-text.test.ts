@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainText } from '../../../../runners/cli/messages/plain-text.js';
+import { fact, plainText } from '../../../../runners/cli/messages/plain-text.js';
 
 describe('plainText', () => {
   it('drops what would command a terminal [fault 30]', () => {
@@ -20,5 +20,18 @@ describe('plainText', () => {
 
   it('cuts what is too long', () => {
     expect(plainText('abcdef', 4)).toBe('abc…');
+  });
+});
+
+describe('fact', () => {
+  it('puts further lines below the text, also where the label is longer than its column', () => {
+    expect(fact('by style', '2 values', ['oil: 3'])).toEqual([
+      '  by style     2 values',
+      '               oil: 3',
+    ]);
+    expect(fact('by aspect_ratio', '2 values', ['1:1: 3'])).toEqual([
+      '  by aspect_ratio 2 values',
+      '                  1:1: 3',
+    ]);
   });
 });
