@@ -3,7 +3,7 @@ import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
 import { ChargeSearch, claimsOn, isWithin, type Suspects } from './suspect-charges.js';
-import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
+import { type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
 /** The purchases of a run compared with a billing export. */
 export interface Reconciliation {
@@ -74,7 +74,7 @@ export async function reconcileRun(
   const books = new Books(charges);
   // Nearly all purchases are matched, and none of those is kept: a run may have millions.
   await takePurchases(disk, folder, (purchase) => {
-    if (purchase.source === 'unknown') books.addUnknown(copyOf(purchase));
+    if (purchase.source === 'unknown') books.addUnknown(purchase);
   });
   await takePurchases(disk, folder, (purchase) => books.take(purchase));
   const sentTimes = await readSentTimes(disk, folder, books.unknown);
@@ -118,11 +118,11 @@ class Books {
     this.totals[isUnknown ? 'unknown' : 'booked'] += cost;
     const charge = jobId === '' ? undefined : this.charges.get(jobId);
     const isMatched = !isUnknown && charge?.amount === cost;
-    if (charge !== undefined) this.booked.set(charge, isMatched ? undefined : copyOf(purchase));
+    if (charge !== undefined) this.booked.set(charge, isMatched ? undefined : purchase);
     if (isUnknown || cost <= 0) return;
     if (jobId !== '') this.hasPaidJobs = true;
     if (charge !== undefined) return;
-    this.uncharged.push(copyOf(purchase));
+    this.uncharged.push(purchase);
     if (jobId !== '' && !(at > this.until)) this.isPartial = true;
   }
 
