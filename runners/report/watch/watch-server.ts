@@ -23,7 +23,8 @@ const snapshotsKept = 4;
 export class WatchServer {
   readonly #options: WatchServerOptions;
   readonly #server: Server;
-  readonly #listeners = new Listeners();
+  /** The open pages, which listen for server-sent events. */
+  readonly #listeners = new Set<ServerResponse>();
   #snapshots: readonly RunSnapshot[] = [];
   #flight: FlightView = emptyFlight;
 
@@ -45,18 +46,18 @@ export class WatchServer {
   show(snapshot: RunSnapshot, flight: FlightView): void {
     this.#flight = flight;
     this.#snapshots = [snapshot, ...this.#snapshots].slice(0, snapshotsKept);
-    if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
+    if (this.#listeners.size > 0) send('update', this.#update(snapshot), this.#listeners);
   }
 
   /** Sends the rows in flight, but only if they have changed. */
   showFlight(flight: FlightView): void {
     if (isDeepStrictEqual(flight, this.#flight)) return;
     this.#flight = flight;
-    this.#listeners.sendFlight({ flight: renderFlight(this.#options.parts, flight) });
+    send('flight', { flight: renderFlight(this.#options.parts, flight) }, this.#listeners);
   }
 
   close(): Promise<void> {
-    this.#listeners.close();
+    for (const response of this.#listeners) response.end();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
@@ -106,9 +107,12 @@ export class WatchServer {
 
   /** A page that reconnects has missed updates, so it gets the latest at once. */
   #listen(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 2000\n\n');
     this.#listeners.add(response);
+    response.on('close', () => this.#listeners.delete(response));
     const [snapshot] = this.#snapshots;
-    if (snapshot !== undefined) this.#listeners.send(this.#update(snapshot), [response]);
+    if (snapshot !== undefined) send('update', this.#update(snapshot), [response]);
   }
 
   async #script(response: ServerResponse, file: number, version: string): Promise<void> {
@@ -145,35 +149,7 @@ function decoded(pathname: string): string {
   }
 }
 
-/** The open pages, which listen for server-sent events. */
-class Listeners {
-  readonly #open = new Set<ServerResponse>();
-
-  get count(): number {
-    return this.#open.size;
-  }
-
-  add(response: ServerResponse): void {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    response.write('retry: 2000\n\n');
-    this.#open.add(response);
-    response.on('close', () => this.#open.delete(response));
-  }
-
-  send(update: LiveUpdate, to: Iterable<ServerResponse> = this.#open): void {
-    write('update', update, to);
-  }
-
-  sendFlight(update: FlightUpdate): void {
-    write('flight', update, this.#open);
-  }
-
-  close(): void {
-    for (const response of this.#open) response.end();
-  }
-}
-
-function write(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
+function send(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
   const text = `event: ${event}\ndata: ${JSON.stringify(update)}\n\n`;
   for (const response of to) response.write(text);
 }
