@@ -1,6 +1,6 @@
 import type { PageRow } from '../../page-data.js';
 import { formatCount } from '../../messages/format-amounts.js';
-import { h } from '../dom.js';
+import { button, h, keySign } from '../dom.js';
 import type { Page } from '../page.js';
 import type { Verdict } from '../review/redo-manifest.js';
 import { canDecide, canRepeat } from '../review/reviews.js';
@@ -168,28 +168,12 @@ export class LargeView {
   }
 
   #drawSteps(): HTMLElement {
-    const step = (label: string, sign: string, by: number): HTMLElement =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'aria-label': label,
-          disabled: this.#neighbour(by) === undefined,
-          onclick: () => this.step(by),
-        },
-        sign,
-      );
-    const undo = h(
-      'button',
-      { type: 'button', onclick: () => this.goTo(this.#page.reviews.undo() ?? -1) },
-      'Undo',
-    );
-    const close = h(
-      'button',
-      { type: 'button', class: 'close', onclick: () => this.close() },
-      'Close',
-      h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
-    );
+    const step = (label: string, sign: string, by: number): HTMLElement => {
+      const disabled = this.#neighbour(by) === undefined;
+      return button(() => this.step(by), { 'aria-label': label, disabled }, sign);
+    };
+    const undo = button(() => this.goTo(this.#page.reviews.undo() ?? -1), {}, 'Undo');
+    const close = button(() => this.close(), { class: 'close' }, 'Close', keySign('Esc'));
     return h('div', { class: 'steps' }, step('Previous', '←', -1), step('Next', '→', 1), undo, close);
   }
 }

@@ -3,7 +3,7 @@ import { shellWords } from '../../../batch/manifest/quote-value.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
-import { h, saveFile } from '../dom.js';
+import { button, h, saveFile } from '../dom.js';
 import { placesWith } from '../gallery/filter-rows.js';
 import type { Page } from '../page.js';
 import { promptOf } from '../rows/row-store.js';
@@ -67,21 +67,25 @@ export class Tray {
       reviews.isLost ? ' This browser keeps nothing for this page: save your lists before you close it.' : '',
     );
     this.#setButtons([
-      kept.length > 0 && button('Save chosen.csv', () => void this.#saveChosen(), 'strong'),
+      kept.length > 0 && button(() => void this.#saveChosen(), { class: 'strong' }, 'Save chosen.csv'),
       rejected.length > 0 &&
-        button('Save redo manifest', () => void this.#saveManifest(), kept.length === 0 ? 'strong' : ''),
-      hasAny && button('Clear', (event) => this.#askToClear(event.currentTarget as HTMLElement)),
-      this.#isCleared && button('Undo', () => this.#needs.undo()),
+        button(
+          () => void this.#saveManifest(),
+          { class: kept.length === 0 ? 'strong' : '' },
+          'Save redo manifest',
+        ),
+      hasAny && button((event) => this.#askToClear(event.currentTarget as HTMLElement), {}, 'Clear'),
+      this.#isCleared && button(() => this.#needs.undo(), {}, 'Undo'),
     ]);
   }
 
   #showSelected(count: number): void {
     this.#sum.replaceChildren(h('b', {}, `${countOf(count, 'row')} selected`));
     this.#setButtons([
-      button('Keep', () => this.#needs.decide('kept'), 'strong'),
-      button('Reject', () => this.#needs.decide('rejected')),
-      button('No verdict', () => this.#needs.decide(null)),
-      button('Unselect', () => this.#needs.unselect()),
+      button(() => this.#needs.decide('kept'), { class: 'strong' }, 'Keep'),
+      button(() => this.#needs.decide('rejected'), {}, 'Reject'),
+      button(() => this.#needs.decide(null), {}, 'No verdict'),
+      button(() => this.#needs.unselect(), {}, 'Unselect'),
     ]);
   }
 
@@ -192,10 +196,6 @@ export class Tray {
       return review?.verdict === verdict ? [{ row, review }] : [];
     });
   }
-}
-
-function button(label: string, act: (event: MouseEvent) => void, name = ''): HTMLButtonElement {
-  return h('button', { type: 'button', class: name, onclick: act }, label);
 }
 
 /** The price of the command in the tray. */
