@@ -5,8 +5,8 @@ export const originalColumn = 'original';
 
 const ownNames = new Set(['id', 'kind', 'images', 'redo', 'redo.attempt']);
 const longestValue = 300;
-/** A column with more values than this, and different ones in every fifth row, holds free text. */
-const mostKept = 2000;
+/** A column with more values than this is left out: free text would take too much memory. */
+const mostKept = 100_000;
 /** A column with more values than this distinguishes single rows. */
 const mostListed = 60;
 
@@ -28,7 +28,7 @@ export class RowFacets {
   /** Micro-dollars, ms and ms since the epoch. */
   readonly #numbers: Record<NumberFacet, (number | undefined)[]> = { price: [], time: [], ended: [] };
   readonly #columns = new Map<string, Column>();
-  readonly #freeTexts = new Set<string>();
+  readonly #leftOut = new Set<string>();
   #count = 0;
 
   /** Adds the next row. */
@@ -89,7 +89,7 @@ export class RowFacets {
   }
 
   #put(name: string, text: string): void {
-    if (this.#freeTexts.has(name)) return;
+    if (this.#leftOut.has(name)) return;
     const column = this.#columns.get(name) ?? { values: new Map<string, Value>(), ofRows: [] };
     this.#columns.set(name, column);
     const { values, ofRows } = column;
@@ -97,8 +97,8 @@ export class RowFacets {
     values.set(text, known);
     known.count++;
     ofRows[this.#count] = known;
-    if (name === originalColumn || values.size <= mostKept || values.size * 5 < this.#count) return;
-    this.#freeTexts.add(name);
+    if (name === originalColumn || values.size <= mostKept) return;
+    this.#leftOut.add(name);
     this.#columns.delete(name);
   }
 }
