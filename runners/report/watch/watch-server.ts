@@ -8,7 +8,7 @@ import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary 
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
 import type { RunSnapshot } from './run-snapshot.js';
-import { emptyFlight, type FlightView } from './view-flight.js';
+import type { FlightView } from './view-flight.js';
 
 interface WatchServerOptions {
   readonly disk: Disk;
@@ -26,7 +26,7 @@ export class WatchServer {
   /** The open pages, which listen for server-sent events. */
   readonly #listeners = new Set<ServerResponse>();
   #snapshots: readonly RunSnapshot[] = [];
-  #flight: FlightView = emptyFlight;
+  #flight: FlightView | undefined;
 
   constructor(options: WatchServerOptions) {
     this.#options = options;
@@ -94,8 +94,9 @@ export class WatchServer {
 
   #page(response: ServerResponse): void {
     const [snapshot] = this.#snapshots;
-    if (snapshot === undefined) return end(response, 503);
-    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, { flight: this.#flight });
+    const flight = this.#flight;
+    if (snapshot === undefined || flight === undefined) return end(response, 503);
+    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, { flight });
     const data = `<script type="application/json" id="page-data">${embedJson(snapshot.data)}</script>\n`;
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
