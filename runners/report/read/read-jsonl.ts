@@ -104,21 +104,7 @@ export async function readIfThere(disk: Disk, path: string, most = Infinity): Pr
 }
 
 const headBytes = 64;
-const key = [...Buffer.from('"k":"')];
-const quote = 0x22;
-
 /** The kind of a journal record from the head of its line, without parsing; `undefined` if the head does not show it. */
 export function recordKind(line: Buffer): string | undefined {
-  const end = Math.min(line.length, headBytes);
-  let at = 0;
-  while (at < end && !isKeyAt(line, at)) at++;
-  const start = at + key.length;
-  for (let close = start; close < end; close++)
-    if (line[close] === quote) return line.toString('latin1', start, close);
-  return undefined;
-}
-
-function isKeyAt(line: Buffer, at: number): boolean {
-  for (let i = 0; i < key.length; i++) if (line[at + i] !== key[i]) return false;
-  return true;
+  return /"k":"([^"]*)"/.exec(line.toString('latin1', 0, headBytes))?.[1];
 }
