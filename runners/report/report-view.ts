@@ -26,6 +26,7 @@ export interface ReportView {
     readonly most: string;
     readonly longest: string;
   }[];
+  /** Those that have something to draw. */
   readonly charts: readonly Chart[];
   readonly toDos: readonly ToDoView[];
   /** Whether a process works on the run: the commands can only be used after it has ended. */
@@ -69,12 +70,12 @@ export function viewReport(survey: Survey, leftOut: readonly string[], isRunning
     times: [timesOf('in the queue', rows.delays), timesOf('at work', rows.executions)].flatMap(
       (times) => times ?? [],
     ),
-    charts: drawn([
+    charts: [
       outcomesChart(survey),
       costChart(survey),
       spreadChart('Time in the queue', rows.delays),
       spreadChart('Time at work', rows.executions),
-    ]),
+    ].filter(({ svg }) => svg !== ''),
     toDos: viewToDos(survey, isRunning),
     isRunning,
     review: reviewWords(survey),
@@ -163,9 +164,4 @@ function reviewWords({ rows: { completed, toGo, pictures } }: Survey): string {
   const results = completed + toGo;
   if (results === 0) return '';
   return countOf(results, pictures === results ? 'picture' : 'result');
-}
-
-/** The charts that have something to draw. */
-function drawn(charts: readonly Chart[]): Chart[] {
-  return charts.filter(({ svg }) => svg !== '');
 }

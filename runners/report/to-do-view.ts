@@ -22,16 +22,10 @@ export function viewToDos(survey: Survey, isRunning: boolean): ToDoView[] {
   const { rows, prices } = survey;
   const todos = whatToDo(rows.causes, run, prices, isRunning ? 0 : survey.toDo);
   const rest = isRunning ? [] : toGoOnOf(survey, run);
+  const ofNoRows = { filter: '', tone: 'completed', facts: '', ids: [], more: '' } as const;
   return [
-    ...rows.causes.flatMap((group, index) => viewToDo(group, index, todos[index])),
-    ...rest.map((todo) => ({
-      ...todo,
-      filter: '',
-      tone: 'completed' as const,
-      facts: '',
-      ids: [],
-      more: '',
-    })),
+    ...todos.map((todo, index) => ({ ...todo, ...factsOf(rows.causes[index] as FailureGroup, index) })),
+    ...rest.map((todo) => ({ ...todo, ...ofNoRows })),
   ];
 }
 
@@ -45,24 +39,22 @@ function toGoOnOf({ toDo, toGoEarlier = [], story, caps, reason }: Survey, run: 
   ];
 }
 
-function viewToDo(group: FailureGroup, index: number, todo: ToDo | undefined): ToDoView[] {
-  if (todo === undefined) return [];
-  const { code, httpStatus, count, ids, firstAt, lastAt } = group;
+function factsOf(
+  { code, httpStatus, count, ids, firstAt, lastAt }: FailureGroup,
+  index: number,
+): Omit<ToDoView, keyof ToDo> {
   const facts = [
     code,
     httpStatus === undefined ? '' : `HTTP ${httpStatus}`,
     firstAt === undefined || lastAt === undefined ? '' : formatPeriod(firstAt, lastAt),
   ];
-  return [
-    {
-      ...todo,
-      filter: `cause-${index + 1}`,
-      tone: toneOf(code),
-      facts: facts.filter((fact) => fact !== '').join(' · '),
-      ids,
-      more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
-    },
-  ];
+  return {
+    filter: `cause-${index + 1}`,
+    tone: toneOf(code),
+    facts: facts.filter((fact) => fact !== '').join(' · '),
+    ids,
+    more: count > ids.length ? `and ${formatCount(count - ids.length)} more` : '',
+  };
 }
 
 function runCommandOf(survey: Survey): RunCommand {

@@ -7,7 +7,7 @@ import {
   whoHolds,
   withRows,
 } from '../../batch/internal.js';
-import { copyOf, type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
+import { type Purchase, readSentTimes, takePurchases } from '../../report/read/read-costs.js';
 import { runAgain, withoutFaults, type RunCommand } from '../../report/messages/run-again.js';
 import type { CliIo } from '../io/cli-io.js';
 import { countOf, formatMoney, plainText, shownPath, timeText } from '../messages/plain-text.js';
@@ -177,7 +177,7 @@ async function heldPurchases(folder: string): Promise<HeldPurchase[]> {
   if (journal === undefined) return [];
   const unknown: Purchase[] = [];
   await takePurchases(nodeDisk, folder, (purchase) => {
-    if (purchase.source === 'unknown') unknown.push(copyOf(purchase));
+    if (purchase.source === 'unknown') unknown.push(purchase);
   });
   const held: HeldPurchase[] = [];
   for await (const [purchase, row] of withRows(journal, unknown, ({ id }) => id)) {

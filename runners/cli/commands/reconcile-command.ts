@@ -50,7 +50,7 @@ export async function reconciled(
   const path = await statementFile(statement, io);
   await refuseBehind(folder);
   const columns = { ...(job && { job }), ...(amount && { amount }), ...(time && { time }) };
-  return reconcileRun(folder, path, { columns }).catch((error: unknown) => {
+  return reconcileRun(folder, path, columns).catch((error: unknown) => {
     if (!isMillraceError(error) || !error.code.startsWith('statement')) throw error;
     const isOfColumns = error.code === 'statement-columns';
     const hint = isOfColumns

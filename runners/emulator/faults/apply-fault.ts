@@ -116,10 +116,9 @@ async function spoilReply(fault: Fault, answer: Answer): Promise<Answer> {
 
 const page = '<!doctype html><title>Maintenance</title><h1>We will be back soon</h1>';
 
-async function firstPart({ status, headers, body }: Answer): Promise<string | Buffer> {
-  const whole = typeof body === 'string' ? body : await bytesOf({ status, headers, body });
-  const length = Math.floor((whole.length * 2) / 3);
-  return typeof whole === 'string' ? whole.slice(0, length) : whole.subarray(0, length);
+async function firstPart(answer: Answer): Promise<Buffer> {
+  const whole = await bytesOf(answer);
+  return whole.subarray(0, Math.floor((whole.length * 2) / 3));
 }
 
 function withFields(answer: Answer, fields: object): Answer {

@@ -131,9 +131,7 @@ async function acceptJob(
   faults: readonly Fault[],
 ): Promise<Job> {
   const endpoint = call.req.param('endpoint') ?? '';
-  const queue = service.queues.get(endpoint);
-  if (!queue)
-    throw new Refusal(404, 'endpoint not found', `there is no endpoint ${JSON.stringify(endpoint)}`);
+  const queue = queueOf(service, call);
   const { value, bytes } = await readBody(call.env.incoming, maxRequestBytes[operation]);
   const submission = readSubmission(value);
   if (queue.health().jobs.inQueue >= service.maxQueued)

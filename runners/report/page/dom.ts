@@ -24,6 +24,20 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A button that does not send a form. */
+export function button(
+  onclick: (event: MouseEvent) => void,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): HTMLButtonElement {
+  return h('button', { type: 'button', onclick, ...attributes }, ...children);
+}
+
+/** The key that does the same as a button, inside it. */
+export function keySign(key: string): HTMLElement {
+  return h('kbd', { 'aria-hidden': 'true' }, key);
+}
+
 function asNode(child: Node | string | number): Node | string {
   return typeof child === 'object' ? child : visibleText(String(child));
 }
@@ -89,6 +103,17 @@ export function pencilCross(): SVGElement {
 /** The tick beside a picture that was kept. */
 export function check(): SVGElement {
   return drawing('tick', 'M8 55L38 84 92 16');
+}
+
+/** Opens a dialog that leaves the page when it is closed, and gives the focus back. */
+export function openDialog(dialog: HTMLDialogElement): void {
+  const opener = document.activeElement;
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    if (opener instanceof HTMLElement) opener.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /** Downloads a file in the browser. */

@@ -2,7 +2,7 @@ import type { Gallery } from './gallery/gallery.js';
 import type { Move } from './gallery/row-cursor.js';
 import type { LargeView } from './large/large-view.js';
 import type { Page } from './page.js';
-import { h } from './dom.js';
+import { button, h, keySign, openDialog } from './dom.js';
 
 const moves: Readonly<Record<string, Move>> = {
   ArrowLeft: 'left',
@@ -162,7 +162,7 @@ function galleryKey(key: string, event: KeyboardEvent, { page, gallery }: KeyTar
 
 /** The list of keys, in a dialog of its own. */
 export function openKeyHelp(): void {
-  const close = h('button', { type: 'button', onclick: () => dialog.close() }, 'Close', h('kbd', {}, 'Esc'));
+  const close = button(() => dialog.close(), {}, 'Close', keySign('Esc'));
   const groups = keyList.map(([heading, keys]) =>
     h(
       'section',
@@ -178,11 +178,5 @@ export function openKeyHelp(): void {
     ...groups,
     close,
   );
-  const before = document.activeElement;
-  dialog.addEventListener('close', () => {
-    dialog.remove();
-    if (before instanceof HTMLElement) before.focus();
-  });
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog(dialog);
 }

@@ -15,19 +15,9 @@ function start(): void {
   if (data === undefined || root === null || largeRoot === null) return;
   const reviews = openReviews(data);
   const page = pageOf(data, reviews, (index) => void large.open(index));
-  const large: LargeView = new LargeView(largeRoot, page, {
-    found: () => gallery.found,
-    toDecide: () => gallery.toDecide(),
-    undecided: () => gallery.undecided(),
-    opened: (row) => page.address.set({ row }),
-    closed(index) {
-      page.address.set({ row: undefined });
-      gallery.showReviews();
-      void gallery.cursor.goTo(index);
-    },
-  });
+  const large: LargeView = new LargeView(largeRoot, page, () => gallery);
   const opened = page.store.placeOf(page.address.read().row ?? -1);
-  const gallery = new Gallery(root, {
+  const gallery: Gallery = new Gallery(root, {
     page,
     help: openKeyHelp,
     selected: () => tray.refresh(),
@@ -37,13 +27,7 @@ function start(): void {
     },
   });
   const undo = (): void => large.goTo(reviews.undo() ?? -1);
-  const tray = new Tray(document.body, {
-    page,
-    selected: () => gallery.selection.places.size,
-    decide: (verdict) => void gallery.cursor.decide(verdict),
-    unselect: () => gallery.selection.clear(),
-    undo,
-  });
+  const tray = new Tray(document.body, page, gallery, undo);
   reviews.onChange(() => {
     gallery.showReviews();
     large.showReview();

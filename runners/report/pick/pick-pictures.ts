@@ -1,5 +1,4 @@
 import { basename, join, parse } from 'node:path';
-import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Disk } from '../../batch/disk/disk.js';
 import { replaceFile } from '../../batch/disk/replace-file.js';
 import { unescapeFormula } from '../../batch/manifest/columns/formula-text.js';
@@ -8,7 +7,7 @@ import { chosenAxes, chosenColumns, chosenList, type ChosenRow } from './chosen-
 import { readCsv } from '../read/read-csv.js';
 
 import { readJsonl } from '../read/read-jsonl.js';
-import { safeImagePath } from '../rows/picture-facts.js';
+import { savedPath } from '../rows/picture-facts.js';
 import { earlierFile } from '../survey/survey-run.js';
 
 /** The result of `pick`. Names are those in the folder of copies. */
@@ -125,12 +124,11 @@ export async function readChosen(disk: Disk, folder: string, list: string): Prom
     byId.set(id, [...(byId.get(id) ?? []), one]);
   }
   for (const name of [earlierFile, 'results.jsonl']) {
-    for await (const { value } of readJsonl(disk, join(folder, name), () => undefined)) {
-      const { id, row, jobId, image } = value;
+    for await (const { id, row, jobId, image } of readJsonl(disk, join(folder, name))) {
       for (const one of typeof id === 'string' ? (byId.get(id) ?? []) : []) {
         // Without a job, a line means the current picture of its row.
         if (one.jobId === '' ? name === earlierFile : one.jobId !== jobId) continue;
-        const path = isPlainObject(image) ? safeImagePath(image['path']) : undefined;
+        const path = savedPath(image);
         one.picture = { id: one.id, cells: one.cells, row: Number(row), ...(path !== undefined && { path }) };
       }
     }

@@ -1,6 +1,5 @@
 import type { Disk } from '../../batch/disk/disk.js';
 import { readLineBlocks } from '../../batch/disk/read-file.js';
-import { CsvRecord, newline } from './csv-record.js';
 import { openIfThere } from './read-jsonl.js';
 
 export interface CsvRow {
@@ -22,116 +21,109 @@ export async function* readCsv(
   path: string,
   unended: (line: number) => void = () => undefined,
 ): AsyncGenerator<CsvRow, void, void> {
-  for await (const reader of csvBlocks(disk, path, unended)) {
-    const rows: CsvRow[] = [];
-    reader.take((record, names) => rows.push({ line: record.line, cells: byName(names, record) }));
-    yield* rows;
-  }
-}
-
-/**
- * Like `readCsv`, for millions of rows: a cell that nobody reads is not created.
- *
- * @param take called with the same object for all records, which is valid until the next call. Column names never
- *   change.
- */
-export async function scanCsv(disk: Disk, path: string, take: TakeRecord): Promise<void> {
-  for await (const reader of csvBlocks(disk, path)) reader.take(take);
-}
-
-type TakeRecord = (record: CsvRecord, names: readonly string[]) => void;
-
-async function* csvBlocks(
-  disk: Disk,
-  path: string,
-  unended: (line: number) => void = () => undefined,
-): AsyncGenerator<RecordReader, void, void> {
   const file = await openIfThere(disk, path);
   if (file === undefined) return;
-  const reader = new RecordReader();
+  const reader = new RowReader();
   try {
-    for await (const { bytes } of readLineBlocks(file)) {
-      reader.add(bytes);
-      yield reader;
-    }
-    if (!reader.isOpen()) return;
-    reader.addWaiting();
-    yield reader;
-    if (reader.isOpen()) unended(reader.line);
+    for await (const { bytes } of readLineBlocks(file)) yield* reader.take(bytes);
+    yield* reader.takeRest();
+    if (reader.isOpen) unended(reader.line);
   } finally {
     await file.close();
   }
 }
 
-class RecordReader {
-  /** Where the next record begins. */
+class RowReader {
+  /** Where the next row begins. */
   line = 1;
-  private names: readonly string[] | undefined;
-  /** The separator that a first line names. */
-  private separator: string | undefined;
-  private readonly record = new CsvRecord();
-  private bytes: Buffer = Buffer.alloc(0);
-  /** The start of a record that continues in the next block. */
-  private open: Buffer = Buffer.alloc(0);
-  /** Blocks after it that are not split yet. */
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
+  #names: readonly string[] | undefined;
+  #separator: string | undefined;
+  /** The start of a row that continues in the next blocks, and those blocks. */
+  #waiting: Buffer[] = [];
 
-  isOpen(): boolean {
-    return this.open.length > 0;
+  get isOpen(): boolean {
+    return this.#waiting.length > 0;
   }
 
   /**
-   * Adds a block of whole lines. A block that continues a record waits until the bytes have doubled, so that each is split only
-   * a few times.
+   * The rows that end in a block of whole lines. A block that continues a row waits until the bytes have doubled, so that each
+   * is split only a few times.
    */
-  add(block: Buffer): void {
-    this.bytes = this.isOpen() ? nothing : block;
-    if (!this.isOpen()) return;
-    this.waiting.push(Buffer.from(block));
-    this.waitingBytes += block.length;
-    if (this.waitingBytes >= this.open.length) this.addWaiting();
+  take(block: Buffer): CsvRow[] {
+    const [open] = this.#waiting;
+    if (open === undefined) return this.#split(block);
+    this.#waiting.push(Buffer.from(block));
+    const bytes = this.#waiting.reduce((sum, { length }) => sum + length, 0);
+    return bytes >= 2 * open.length ? this.takeRest() : [];
   }
 
-  /** Splits the blocks that wait after an open record. */
-  addWaiting(): void {
-    this.bytes = Buffer.concat([this.open, ...this.waiting]);
-    this.open = nothing;
-    this.waiting = [];
-    this.waitingBytes = 0;
+  /** The rows in the blocks that wait. */
+  takeRest(): CsvRow[] {
+    const bytes = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    return this.#split(bytes);
   }
 
-  /** Passes on its records, except an unfinished last one. */
-  take(take: TakeRecord): void {
-    const { record, bytes } = this;
+  #split(bytes: Buffer): CsvRow[] {
+    const rows: CsvRow[] = [];
     for (let start = 0; start < bytes.length;) {
-      if (this.names === undefined) {
-        const text = bytes.toString('utf8', start, lineEnd(bytes, start));
-        const [, named] = (this.line === 1 && sepLine.exec(text)) || [];
-        if (named !== undefined) this.separator = named;
-        record.separator = this.separator ?? separatorOf(text);
-        if (named !== undefined) {
-          this.line++;
-          start = lineEnd(bytes, start) + 1;
-          continue;
-        }
+      const text = this.#names === undefined ? bytes.toString('utf8', start, lineEnd(bytes, start)) : '';
+      const named = this.line === 1 ? sepLine.exec(text)?.[1] : undefined;
+      this.#separator ??= named ?? separatorOf(text);
+      if (named !== undefined) {
+        this.line++;
+        start = lineEnd(bytes, start) + 1;
+        continue;
       }
-      const end = record.split(bytes, start);
-      if (end < 0) {
-        this.open = Buffer.from(bytes.subarray(start));
-        return;
+      const record = recordAt(bytes, start, this.#separator.charCodeAt(0));
+      if (record === undefined) {
+        this.#waiting = [Buffer.from(bytes.subarray(start))];
+        break;
       }
-      record.line = this.line;
+      const { cells, end } = record;
+      if (this.#names === undefined) this.#names = cells.map((name) => name.replace(/^\uFEFF/, '').trim());
+      else if (cells.length > 1 || cells[0] !== '')
+        rows.push({ line: this.line, cells: byName(this.#names, cells) });
       this.line += linesIn(bytes, start, end);
       start = end + 1;
-      if (this.names === undefined) this.names = namesOf(record);
-      else if (!record.isEmpty) take(record, this.names);
     }
+    return rows;
   }
 }
 
-const nothing: Buffer = Buffer.alloc(0);
+const quote = 0x22;
+const carriageReturn = 0x0d;
+const newline = 0x0a;
 const sepLine = /^\uFEFF?"?sep=([,;|\t])"?\r?$/i;
+
+/** The cells of the record that begins at `start`, and where its last line ends; `undefined` if a quote is open at the end of the bytes. */
+function recordAt(
+  bytes: Buffer,
+  start: number,
+  separator: number,
+): { cells: string[]; end: number } | undefined {
+  const cells: string[] = [];
+  for (let at = start; ; at++) {
+    const isQuoted = bytes[at] === quote;
+    const close = isQuoted ? closingQuote(bytes, at + 1) : at;
+    if (close < 0) return undefined;
+    let end = close;
+    while (end < bytes.length && bytes[end] !== separator && bytes[end] !== newline) end++;
+    const isLast = end === bytes.length || bytes[end] === newline;
+    const isCut = isLast && end > at && bytes[end - 1] === carriageReturn;
+    if (isQuoted) cells.push(bytes.toString('utf8', at + 1, close).replaceAll('""', '"'));
+    else cells.push(bytes.toString('utf8', at, isCut ? end - 1 : end));
+    if (isLast) return { cells, end };
+    at = end;
+  }
+}
+
+/** The position of the closing quote, or -1. Two quotes stand for one in the text. */
+function closingQuote(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 2))
+    if (bytes[at + 1] !== quote) return at;
+  return -1;
+}
 
 /** The number of lines of a record: one, and one for each line break in its cells. */
 function linesIn(bytes: Buffer, start: number, end: number): number {
@@ -150,20 +142,11 @@ function separatorOf(header: string): string {
   return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
 }
 
-function namesOf(header: CsvRecord): string[] {
-  return Array.from({ length: header.count }, (_, place) =>
-    header
-      .text(place)
-      .replace(/^\uFEFF/, '')
-      .trim(),
-  );
-}
-
-function byName(names: readonly string[], record: CsvRecord): Record<string, string> {
+function byName(names: readonly string[], cells: readonly string[]): Record<string, string> {
   const row: Record<string, string> = {};
   for (let place = 0; place < names.length; place++) {
     const name = names[place] ?? '';
-    const cell = record.text(place);
+    const cell = cells[place] ?? '';
     if (name === '__proto__') Object.defineProperty(row, name, { value: cell, enumerable: true });
     else row[name] = cell;
   }

@@ -38,7 +38,7 @@ export async function readCharges(
     if (amount === undefined) throw noAmount(path, line, columns.amount, cells[columns.amount] ?? '');
     const currency = (cells[columns.currency ?? ''] ?? '').trim();
     if (!/^(?:|usd|us\$|\$)$/i.test(currency))
-      throw otherCurrency(path, line, columns.currency ?? '', currency);
+      throw refused(path, line, columns.currency ?? '', currency, notDollars);
     const jobId = (cells[columns.job] ?? '').trim();
     // Lines without a job are a charge each: routes have none.
     const key = jobId === '' ? `\n${line}` : jobId;
@@ -59,47 +59,37 @@ export async function readCharges(
   for (const { key, line, cell } of amounts.deferred) {
     const charge = charges.get(key);
     const amount = amounts.decide(cell);
-    if (amount === undefined) throw ambiguousAmount(path, line, columns.amount, cell);
+    if (amount === undefined) throw refused(path, line, columns.amount, cell, ambiguous);
     if (charge !== undefined) charges.set(key, { ...charge, amount: charge.amount + amount });
   }
   const ofJobs = [...charges.values()].filter(({ jobId }) => jobId !== '');
   if (ofJobs.filter(({ amount }) => amount < 0).length > ofJobs.filter(({ amount }) => amount > 0).length)
-    throw negative(path, columns.amount);
+    // Charges that are not recognised would make paid rows look as if they were never sent.
+    throw new MillraceError(
+      'statement',
+      `${path}, column "${columns.amount}": most amounts are below zero, as in a list of refunds, or of movements of a balance: charges are expected above zero`,
+    );
   return charges;
 }
 
 function noAmount(path: string, line: number, column: string, cell: string): MillraceError {
-  if (foreign.test(cell)) return otherCurrency(path, line, column, cell);
-  const what = cell.trim() === '' ? 'the amount is empty' : `"${cell.slice(0, 60)}" is not an amount`;
-  return new MillraceError('statement', `${path}, line ${line}, column "${column}": ${what}`);
+  const why = foreign.test(cell) ? notDollars : 'is not an amount';
+  return cell.trim() === ''
+    ? new MillraceError('statement', `${path}, line ${line}, column "${column}": the amount is empty`)
+    : refused(path, line, column, cell, why);
 }
 
-/** An amount with two meanings: `1,750` is 1750 in one export, and 1.75 in another one. */
-function ambiguousAmount(path: string, line: number, column: string, cell: string): MillraceError {
-  return new MillraceError(
-    'statement',
-    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" may be two amounts, because no other amount shows whether its sign separates decimals or thousands: export the amounts without thousands separators, and with decimal points`,
-  );
+function refused(path: string, line: number, column: string, cell: string, why: string): MillraceError {
+  const place = `${path}, line ${line}, column "${column}"`;
+  return new MillraceError('statement', `${place}: "${cell.slice(0, 60)}" ${why}`);
 }
 
-/**
- * The error for amounts that are mostly negative: charges that are not recognised would make paid rows look as if they were
- * never sent.
- */
-function negative(path: string, column: string): MillraceError {
-  return new MillraceError(
-    'statement',
-    `${path}, column "${column}": most amounts are below zero, as in a list of refunds, or of movements of a balance: charges are expected above zero`,
-  );
-}
+/** `1,750` is 1750 in one export, and 1.75 in another one. */
+const ambiguous =
+  'may be two amounts, because no other amount shows whether its sign separates decimals or thousands: export the amounts without thousands separators, and with decimal points';
 
-/** The error for another currency: euros that are read as dollars would settle rows at a wrong price. */
-function otherCurrency(path: string, line: number, column: string, cell: string): MillraceError {
-  return new MillraceError(
-    'statement',
-    `${path}, line ${line}, column "${column}": "${cell.slice(0, 60)}" is not in US dollars, and a run's costs are: export the statement in USD`,
-  );
-}
+/** Euros that are read as dollars would settle rows at a wrong price. */
+const notDollars = "is not in US dollars, and a run's costs are: export the statement in USD";
 
 /** A currency beside the digits: `1.50 EUR`, `€ 1.50`, `CHF1`; not the exponent of `1e-3`. */
 const foreign = /(?!\$)\p{Sc}|^\s*[a-z]{3}\s*[-(\d]|\d\)?\s*[a-z]{3}\s*$/iu;

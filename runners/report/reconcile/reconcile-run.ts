@@ -1,9 +1,8 @@
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
-import type { Disk } from '../../batch/disk/disk.js';
 import { nodeDisk } from '../../batch/disk/node-disk.js';
 import { type Charge, readCharges, type StatementColumns } from './read-charges.js';
 import { ChargeSearch, claimsOn, isWithin, type Suspects } from './suspect-charges.js';
-import { copyOf, type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
+import { type Purchase, readSentTimes, takePurchases } from '../read/read-costs.js';
 
 /** The purchases of a run compared with a billing export. */
 export interface Reconciliation {
@@ -51,12 +50,6 @@ export interface HeldPurchase extends Suspects {
   readonly isPartial: boolean;
 }
 
-export interface ReconcileOptions {
-  readonly columns?: StatementColumns;
-  /** @defaultValue the real disk */
-  readonly disk?: Disk;
-}
-
 /**
  * Compares the purchases of a run (costs.csv) with a billing export (CSV), and names those that only one of them has. Sends and
  * changes nothing.
@@ -67,17 +60,16 @@ export interface ReconcileOptions {
 export async function reconcileRun(
   folder: string,
   statement: string,
-  options: ReconcileOptions = {},
+  columns: StatementColumns = {},
 ): Promise<Reconciliation> {
-  const { disk = nodeDisk, columns = {} } = options;
-  const charges = await readCharges(disk, statement, columns);
+  const charges = await readCharges(nodeDisk, statement, columns);
   const books = new Books(charges);
   // Nearly all purchases are matched, and none of those is kept: a run may have millions.
-  await takePurchases(disk, folder, (purchase) => {
-    if (purchase.source === 'unknown') books.addUnknown(copyOf(purchase));
+  await takePurchases(nodeDisk, folder, (purchase) => {
+    if (purchase.source === 'unknown') books.addUnknown(purchase);
   });
-  await takePurchases(disk, folder, (purchase) => books.take(purchase));
-  const sentTimes = await readSentTimes(disk, folder, books.unknown);
+  await takePurchases(nodeDisk, folder, (purchase) => books.take(purchase));
+  const sentTimes = await readSentTimes(nodeDisk, folder, books.unknown);
   return conclude(books, charges, sentTimes);
 }
 
@@ -118,11 +110,11 @@ class Books {
     this.totals[isUnknown ? 'unknown' : 'booked'] += cost;
     const charge = jobId === '' ? undefined : this.charges.get(jobId);
     const isMatched = !isUnknown && charge?.amount === cost;
-    if (charge !== undefined) this.booked.set(charge, isMatched ? undefined : copyOf(purchase));
+    if (charge !== undefined) this.booked.set(charge, isMatched ? undefined : purchase);
     if (isUnknown || cost <= 0) return;
     if (jobId !== '') this.hasPaidJobs = true;
     if (charge !== undefined) return;
-    this.uncharged.push(copyOf(purchase));
+    this.uncharged.push(purchase);
     if (jobId !== '' && !(at > this.until)) this.isPartial = true;
   }
 

@@ -1,25 +1,20 @@
 import { lineKinds, numberRuns, type LineFacts, type PageReference } from '../page-data.js';
-import { valueOfJson } from '../../batch/disk/read-file.js';
-import { ObjectScanner } from '../read/object-scanner.js';
+import { objectIn, parseObject, textOr, type JsonObject } from '../read/json-object.js';
 import { Room } from '../read/read-places.js';
 import type { PageRowReader, PlacedLine } from './page-rows.js';
 import { remoteReference } from './picture-facts.js';
-import { imagesOf, manifestImage } from './row-of-line.js';
+import { imagesOfLine } from './row-of-line.js';
 import { embedJson } from '../messages/escape-html.js';
 import type { RunPictures } from './run-pictures.js';
 
 /** A longer line is shortened before it goes to the page. */
 const longestLine = 16_000;
 
-const scanned = { path: 0, sha256: 1, images: 2, cells: 3 } as const;
-const paths = [['image', 'path'], ['image', 'sha256'], ['request', 'input', 'images'], ['images']];
-
 /**
- * Rows as the content of a script that passes them to the page: their unchanged lines inside a text. Only the references are
- * parsed, to find which of them are on this disk.
+ * Rows as the content of a script that passes them to the page: their unchanged lines inside a text. A line is parsed
+ * only for its thumbnail, or to find which of its references are on this disk.
  */
 export class LineFiles {
-  readonly #scanner = new ObjectScanner(paths);
   readonly #lines = new Room();
 
   constructor(
@@ -39,22 +34,18 @@ export class LineFiles {
     const lines = await this.reader.readLines(from, to, this.#lines);
     const kinds: string[] = [];
     const thumbs: (string | null)[] = [];
-    // Each text is parsed once, because many rows have the same pictures.
-    const texts = new Set<string>();
     const references = new Map<string, PageReference>();
     const made = await this.reader.rowsOf(lines.filter(isMade));
     const parts: Uint8Array[] = [];
     for (const line of lines) {
       const row = made.get(line);
-      const kind = line.place.file === 'results.jsonl' ? lineKinds.result : lineKinds.failure;
-      kinds.push(row === undefined ? kind : lineKinds.made);
+      const isResult = line.place.file === 'results.jsonl';
+      kinds.push(row !== undefined ? lineKinds.made : isResult ? lineKinds.result : lineKinds.failure);
       parts.push(row === undefined ? line.bytes : Buffer.from(JSON.stringify(row)));
-      thumbs.push(row === undefined ? this.#thumbnailOf(line) : null);
-      if (row !== undefined || !(line.place.namesFiles || this.shelf.mayHaveCopies)) continue;
-      const images = this.#imagesIn(line);
-      if (images === '' || texts.has(images)) continue;
-      texts.add(images);
-      await this.#noteReferences(images, references);
+      const value = row === undefined && this.#isRead(line) ? parseObject(line.bytes.toString()) : undefined;
+      const thumb = line.place.isSaved && row === undefined ? this.#thumbnailOf(value) : undefined;
+      thumbs.push(thumb ?? null);
+      if (value !== undefined) await this.#noteReferences(value, isResult, references);
     }
     const facts: LineFacts = {
       kinds: kinds.join(''),
@@ -65,32 +56,27 @@ export class LineFiles {
     return templateOf(Buffer.from(`${call}${embedJson(JSON.stringify(facts))},String.raw\``), parts, room);
   }
 
-  #thumbnailOf({ place, bytes }: PlacedLine): string | null {
-    if (!place.isSaved) return null;
-    if (!this.shelf.hasThumbnails) {
-      this.shelf.plain++;
-      return null;
-    }
-    this.#scanner.scan(bytes, 0, bytes.length);
-    const path = this.#scanner.text(scanned.path) ?? '';
-    return this.shelf.thumbnail(path, this.#scanner.text(scanned.sha256)) ?? null;
+  #isRead({ place }: PlacedLine): boolean {
+    const { hasThumbnails, mayHaveCopies } = this.shelf;
+    return place.namesFiles || mayHaveCopies || (place.isSaved && hasThumbnails);
   }
 
-  /** Notes which of the pictures are on this disk. */
-  async #noteReferences(images: string, known: Map<string, PageReference>): Promise<void> {
-    for (const image of imagesOf({ images: valueOfJson(images) })) {
-      const name = manifestImage(image, this.isLocal);
+  #thumbnailOf(line: JsonObject = {}): string | undefined {
+    const image = objectIn(line, 'image');
+    return this.shelf.thumbnail(textOr(image['path']), image['sha256']);
+  }
+
+  /** Notes which of the line's references are on this disk. */
+  async #noteReferences(
+    line: JsonObject,
+    isResult: boolean,
+    known: Map<string, PageReference>,
+  ): Promise<void> {
+    for (const name of imagesOfLine(line, isResult, this.isLocal)) {
       if (known.has(name) || (remoteReference(name) !== undefined && !this.shelf.mayHaveCopies)) continue;
       const reference = await this.shelf.reference(name);
       if (reference.path !== undefined || reference.thumb !== undefined) known.set(name, reference);
     }
-  }
-
-  #imagesIn({ place, bytes }: PlacedLine): string {
-    const { at, length } = place.images;
-    if (length > 0) return bytes.toString('utf8', at, at + length);
-    this.#scanner.scan(bytes, 0, bytes.length);
-    return this.#scanner.raw(place.file === 'results.jsonl' ? scanned.images : scanned.cells);
   }
 }
 

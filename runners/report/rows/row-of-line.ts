@@ -63,7 +63,6 @@ export function rowOfFailure(failure: JsonObject): BareRow {
 
 export interface RowAndPictures {
   readonly row: BareRow;
-  /** The references of the row, as the manifest names them. */
   readonly images: readonly string[];
   /** The picture of its result: the `image` of a line. */
   readonly image: unknown;
@@ -71,12 +70,17 @@ export interface RowAndPictures {
 
 /** The row of a line in either file. */
 export function rowOfLine(line: JsonObject, isResult: boolean, isLocal: boolean): RowAndPictures {
-  const sent = isResult ? objectIn(objectIn(line, 'request'), 'input') : line;
   return {
     row: isResult ? rowOfResult(line, isLocal) : rowOfFailure(line),
-    images: imagesOf(sent).map((image) => manifestImage(image, isLocal)),
+    images: imagesOfLine(line, isResult, isLocal),
     image: isResult ? line['image'] : { url: objectIn(line, 'millrace')['imageUrl'] },
   };
+}
+
+/** The references of a line, as the manifest names them. */
+export function imagesOfLine(line: JsonObject, isResult: boolean, isLocal: boolean): string[] {
+  const sent = isResult ? objectIn(objectIn(line, 'request'), 'input') : line;
+  return imagesOf(sent).map((image) => manifestImage(image, isLocal));
 }
 
 export function imagesOf(cells: JsonObject | undefined): string[] {

@@ -16,23 +16,19 @@ export interface RowPlace {
   readonly isSaved: boolean;
   /** Whether its references may be files of this machine. */
   readonly namesFiles: boolean;
-  /** The position of these references in the line. The length is 0 if it is not known. */
-  readonly images: { readonly at: number; readonly length: number };
   /** When it ended, in ms since the epoch; 0 if unknown. */
   readonly at: number;
 }
 
 const bits = { failure: 1, again: 2, saved: 4, files: 8, toGo: 16 } as const;
 
-/** The places of all ended rows, created on request: a million take 39 MB. */
+/** The places of all ended rows, created on request: a million take 31 MB. */
 export class RowPlaces {
   private readonly rows = new NumberList();
   private readonly offsets = new NumberList();
   private readonly lengths = new NumberList(Uint32Array);
   private readonly causes = new NumberList(Uint16Array);
   private readonly flags = new NumberList(Uint8Array);
-  private readonly imagesAt = new NumberList(Uint32Array);
-  private readonly imagesLengths = new NumberList(Uint32Array);
   private readonly ends = new NumberList();
   private order: Uint32Array | undefined;
   private causeOf: ReadonlyMap<number, number> = new Map();
@@ -41,7 +37,7 @@ export class RowPlaces {
     return this.rows.length;
   }
 
-  add({ row, file, offset, length, cause, again, toGo, isSaved, namesFiles, images, at }: RowPlace): void {
+  add({ row, file, offset, length, cause, again, toGo, isSaved, namesFiles, at }: RowPlace): void {
     this.rows.push(row);
     this.offsets.push(offset);
     this.lengths.push(length);
@@ -53,8 +49,6 @@ export class RowPlaces {
         (isSaved ? bits.saved : 0) |
         (namesFiles ? bits.files : 0),
     );
-    this.imagesAt.push(images.at);
-    this.imagesLengths.push(images.length);
     this.ends.push(at);
   }
 
@@ -78,7 +72,6 @@ export class RowPlaces {
       toGo: (flags & bits.toGo) !== 0,
       isSaved: (flags & bits.saved) !== 0,
       namesFiles: (flags & bits.files) !== 0,
-      images: { at: this.imagesAt.at(place), length: this.imagesLengths.at(place) },
       at: this.ends.at(place),
     };
   }

@@ -80,7 +80,7 @@ function noteReopened(rows: Map<string, ReopenedRow>, { k, id, n, why, status }:
 export async function readFirstStart(disk: Disk, folder: string): Promise<RunStart | undefined> {
   let sentWith: string[] | undefined;
   let first: NotedStart | undefined;
-  for await (const { value } of readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined)) {
+  for await (const value of readJsonl(disk, join(folder, 'journal.jsonl'))) {
     if (value['k'] === 'start') first ??= startOf(value);
     if (value['k'] === 'intent') sentWith = optionsOfIntent(value);
     if (first?.repeat !== undefined || sentWith !== undefined) break;
@@ -180,11 +180,11 @@ export async function originalRows(
   if (first === undefined || haveOneManifest(story.starts)) return rows;
   const moved = new Set<string>();
   let manifest = first.manifest;
-  for await (const { value } of sends(disk, folder)) {
+  for await (const value of sends(disk, folder)) {
     if (value['k'] === 'start') manifest = String(value['manifest']);
     else if (value['k'] === 'intent' && manifest !== first.manifest) moved.add(String(value['id']));
   }
-  for await (const { value } of sends(disk, folder)) {
+  for await (const value of sends(disk, folder)) {
     const id = String(value['id']);
     if (value['k'] === 'intent' && moved.has(id) && !rows.has(id)) rows.set(id, numberOr(value['row'], 0));
   }
@@ -193,7 +193,7 @@ export async function originalRows(
 
 function sends(disk: Disk, folder: string): ReturnType<typeof readJsonl> {
   const wanted = (line: Buffer): boolean => ['intent', 'start', undefined].includes(recordKind(line));
-  return readJsonl(disk, join(folder, 'journal.jsonl'), () => undefined, wanted);
+  return readJsonl(disk, join(folder, 'journal.jsonl'), wanted);
 }
 
 /** A stretch of time, in ms since the epoch. */

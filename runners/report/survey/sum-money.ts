@@ -134,17 +134,11 @@ function costsOf(sums: JsonObject): ColumnCosts {
   };
 }
 
+const parts = ['purchases', ...sources, 'completed', 'failed', 'held', 'undownloaded'] as const;
+
 function valueSums(one: JsonObject): ValueSummary {
-  return {
-    purchases: numberOr(one['purchases'], 0),
-    reported: numberOr(one['reported'], 0),
-    estimated: numberOr(one['estimated'], 0),
-    unknown: numberOr(one['unknown'], 0),
-    completed: numberOr(one['completed'], 0),
-    failed: numberOr(one['failed'], 0),
-    held: numberOr(one['held'], 0),
-    undownloaded: numberOr(one['undownloaded'], 0),
-  };
+  const sums = parts.map((part) => [part, numberOr(one[part], 0)] as const);
+  return Object.fromEntries(sums) as Record<keyof ValueSummary, number>;
 }
 
 /** Skips entries that are not objects, because a person may have edited the file. */

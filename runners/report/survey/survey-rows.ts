@@ -1,12 +1,11 @@
 import { join } from 'node:path';
+import { isPlainObject } from '../../../src/contract/bounded-json.js';
 import type { Paid } from '../../../src/contract/failure-code.js';
 import type { Disk } from '../../batch/disk/disk.js';
-import { IsoTimes } from '../read/iso-time.js';
-import { ObjectScanner } from '../read/object-scanner.js';
 import { type JsonObject, numberOr, objectIn, textOr } from '../read/json-object.js';
-import { parseJsonl, scanJsonl } from '../read/read-jsonl.js';
+import { parseJsonl } from '../read/read-jsonl.js';
 import { groupFailures, type FailureGroup, type RowFailure } from '../messages/group-failures.js';
-import { safeImagePath } from '../rows/picture-facts.js';
+import { savedPath } from '../rows/picture-facts.js';
 import { codeOf, imagesOf } from '../rows/row-of-line.js';
 import { NumberList } from './number-list.js';
 import { RowPlaces } from './row-places.js';
@@ -31,29 +30,6 @@ export interface RowSurvey {
   readonly skipped: number;
 }
 
-/** The values that the survey reads from a result; it creates no others. */
-const resultPaths = [
-  ...[['id'], ['row'], ['kind'], ['image'], ['cost'], ['delayTime'], ['executionTime'], ['settledAt']],
-  ...[
-    ['request', 'input', 'resolution'],
-    ['request', 'input', 'images'],
-    ['image', 'path'],
-  ],
-];
-const result = {
-  id: 0,
-  row: 1,
-  kind: 2,
-  image: 3,
-  cost: 4,
-  delayTime: 5,
-  executionTime: 6,
-  settledAt: 7,
-  resolution: 8,
-  images: 9,
-  path: 10,
-} as const;
-
 /** Facts about some rows from other files. */
 export interface KnownRows {
   /** The positions of earlier results by row, oldest first; the latest result of a row that has failed since is added. */
@@ -70,19 +46,9 @@ export async function surveyRows(disk: Disk, folder: string, known: KnownRows): 
   const tally = new RowTally(known);
   const skipped = (): void => tally.skip();
   const results = join(folder, 'results.jsonl');
-  await scanJsonl(disk, results, new ObjectScanner(resultPaths), {
-    take: (line, offset, length) => tally.addResult(line, offset, length),
-    skipped,
-  });
-  await parseJsonl(disk, join(folder, 'failures.jsonl'), {
-    take: (line, offset, length) => tally.addFailure(line, offset, length),
-    skipped,
-  });
-  if (tally.hasMore)
-    await scanJsonl(disk, results, new ObjectScanner(resultPaths), {
-      take: (line, offset, length) => tally.addLatest(line, offset, length),
-      skipped: () => undefined,
-    });
+  await parseJsonl(disk, results, (...line) => tally.addResult(...line), skipped);
+  await parseJsonl(disk, join(folder, 'failures.jsonl'), (...line) => tally.addFailure(...line), skipped);
+  if (tally.hasMore) await parseJsonl(disk, results, (...line) => tally.addLatest(...line));
   return tally.survey();
 }
 
@@ -93,12 +59,9 @@ export async function failureGroups(
   manifestAt: ManifestAt,
 ): Promise<FailureGroup[]> {
   const groups = groupFailures();
-  await parseJsonl(disk, join(folder, 'failures.jsonl'), {
-    take: (line) => {
-      const facts = objectIn(line, 'millrace');
-      groups.take(failureOf(line, facts, timeOf(facts['settledAt']), manifestAt));
-    },
-    skipped: () => undefined,
+  await parseJsonl(disk, join(folder, 'failures.jsonl'), (line) => {
+    const facts = objectIn(line, 'millrace');
+    groups.take(failureOf(line, facts, timeOf(facts['settledAt']), manifestAt));
   });
   return groups.list();
 }
@@ -110,7 +73,6 @@ class RowTally {
   readonly #delays = new NumberList();
   readonly #executions = new NumberList();
   readonly #pricesSeen = new Map<string, number>();
-  readonly #times = new IsoTimes();
   /** The latest result of each row that may have several. */
   readonly #latest = new Map<string, Place>();
   #completed = 0;
@@ -132,47 +94,60 @@ class RowTally {
   }
 
   /** Adds a row with its result. If it may have several, the latest one is only known at the end, and counts if the row has no failure. */
-  addResult(line: ObjectScanner, offset: number, length: number): void {
+  addResult(line: JsonObject, offset: number, length: number): void {
     const { earlier, reopened } = this.#known;
-    const id = earlier.size + reopened.size > 0 ? (line.text(result.id) ?? '') : '';
+    const id = textOr(line['id']);
     if (earlier.has(id) || reopened.has(id)) this.#latest.set(id, { file: 'results.jsonl', offset, length });
     else this.#add(line, offset, length);
   }
 
-  addLatest(line: ObjectScanner, offset: number, length: number): void {
-    if (this.#latest.get(line.text(result.id) ?? '')?.offset === offset) this.#add(line, offset, length);
+  addLatest(line: JsonObject, offset: number, length: number): void {
+    if (this.#latest.get(textOr(line['id']))?.offset === offset) this.#add(line, offset, length);
   }
 
-  #add(line: ObjectScanner, offset: number, length: number): void {
-    if (line.isObject(result.image)) this.#pictures++;
-    pushNumber(this.#delays, line.number(result.delayTime));
-    pushNumber(this.#executions, line.number(result.executionTime));
-    const at = line.time(result.settledAt, this.#times) || 0;
-    this.#notePrice(line);
+  #add(line: JsonObject, offset: number, length: number): void {
+    const { image } = line;
+    if (isPlainObject(image)) this.#pictures++;
+    pushNumber(this.#delays, line['delayTime']);
+    pushNumber(this.#executions, line['executionTime']);
+    const input = objectIn(objectIn(line, 'request'), 'input');
+    this.#notePrice(line, input);
     const { earlier, originalRows, reopened } = this.#known;
-    const id = earlier.size + originalRows.size + reopened.size > 0 ? (line.text(result.id) ?? '') : '';
-    const again = earlier.has(id);
+    const id = textOr(line['id']);
     const toGo = reopened.get(id)?.isAwaited === true;
     if (toGo) this.#toGo++;
     else this.#completed++;
-    const row = originalRows.get(id) ?? line.number(result.row) ?? 0;
-    const isSaved = safeImagePath(line.text(result.path)) !== undefined;
-    const namesFiles = mayNameFiles(line.raw(result.images));
-    const images = line.extentOf(result.images);
-    const file = 'results.jsonl';
-    this.#places.add({ row, file, offset, length, cause: 0, again, toGo, isSaved, namesFiles, images, at });
+    this.#places.add({
+      row: originalRows.get(id) ?? numberOr(line['row'], 0),
+      file: 'results.jsonl',
+      offset,
+      length,
+      cause: 0,
+      again: earlier.has(id),
+      toGo,
+      isSaved: savedPath(image) !== undefined,
+      namesFiles: namesFiles(input),
+      at: timeOf(line['settledAt']),
+    });
   }
 
   addFailure(value: JsonObject, offset: number, length: number): void {
     const facts = objectIn(value, 'millrace');
     const at = timeOf(facts['settledAt']);
     const cause = this.#groups.take(failureOf(value, facts, at, this.#known.manifestAt)) + 1;
-    const row = this.#known.originalRows.get(textOr(value['id'])) ?? numberOr(facts['row'], 0);
-    const namesFiles = imagesOf(value).some((image) => mayNameFiles(`["${image}"]`));
-    const images = { at: 0, length: 0 };
-    const again = this.#hasEarlier(textOr(value['id']));
-    const found = { cause, again, toGo: false, isSaved: false, namesFiles, images, at };
-    this.#places.add({ row, file: 'failures.jsonl', offset, length, ...found });
+    const id = textOr(value['id']);
+    this.#places.add({
+      row: this.#known.originalRows.get(id) ?? numberOr(facts['row'], 0),
+      file: 'failures.jsonl',
+      offset,
+      length,
+      cause,
+      again: this.#hasEarlier(id),
+      toGo: false,
+      isSaved: false,
+      namesFiles: namesFiles(value),
+      at,
+    });
   }
 
   /** Whether a failed row has earlier results, among which its latest one is now. */
@@ -201,20 +176,19 @@ class RowTally {
     };
   }
 
-  #notePrice(line: ObjectScanner): void {
-    const cost = line.number(result.cost);
-    if (cost === undefined || line.text(result.kind) !== 'edit') return;
-    const resolution = line.text(result.resolution) || '1k';
+  #notePrice({ cost, kind }: JsonObject, input: JsonObject): void {
+    if (typeof cost !== 'number' || kind !== 'edit') return;
+    const resolution = textOr(input['resolution']) || '1k';
     this.#pricesSeen.set(resolution, Math.max(cost, this.#pricesSeen.get(resolution) ?? 0));
   }
 }
 
 /** Whether references may be files: rehearsals and uploads replace paths by addresses. */
-function mayNameFiles(images: string): boolean {
-  return images !== '' && (!images.startsWith('["http') || !remote.test(images));
+function namesFiles(cells: JsonObject): boolean {
+  return imagesOf(cells).some((image) => !remote.test(image));
 }
 
-const remote = /^\["https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])[^"\\]*"\]$/;
+const remote = /^https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\])/;
 
 function failureOf(failure: JsonObject, facts: JsonObject, at: number, manifestAt: ManifestAt): RowFailure {
   const error = objectIn(failure, 'error');
@@ -244,6 +218,6 @@ function timeOf(settledAt: unknown): number {
   return Number.isNaN(at) ? 0 : at;
 }
 
-function pushNumber(list: NumberList, value: number | undefined): void {
-  if (value !== undefined) list.push(value);
+function pushNumber(list: NumberList, value: unknown): void {
+  if (typeof value === 'number' && Number.isFinite(value)) list.push(value);
 }

@@ -7,8 +7,7 @@ import type { Disk } from '../../batch/disk/disk.js';
 import type { ReachedCap } from '../../batch/ledger/value-caps.js';
 import type { Place } from '../read/read-places.js';
 import { type JsonObject, numberOr, objectIn, parseObject, textOr } from '../read/json-object.js';
-import { ObjectScanner } from '../read/object-scanner.js';
-import { readIfThere, scanJsonl } from '../read/read-jsonl.js';
+import { parseJsonl, readIfThere } from '../read/read-jsonl.js';
 import { reservedPrices } from '../messages/edit-prices.js';
 import { anotherFolder } from '../messages/run-again.js';
 import { lastLiveState } from '../watch/live-state.js';
@@ -186,15 +185,11 @@ export const earlierFile = 'earlier.jsonl';
 /** The positions of earlier results by row, oldest first. */
 async function indexEarlier(disk: Disk, folder: string): Promise<Map<string, Place[]>> {
   const index = new Map<string, Place[]>();
-  await scanJsonl(disk, join(folder, earlierFile), new ObjectScanner([['id']]), {
-    take(line, offset, length) {
-      const id = line.text(0);
-      if (id === undefined) return;
-      const places = index.get(id) ?? [];
-      places.push({ file: earlierFile, offset, length });
-      index.set(id, places);
-    },
-    skipped: () => undefined,
+  await parseJsonl(disk, join(folder, earlierFile), ({ id }, offset, length) => {
+    if (typeof id !== 'string') return;
+    const places = index.get(id) ?? [];
+    places.push({ file: earlierFile, offset, length });
+    index.set(id, places);
   });
   return index;
 }

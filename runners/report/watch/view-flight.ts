@@ -22,16 +22,6 @@ export interface FlightView {
   readonly more: string;
 }
 
-export const emptyFlight: FlightView = {
-  mode: 'none',
-  title: '',
-  state: '',
-  cause: '',
-  more: '',
-  facts: [],
-  rows: [],
-};
-
 interface FlightRow {
   readonly id: string;
   readonly what: string;

@@ -8,7 +8,7 @@ import { type PageParts, renderFigures, renderFlight, renderPage, renderSummary 
 import { embedJson } from '../messages/escape-html.js';
 import { serveFile } from './serve-file.js';
 import type { RunSnapshot } from './run-snapshot.js';
-import { emptyFlight, type FlightView } from './view-flight.js';
+import type { FlightView } from './view-flight.js';
 
 interface WatchServerOptions {
   readonly disk: Disk;
@@ -23,9 +23,10 @@ const snapshotsKept = 4;
 export class WatchServer {
   readonly #options: WatchServerOptions;
   readonly #server: Server;
-  readonly #listeners = new Listeners();
+  /** The open pages, which listen for server-sent events. */
+  readonly #listeners = new Set<ServerResponse>();
   #snapshots: readonly RunSnapshot[] = [];
-  #flight: FlightView = emptyFlight;
+  #flight: FlightView | undefined;
 
   constructor(options: WatchServerOptions) {
     this.#options = options;
@@ -45,18 +46,18 @@ export class WatchServer {
   show(snapshot: RunSnapshot, flight: FlightView): void {
     this.#flight = flight;
     this.#snapshots = [snapshot, ...this.#snapshots].slice(0, snapshotsKept);
-    if (this.#listeners.count > 0) this.#listeners.send(this.#update(snapshot));
+    if (this.#listeners.size > 0) send('update', this.#update(snapshot), this.#listeners);
   }
 
   /** Sends the rows in flight, but only if they have changed. */
   showFlight(flight: FlightView): void {
     if (isDeepStrictEqual(flight, this.#flight)) return;
     this.#flight = flight;
-    this.#listeners.sendFlight({ flight: renderFlight(this.#options.parts, flight) });
+    send('flight', { flight: renderFlight(this.#options.parts, flight) }, this.#listeners);
   }
 
   close(): Promise<void> {
-    this.#listeners.close();
+    for (const response of this.#listeners) response.end();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
@@ -93,8 +94,9 @@ export class WatchServer {
 
   #page(response: ServerResponse): void {
     const [snapshot] = this.#snapshots;
-    if (snapshot === undefined) return end(response, 503);
-    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, { flight: this.#flight });
+    const flight = this.#flight;
+    if (snapshot === undefined || flight === undefined) return end(response, 503);
+    const { top, bottom, policy } = renderPage(this.#options.parts, snapshot.view, { flight });
     const data = `<script type="application/json" id="page-data">${embedJson(snapshot.data)}</script>\n`;
     response.writeHead(200, {
       'content-type': 'text/html; charset=utf-8',
@@ -106,9 +108,12 @@ export class WatchServer {
 
   /** A page that reconnects has missed updates, so it gets the latest at once. */
   #listen(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 2000\n\n');
     this.#listeners.add(response);
+    response.on('close', () => this.#listeners.delete(response));
     const [snapshot] = this.#snapshots;
-    if (snapshot !== undefined) this.#listeners.send(this.#update(snapshot), [response]);
+    if (snapshot !== undefined) send('update', this.#update(snapshot), [response]);
   }
 
   async #script(response: ServerResponse, file: number, version: string): Promise<void> {
@@ -145,35 +150,7 @@ function decoded(pathname: string): string {
   }
 }
 
-/** The open pages, which listen for server-sent events. */
-class Listeners {
-  readonly #open = new Set<ServerResponse>();
-
-  get count(): number {
-    return this.#open.size;
-  }
-
-  add(response: ServerResponse): void {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    response.write('retry: 2000\n\n');
-    this.#open.add(response);
-    response.on('close', () => this.#open.delete(response));
-  }
-
-  send(update: LiveUpdate, to: Iterable<ServerResponse> = this.#open): void {
-    write('update', update, to);
-  }
-
-  sendFlight(update: FlightUpdate): void {
-    write('flight', update, this.#open);
-  }
-
-  close(): void {
-    for (const response of this.#open) response.end();
-  }
-}
-
-function write(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
+function send(event: string, update: LiveUpdate | FlightUpdate, to: Iterable<ServerResponse>): void {
   const text = `event: ${event}\ndata: ${JSON.stringify(update)}\n\n`;
   for (const response of to) response.write(text);
 }

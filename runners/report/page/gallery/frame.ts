@@ -3,7 +3,7 @@ import { countOf } from '../../messages/format-amounts.js';
 import type { PageReference, PageRow } from '../../page-data.js';
 import { sentenceCase, statusLabel, toneOf } from '../../messages/status-label.js';
 import { visibleText } from '../../messages/escape-html.js';
-import { check, h, link, pencilCross } from '../dom.js';
+import { button, check, h, link, pencilCross } from '../dom.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
 import { fileWords } from '../large/saved-files.js';
@@ -11,11 +11,12 @@ import { canDecide } from '../review/reviews.js';
 import { requestText } from '../rows/row-store.js';
 
 export interface FrameActions {
-  /** The row was clicked on; with Shift or Ctrl it is selected. */
-  open(event: MouseEvent): void;
-  decide(verdict: Verdict | null): void;
+  /** A click on the row's picture; with Shift or Ctrl the row is selected. */
+  open(row: PageRow, event: MouseEvent): void;
+  decide(row: PageRow, verdict: Verdict | null): void;
   /** A rehearsal: frames show no price. */
   readonly isRehearsal: boolean;
+  reviewOf(row: PageRow): Review | undefined;
 }
 
 const verdicts = ['kept', 'rejected'] as const;
@@ -41,14 +42,14 @@ export class Frame {
   readonly #buttons: readonly (readonly [verdict: Verdict, button: HTMLElement, word: Text])[];
   #review: Review | undefined;
 
-  constructor(row: PageRow, review: Review | undefined, actions: FrameActions) {
+  constructor(row: PageRow, actions: FrameActions) {
     this.row = row;
     this.result = drawResult(row, this.#name, actions);
     this.#buttons = verdicts
       .filter((verdict) => canDecide(row, verdict))
       .map((verdict) => {
         const word = document.createTextNode('');
-        const decide = (): void => actions.decide(this.#review?.verdict === verdict ? null : verdict);
+        const decide = (): void => actions.decide(row, this.#review?.verdict === verdict ? null : verdict);
         return [verdict, drawVerdict(verdict, row.id, word, decide), word];
       });
     this.element = h(
@@ -59,7 +60,7 @@ export class Frame {
       this.#prompt,
       h('p', { class: 'verdicts' }, ...this.#buttons.map(([, button]) => button)),
     );
-    this.#draw(review);
+    this.#draw(actions.reviewOf(row));
   }
 
   show(review: Review | undefined): void {
@@ -80,13 +81,6 @@ export class Frame {
     else this.result.removeAttribute('aria-current');
   }
 
-  /** Drawn only when needed: most frames of a page have no verdict. */
-  #showVerdict(verdict: Verdict | undefined): void {
-    for (const one of verdicts) this.element.classList.toggle(one, verdict === one);
-    if (verdict === undefined || this.result.querySelector(`.${drawings[verdict].name}`) !== null) return;
-    this.result.append(drawings[verdict].draw());
-  }
-
   #draw(review: Review | undefined): void {
     this.#review = review;
     const { row } = this;
@@ -95,15 +89,27 @@ export class Frame {
       button.setAttribute('aria-pressed', String(isPressed));
       word.data = names[verdict][isPressed ? 1 : 0];
     }
-    this.#showVerdict(review?.verdict);
+    showReview(review, this.element, this.result, this.#stars);
     const decided = review?.verdict === undefined ? '' : `, ${review.verdict}`;
     const toGo = row.toGo === true ? ', to go' : '';
     this.#name.textContent = visibleText(`${row.id}, ${statusLabel(row.status)}${toGo}${decided}`);
-    this.#stars.hidden = review?.stars === undefined;
-    this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
-    this.#stars.setAttribute('aria-label', countOf(review?.stars ?? 0, 'star'));
     this.#prompt.textContent = visibleText(review?.prompt ?? requestText(row));
   }
+}
+
+/** Shows verdict and stars of a row. The tick or the cross is drawn only when needed: most rows of a page have no verdict. */
+export function showReview(
+  { verdict, stars }: Partial<Review> = {},
+  element: HTMLElement,
+  picture: HTMLElement,
+  place: HTMLElement,
+): void {
+  for (const one of verdicts) element.classList.toggle(one, verdict === one);
+  if (verdict !== undefined && picture.querySelector(`.${drawings[verdict].name}`) === null)
+    picture.append(drawings[verdict].draw());
+  place.hidden = stars === undefined;
+  place.textContent = '★'.repeat(stars ?? 0);
+  place.setAttribute('aria-label', countOf(stars ?? 0, 'star'));
 }
 
 function drawEdge(row: PageRow, stars: HTMLElement, isRehearsal: boolean): HTMLElement {
@@ -151,12 +157,8 @@ function drawUnseen({ name, url }: PageReference): HTMLElement {
 }
 
 function drawResult(row: PageRow, name: HTMLElement, actions: FrameActions): HTMLElement {
-  return h(
-    'button',
-    { type: 'button', class: 'result', tabindex: '-1', onclick: (event: MouseEvent) => actions.open(event) },
-    name,
-    resultContent(row),
-  );
+  const open = (event: MouseEvent): void => actions.open(row, event);
+  return button(open, { class: 'result', tabindex: '-1' }, name, resultContent(row));
 }
 
 export function resultContent(row: PageRow): HTMLElement {
@@ -176,10 +178,6 @@ export function resultContent(row: PageRow): HTMLElement {
 }
 
 function drawVerdict(verdict: Verdict, id: string, word: Text, decide: () => void): HTMLElement {
-  return h(
-    'button',
-    { type: 'button', class: verdict === 'kept' ? 'keep' : 'reject', tabindex: '-1', onclick: decide },
-    word,
-    h('span', { class: 'unseen' }, ` ${id}`),
-  );
+  const name = verdict === 'kept' ? 'keep' : 'reject';
+  return button(decide, { class: name, tabindex: '-1' }, word, h('span', { class: 'unseen' }, ` ${id}`));
 }

@@ -1,6 +1,6 @@
 import { errorText } from '../../../../src/contract/millrace-error.js';
 import type { PageRow } from '../../page-data.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import type { Page } from '../page.js';
 import type { RowStore } from '../rows/row-store.js';
 import { VariantGrid } from '../variants/variant-grid.js';
@@ -263,8 +263,7 @@ export class Gallery {
       this.show({ name: 'all', query: '' });
       this.focusSearch();
     };
-    const button = h('button', { type: 'button', class: 'plain', onclick: clear }, 'Clear filters');
-    return h('p', {}, 'No matches. ', button);
+    return h('p', {}, 'No matches. ', button(clear, { class: 'plain' }, 'Clear filters'));
   }
 
   #drawFilters(): void {

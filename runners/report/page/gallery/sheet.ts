@@ -1,15 +1,6 @@
 import type { PageRow } from '../../page-data.js';
 import { h } from '../dom.js';
-import type { Review, Verdict } from '../review/redo-manifest.js';
-import { Frame } from './frame.js';
-
-export interface SheetActions {
-  /** A click on the row's picture. */
-  open(row: PageRow, event: MouseEvent): void;
-  decide(row: PageRow, verdict: Verdict | null): void;
-  readonly isRehearsal: boolean;
-  reviewOf(row: PageRow): Review | undefined;
-}
+import { Frame, type FrameActions } from './frame.js';
 
 /** About as many as a window shows at once. */
 const framesInSight = 12;
@@ -17,13 +8,13 @@ const framesInSight = 12;
 /** One page of frames. Tab reaches only the current one. */
 export class Sheet {
   readonly element = h('ul', { class: 'sheet' });
-  readonly #actions: SheetActions;
+  readonly #actions: FrameActions;
   #frames: readonly Frame[] = [];
   #current = 0;
   /** Creates the frames that the first step left out. */
   #drawRest: (() => void) | undefined;
 
-  constructor(actions: SheetActions) {
+  constructor(actions: FrameActions) {
     this.#actions = actions;
   }
 
@@ -91,16 +82,10 @@ export class Sheet {
   }
 
   #frameOf(row: PageRow, before: Frame | undefined): Frame {
-    const review = this.#actions.reviewOf(row);
-    if (before !== undefined && (before.row === row || isEqual(before.row, row))) {
-      before.show(review);
-      return before;
-    }
-    return new Frame(row, review, {
-      isRehearsal: this.#actions.isRehearsal,
-      open: (event) => this.#actions.open(row, event),
-      decide: (verdict) => this.#actions.decide(row, verdict),
-    });
+    if (before === undefined || (before.row !== row && !isEqual(before.row, row)))
+      return new Frame(row, this.#actions);
+    before.show(this.#actions.reviewOf(row));
+    return before;
   }
 
   /** The focused element may have been drawn again. */

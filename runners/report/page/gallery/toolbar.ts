@@ -1,5 +1,5 @@
 import { formatCount } from '../../messages/format-amounts.js';
-import { h } from '../dom.js';
+import { button, h, keySign } from '../dom.js';
 import { type Choice, picker } from './picker.js';
 
 export interface FilterChoice {
@@ -54,15 +54,10 @@ export function createToolbar(actions: ToolbarActions): Toolbar {
   const place = h('p', { role: 'status' });
   const pagers = [createPager('Pages', actions), createPager('Pages, below the sheet', actions)] as const;
   pagers[1].element.classList.add('below');
-  const searchBox = h('div', { class: 'search' }, search, h('kbd', { 'aria-hidden': 'true' }, '/'));
-  const newer = h('button', { type: 'button', class: 'newer', hidden: true, onclick: actions.showNew });
-  const all = h('button', { type: 'button', class: 'plain', onclick: actions.selectAll }, 'Select all');
-  const help = h(
-    'button',
-    { type: 'button', class: 'plain keys', onclick: actions.help },
-    'Keys',
-    h('kbd', {}, '?'),
-  );
+  const searchBox = h('div', { class: 'search' }, search, keySign('/'));
+  const newer = button(actions.showNew, { class: 'newer', hidden: true });
+  const all = button(actions.selectAll, { class: 'plain' }, 'Select all');
+  const help = button(actions.help, { class: 'plain keys' }, 'Keys', keySign('?'));
   const read = actions.columns;
   const terms = picker('Filter by column', 'Column', async () => (await read()).terms, actions.addTerm);
   const sort = picker('Sort', 'Manifest order', async () => (await read()).sorts, actions.sort);
@@ -105,9 +100,9 @@ function drawFilters(
   filters.dataset['shown'] = words;
   const hadFocus = filters.contains(document.activeElement);
   const buttons = choices.map(({ name, label, count }) =>
-    h(
-      'button',
-      { type: 'button', 'aria-pressed': String(name === chosen), onclick: () => choose(name) },
+    button(
+      () => choose(name),
+      { 'aria-pressed': String(name === chosen) },
       h('span', {}, label),
       h('span', { class: 'many' }, formatCount(count)),
     ),
@@ -121,7 +116,7 @@ function createPager(
   actions: ToolbarActions,
 ): { element: HTMLElement; set(back: boolean, on: boolean): void } {
   const turn = (name: string, sign: string, by: number): HTMLButtonElement =>
-    h('button', { type: 'button', 'aria-label': name, onclick: () => actions.turn(by) }, sign);
+    button(() => actions.turn(by), { 'aria-label': name }, sign);
   const [back, on] = [turn('Previous page', '←', -1), turn('Next page', '→', 1)];
   const element = h('nav', { class: 'pager', 'aria-label': label }, back, on);
   return {

@@ -28,11 +28,6 @@ export class DecodedPictures {
     return picture;
   }
 
-  /** A small version to choose it by. */
-  small(thumb: string, alt: string): HTMLImageElement {
-    return largePicture(thumb, undefined, alt);
-  }
-
   async prepare(path: string | undefined, thumb: string | undefined): Promise<void> {
     const key = path ?? thumb ?? '';
     if (key === '' || this.#pictures.get(key)?.isConnected === true) return;

@@ -1,6 +1,7 @@
 import type { PageRow } from '../../page-data.js';
 import { formatCount } from '../../messages/format-amounts.js';
-import { h } from '../dom.js';
+import { button, h, keySign } from '../dom.js';
+import type { Gallery } from '../gallery/gallery.js';
 import type { Page } from '../page.js';
 import type { Verdict } from '../review/redo-manifest.js';
 import { canDecide, canRepeat } from '../review/reviews.js';
@@ -9,32 +10,20 @@ import { PictureArea } from './picture-area.js';
 import { drawSavedFiles } from './saved-files.js';
 import { ReviewForm } from './review-form.js';
 
-export interface LargeViewNeeds {
-  /** The rows that the view goes through, by index. */
-  found(): readonly number[];
-  /** Those of them that completed. */
-  toDecide(): readonly number[];
-  /** Those of them without a verdict. */
-  undecided(): readonly number[];
-  closed(index: number): void;
-  /** By its number in the manifest. */
-  opened(row: number): void;
-}
-
-/** One row at full size: its references, request, cost and verdict. */
+/** One row at full size: its references, request, cost and verdict. It goes through the rows that the gallery has found. */
 export class LargeView {
   readonly area = new PictureArea();
   readonly #dialog: HTMLDialogElement;
   readonly #page: Page;
-  readonly #needs: LargeViewNeeds;
+  readonly #gallery: () => Gallery;
   readonly #panel = h('div', { class: 'panel' });
   readonly #progress = h('p', { class: 'progress', role: 'status' });
   #index = -1;
   #row: PageRow | undefined;
   #form: ReviewForm | undefined;
 
-  constructor(root: HTMLElement, page: Page, needs: LargeViewNeeds) {
-    [this.#page, this.#needs] = [page, needs];
+  constructor(root: HTMLElement, page: Page, gallery: () => Gallery) {
+    [this.#page, this.#gallery] = [page, gallery];
     const cancel = (event: Event): void => {
       event.preventDefault();
       this.close();
@@ -65,14 +54,16 @@ export class LargeView {
     this.showReview();
     // A screen reader announces a focused dialog by its row, and no button has a focus ring.
     this.#dialog.focus();
-    this.#needs.opened(row.row);
+    this.#page.address.set({ row: row.row });
     void this.#prepareNeighbours(index);
   }
 
   close(): void {
     if (!this.#dialog.open) return;
     this.#dialog.close();
-    this.#needs.closed(this.#index);
+    this.#page.address.set({ row: undefined });
+    this.#gallery().showReviews();
+    void this.#gallery().cursor.goTo(this.#index);
   }
 
   step(by: number): void {
@@ -86,7 +77,7 @@ export class LargeView {
     if (row === undefined || (verdict !== null && !canDecide(row, verdict))) return;
     this.#page.decide([row], verdict);
     if (verdict === null) return;
-    const next = this.#neighbour(1) ?? this.#needs.undecided()[0];
+    const next = this.#neighbour(1) ?? this.#gallery().undecided()[0];
     if (next !== undefined) void this.open(next);
   }
 
@@ -125,7 +116,7 @@ export class LargeView {
   }
 
   #neighbour(by: number): number | undefined {
-    const found = this.#needs.found();
+    const found = this.#gallery().found;
     return found[found.indexOf(this.#index) + by];
   }
 
@@ -140,11 +131,11 @@ export class LargeView {
   }
 
   #showProgress(): void {
-    const found = this.#needs.found();
-    const left = this.#needs.undecided().length;
+    const found = this.#gallery().found;
+    const left = this.#gallery().undecided().length;
     const place = `${formatCount(found.indexOf(this.#index) + 1)} of ${formatCount(found.length)}`;
     // Rows that failed have no picture to decide about.
-    const all = this.#needs.toDecide().length;
+    const all = this.#gallery().toDecide().length;
     const words = left === 0 ? 'all decided' : `${formatCount(left)} to decide`;
     this.#progress.replaceChildren(h('b', {}, place), all === 0 ? '' : ` ${words}`);
     this.#progress.classList.toggle('done', all > 0 && left === 0);
@@ -168,28 +159,12 @@ export class LargeView {
   }
 
   #drawSteps(): HTMLElement {
-    const step = (label: string, sign: string, by: number): HTMLElement =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'aria-label': label,
-          disabled: this.#neighbour(by) === undefined,
-          onclick: () => this.step(by),
-        },
-        sign,
-      );
-    const undo = h(
-      'button',
-      { type: 'button', onclick: () => this.goTo(this.#page.reviews.undo() ?? -1) },
-      'Undo',
-    );
-    const close = h(
-      'button',
-      { type: 'button', class: 'close', onclick: () => this.close() },
-      'Close',
-      h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
-    );
+    const step = (label: string, sign: string, by: number): HTMLElement => {
+      const disabled = this.#neighbour(by) === undefined;
+      return button(() => this.step(by), { 'aria-label': label, disabled }, sign);
+    };
+    const undo = button(() => this.goTo(this.#page.reviews.undo() ?? -1), {}, 'Undo');
+    const close = button(() => this.close(), { class: 'close' }, 'Close', keySign('Esc'));
     return h('div', { class: 'steps' }, step('Previous', '←', -1), step('Next', '→', 1), undo, close);
   }
 }

@@ -1,6 +1,6 @@
 import type { PageRow } from '../../page-data.js';
-import { h, link, pencilCross } from '../dom.js';
-import { DecodedPictures, Zoom } from './large-picture.js';
+import { button, h, keySign, link, pencilCross } from '../dom.js';
+import { DecodedPictures, largePicture, Zoom } from './large-picture.js';
 import { drawSavedFiles } from './saved-files.js';
 import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 
@@ -21,7 +21,7 @@ export class PictureArea {
   readonly zoom: Zoom;
   readonly #panes = h('div', { class: 'panes' });
   readonly #bar = h('div', { class: 'compare', role: 'group', 'aria-label': 'Compare' });
-  readonly #fit = h('button', { type: 'button', class: 'fit', onclick: () => this.zoom.toggle() });
+  readonly #fit = button(() => this.zoom.toggle(), { class: 'fit' });
   readonly #at = h('input', {
     type: 'range',
     min: '0',
@@ -39,7 +39,7 @@ export class PictureArea {
 
   constructor() {
     this.zoom = new Zoom(this.#panes, (words) => {
-      this.#fit.replaceChildren(words, h('kbd', { 'aria-hidden': 'true' }, 'Z'));
+      this.#fit.replaceChildren(words, keySign('Z'));
     });
     this.element.append(this.#panes, this.#bar);
     this.#showAt();
@@ -131,22 +131,18 @@ export class PictureArea {
   #drawBar(row: PageRow): void {
     const elsewhere = row.references.filter(({ url, thumb }) => url !== undefined || thumb === undefined);
     const choices = this.#comparands.map(({ label, thumb }, index) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'choice',
-          'aria-pressed': String(index === this.#index),
-          title: label,
-          onclick: () => ((this.#chosen = index), this.#draw()),
-        },
-        thumb === undefined ? label : this.pictures.small(thumb, label),
+      button(
+        () => ((this.#chosen = index), this.#draw()),
+        { class: 'choice', 'aria-pressed': String(index === this.#index), title: label },
+        thumb === undefined ? label : largePicture(thumb, undefined, label),
       ),
     );
     const ways =
       this.#comparand === undefined
         ? []
-        : modes.map(([mode, label, key]) => this.#modeButton(mode, label, key));
+        : modes.map(([mode, label, key]) =>
+            button(() => this.setMode(mode), { 'data-mode': mode }, label, key !== '' && keySign(key)),
+          );
     this.#bar.replaceChildren(
       ...choices,
       ...elsewhere.map(({ url, name }) => link(url, `${name} ↗`, { class: 'elsewhere', title: name })),
@@ -157,22 +153,9 @@ export class PictureArea {
     );
   }
 
-  #modeButton(mode: Mode, label: string, key: string): HTMLElement {
-    return h(
-      'button',
-      { type: 'button', 'data-mode': mode, onclick: () => this.setMode(mode) },
-      label,
-      key !== '' && h('kbd', { 'aria-hidden': 'true' }, key),
-    );
-  }
-
   #flipButton(): HTMLElement {
-    return h(
-      'button',
-      { type: 'button', class: 'flip', onclick: () => this.flip() },
-      `Show the ${/^[^:,]+/.exec(this.#comparand?.label ?? 'original')?.[0].toLowerCase()}`,
-      h('kbd', { 'aria-hidden': 'true' }, 'B'),
-    );
+    const what = /^[^:,]+/.exec(this.#comparand?.label ?? 'original')?.[0].toLowerCase();
+    return button(() => this.flip(), { class: 'flip' }, `Show the ${what}`, keySign('B'));
   }
 
   #showMode(): void {

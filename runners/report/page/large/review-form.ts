@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../../src/contract/micro-dollars.js';
 import { countOf } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
-import { h } from '../dom.js';
+import { button, h, keySign } from '../dom.js';
 import type { Page } from '../page.js';
 import type { Review, Verdict } from '../review/redo-manifest.js';
 import { canDecide, canRepeat, priceOf, resolutionOf } from '../review/reviews.js';
@@ -27,19 +27,10 @@ export class ReviewForm {
     [this.#row, this.#page] = [row, page];
     const review = page.reviews.of(row);
     this.#buttons = verdicts.map(([verdict, name]) =>
-      h('button', {
-        type: 'button',
-        class: name,
-        hidden: !canDecide(row, verdict),
-        onclick: () => decide(verdict),
-      }),
+      button(() => decide(verdict), { class: name, hidden: !canDecide(row, verdict) }),
     );
     this.#stars = [1, 2, 3, 4, 5].map((count) =>
-      h(
-        'button',
-        { type: 'button', 'aria-label': countOf(count, 'star'), onclick: () => this.#rate(count) },
-        '★',
-      ),
+      button(() => this.#rate(count), { 'aria-label': countOf(count, 'star') }, '★'),
     );
     this.#note = h('input', {
       type: 'text',
@@ -77,7 +68,7 @@ export class ReviewForm {
       const [verdict, , name, done, key] = verdicts[index] ?? verdicts[0];
       const isPressed = review?.verdict === verdict;
       button.setAttribute('aria-pressed', String(isPressed));
-      button.replaceChildren(isPressed ? done : name, h('kbd', { 'aria-hidden': 'true' }, key));
+      button.replaceChildren(isPressed ? done : name, keySign(key));
     }
     for (const [index, star] of this.#stars.entries())
       star.setAttribute('aria-pressed', String(index < (review?.stars ?? 0)));

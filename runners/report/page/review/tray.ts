@@ -3,25 +3,19 @@ import { shellWords } from '../../../batch/manifest/quote-value.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
 import type { PageRow } from '../../page-data.js';
 import { chosenFileName, chosenList } from '../../pick/chosen-list.js';
-import { h, saveFile } from '../dom.js';
+import { button, h, saveFile } from '../dom.js';
 import { placesWith } from '../gallery/filter-rows.js';
+import type { Gallery } from '../gallery/gallery.js';
 import type { Page } from '../page.js';
 import { promptOf } from '../rows/row-store.js';
 import { type Review, type Verdict, axesOf, fitsCsv, redoCommand, redoManifest } from './redo-manifest.js';
 import { canRepeat } from './reviews.js';
 
-export interface TrayNeeds {
-  readonly page: Page;
-  selected(): number;
-  /** Gives the selected rows a verdict. */
-  decide(verdict: Verdict | null): void;
-  unselect(): void;
-  undo(): void;
-}
-
 /** How many pictures are kept and rejected, the price of the redo, and the files to save. Hidden while there is no review. */
 export class Tray {
-  readonly #needs: TrayNeeds;
+  readonly #page: Page;
+  readonly #gallery: Gallery;
+  readonly #undo: () => void;
   readonly #sum = h('p', { role: 'status' });
   readonly #buttons = h('div', { class: 'ways' });
   /** What to do with the saved files: the latest of each kind. */
@@ -31,8 +25,8 @@ export class Tray {
   /** All reviews were just cleared: this can be undone. */
   #isCleared = false;
 
-  constructor(root: HTMLElement, needs: TrayNeeds) {
-    this.#needs = needs;
+  constructor(root: HTMLElement, page: Page, gallery: Gallery, undo: () => void) {
+    [this.#page, this.#gallery, this.#undo] = [page, gallery, undo];
     const sums = h('div', { class: 'sums' }, this.#sum, this.#buttons);
     this.#tray = h('aside', { class: 'tray', 'aria-label': 'Review' }, sums, this.#saved);
     root.append(this.#tray);
@@ -40,9 +34,9 @@ export class Tray {
   }
 
   refresh(): void {
-    const { reviews, data } = this.#needs.page;
+    const { reviews, data } = this.#page;
     const [kept, rejected] = [reviews.withVerdict('kept'), reviews.withVerdict('rejected')];
-    const selected = this.#needs.selected();
+    const selected = this.#gallery.selection.places.size;
     const hasAny = reviews.all.size > 0;
     if (hasAny) this.#isCleared = false;
     else this.#saved.replaceChildren();
@@ -67,21 +61,26 @@ export class Tray {
       reviews.isLost ? ' This browser keeps nothing for this page: save your lists before you close it.' : '',
     );
     this.#setButtons([
-      kept.length > 0 && button('Save chosen.csv', () => void this.#saveChosen(), 'strong'),
+      kept.length > 0 && button(() => void this.#saveChosen(), { class: 'strong' }, 'Save chosen.csv'),
       rejected.length > 0 &&
-        button('Save redo manifest', () => void this.#saveManifest(), kept.length === 0 ? 'strong' : ''),
-      hasAny && button('Clear', (event) => this.#askToClear(event.currentTarget as HTMLElement)),
-      this.#isCleared && button('Undo', () => this.#needs.undo()),
+        button(
+          () => void this.#saveManifest(),
+          { class: kept.length === 0 ? 'strong' : '' },
+          'Save redo manifest',
+        ),
+      hasAny && button((event) => this.#askToClear(event.currentTarget as HTMLElement), {}, 'Clear'),
+      this.#isCleared && button(this.#undo, {}, 'Undo'),
     ]);
   }
 
   #showSelected(count: number): void {
+    const { cursor, selection } = this.#gallery;
     this.#sum.replaceChildren(h('b', {}, `${countOf(count, 'row')} selected`));
     this.#setButtons([
-      button('Keep', () => this.#needs.decide('kept'), 'strong'),
-      button('Reject', () => this.#needs.decide('rejected')),
-      button('No verdict', () => this.#needs.decide(null)),
-      button('Unselect', () => this.#needs.unselect()),
+      button(() => void cursor.decide('kept'), { class: 'strong' }, 'Keep'),
+      button(() => void cursor.decide('rejected'), {}, 'Reject'),
+      button(() => void cursor.decide(null), {}, 'No verdict'),
+      button(() => selection.clear(), {}, 'Unselect'),
     ]);
   }
 
@@ -100,7 +99,7 @@ export class Tray {
 
   /** The first click asks for confirmation, the second clears. */
   #askToClear(asked: HTMLElement): void {
-    const { reviews } = this.#needs.page;
+    const { reviews } = this.#page;
     if (!this.#isAsked) {
       this.#isAsked = true;
       asked.textContent = `Really clear ${countOf(reviews.all.size, 'row')}?`;
@@ -112,7 +111,7 @@ export class Tray {
   }
 
   async #saveChosen(): Promise<void> {
-    const { data } = this.#needs.page;
+    const { data } = this.#page;
     const chosen = await this.#reviewed('kept');
     const name = chosenFileName(data.run.name);
     const rows = chosen.map(({ row, review }) => ({
@@ -132,7 +131,7 @@ export class Tray {
   }
 
   async #saveManifest(): Promise<void> {
-    const { run } = this.#needs.page.data;
+    const { run } = this.#page.data;
     const all = await this.#reviewed('rejected');
     const rejected = all.filter(({ row }) => canRepeat(row));
     if (rejected.length === 0)
@@ -185,17 +184,13 @@ export class Tray {
   }
 
   async #reviewed(verdict: Verdict): Promise<{ row: PageRow; review: Review }[]> {
-    const { reviews, store } = this.#needs.page;
+    const { reviews, store } = this.#page;
     const rows = await store.load(placesWith(verdict, { reviews, store }));
     return rows.flatMap((row) => {
       const review = reviews.of(row);
       return review?.verdict === verdict ? [{ row, review }] : [];
     });
   }
-}
-
-function button(label: string, act: (event: MouseEvent) => void, name = ''): HTMLButtonElement {
-  return h('button', { type: 'button', class: name, onclick: act }, label);
 }
 
 /** The price of the command in the tray. */

@@ -1,4 +1,3 @@
-import { type FacetBlock, FacetCollector } from '../../facets.js';
 import { pageName, type LineFacts, type PageRow, type RowSource } from '../../page-data.js';
 import { type RowsOfFile, rowsOfLines } from '../../rows/rows-of-lines.js';
 import { RowFacets } from './row-facets.js';
@@ -61,24 +60,18 @@ interface AllRows {
 /** Reads all files once, one after the other, at the first search or sort. */
 async function readThrough(files: number, rowsOf: (file: number) => Promise<RowsOfFile>): Promise<AllRows> {
   const texts: string[] = [];
-  const blocks: FacetBlock[] = [];
-  let collector = new FacetCollector();
+  const facets = new RowFacets();
   for (let file = 0; file < files; file++) {
     const rows = await rowsOf(file);
     for (let place = 0; place < rows.count; place++) {
       const row = rows.at(place);
       if (row === undefined) continue;
       texts.push(searchText(row));
-      collector.add(row);
+      facets.add(row);
     }
-    if (file % filesABlock < filesABlock - 1 && file < files - 1) continue;
-    blocks.push(collector.block());
-    collector = new FacetCollector();
   }
-  return { texts, facets: new RowFacets(blocks) };
+  return { texts, facets };
 }
-
-const filesABlock = 10;
 
 type FileSource = Exclude<RowSource, { kind: 'inline' }>;
 const waiting = new Map<string, (json: string, lines?: string) => void>();

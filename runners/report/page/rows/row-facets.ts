@@ -1,33 +1,55 @@
-import { type FacetBlock, type NumberFacet, originalColumn } from '../../facets.js';
+import type { PageRow } from '../../page-data.js';
 
+/** The first reference picture of a row. */
+export const originalColumn = 'original';
+
+const ownNames = new Set(['id', 'kind', 'images', 'redo', 'redo.attempt']);
+const longestValue = 300;
+/** A column with more values than this is left out: free text would take too much memory. */
+const mostKept = 100_000;
 /** A column with more values than this distinguishes single rows. */
-const mostValues = 60;
+const mostListed = 60;
 
-/** The columns of all rows, by index in manifest order. */
+type NumberFacet = 'price' | 'time' | 'ended';
+
+interface Value {
+  readonly value: string;
+  count: number;
+}
+
+/** Each value is kept once: rows refer to it. */
+interface Column {
+  readonly values: Map<string, Value>;
+  readonly ofRows: (Value | undefined)[];
+}
+
+/** The values by which rows are sorted, filtered and grouped: columns of all rows, by index in manifest order. */
 export class RowFacets {
-  readonly #numbers: Record<NumberFacet, (number | null)[]> = { price: [], time: [], ended: [] };
-  readonly #columns = new Map<string, (string | undefined)[]>();
+  /** Micro-dollars, ms and ms since the epoch. */
+  readonly #numbers: Record<NumberFacet, (number | undefined)[]> = { price: [], time: [], ended: [] };
+  readonly #columns = new Map<string, Column>();
+  readonly #leftOut = new Set<string>();
+  #count = 0;
 
-  constructor(blocks: readonly FacetBlock[]) {
-    let from = 0;
-    for (const { count, numbers, columns } of blocks) {
-      for (const name of ['price', 'time', 'ended'] as const)
-        for (const value of numbers[name]) this.#numbers[name].push(value);
-      for (const [name, values, places] of columns) {
-        const all = this.#columns.get(name) ?? [];
-        this.#columns.set(name, all);
-        for (let row = 0; row < count; row++) all[from + row] = values[places[row] ?? -1];
-      }
-      from += count;
-    }
+  /** Adds the next row. */
+  add(row: PageRow): void {
+    for (const [name, value] of Object.entries(row.cells ?? {}))
+      if (!ownNames.has(name)) this.#put(name, textOf(value));
+    // A shortened name may belong to two pictures.
+    const original = row.references[0]?.name;
+    if (original !== undefined && !original.endsWith('…')) this.#put(originalColumn, original);
+    this.#numbers.price.push(row.cost ?? undefined);
+    this.#numbers.time.push(row.executionTime);
+    this.#numbers.ended.push(Date.parse(row.settledAt ?? '') || undefined);
+    this.#count++;
   }
 
   number(name: NumberFacet, place: number): number | undefined {
-    return this.#numbers[name][place] ?? undefined;
+    return this.#numbers[name][place];
   }
 
   text(column: string, place: number): string | undefined {
-    return this.#columns.get(column)?.[place];
+    return this.#columns.get(column)?.ofRows[place]?.value;
   }
 
   /** The column with this name, ignoring case. */
@@ -36,13 +58,12 @@ export class RowFacets {
   }
 
   /** Columns that distinguish rows, each with its values, the most frequent first. */
-  columns(): { name: string; values: { value: string; count: number }[] }[] {
-    return [...this.#columns.keys()].flatMap((name) => {
-      const values = [...this.#count(name)].map(([value, count]) => ({ value, count }));
-      return name !== originalColumn && values.length > 1 && values.length <= mostValues
-        ? [{ name, values: values.sort((one, other) => other.count - one.count) }]
-        : [];
-    });
+  columns(): { name: string; values: Value[] }[] {
+    return [...this.#columns].flatMap(([name, { values }]) =>
+      name !== originalColumn && values.size > 1 && values.size <= mostListed
+        ? [{ name, values: [...values.values()].sort((one, other) => other.count - one.count) }]
+        : [],
+    );
   }
 
   /**
@@ -51,11 +72,12 @@ export class RowFacets {
    * @param first columns to list first, however many values they have
    */
   axes(first: readonly string[]): string[] {
-    const originals = this.#columns.get(originalColumn) ?? [];
+    const originals = this.#columns.get(originalColumn)?.ofRows ?? [];
     const others = this.columns().map(({ name }) => name);
     return [...new Set([...first, ...others])].flatMap((name) => {
       const first = new Map<string, string>();
-      const varies = originals.some((original, place) => {
+      const varies = originals.some((one, place) => {
+        const original = one?.value;
         const value = this.text(name, place);
         if (original === undefined || value === undefined) return false;
         const known = first.get(original);
@@ -66,10 +88,29 @@ export class RowFacets {
     });
   }
 
-  #count(column: string): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const value of this.#columns.get(column) ?? [])
-      if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-    return counts;
+  #put(name: string, text: string): void {
+    if (this.#leftOut.has(name)) return;
+    const column = this.#columns.get(name) ?? { values: new Map<string, Value>(), ofRows: [] };
+    this.#columns.set(name, column);
+    const { values, ofRows } = column;
+    const known = values.get(text) ?? { value: text, count: 0 };
+    values.set(text, known);
+    known.count++;
+    ofRows[this.#count] = known;
+    if (name === originalColumn || values.size <= mostKept) return;
+    this.#leftOut.add(name);
+    this.#columns.delete(name);
   }
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue)}… ${checkOf(text)}` : text;
+}
+
+/** Distinguishes long values with the same beginning. FNV-1a with 32 bits, because the page's other hashes are asynchronous. */
+function checkOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
 }

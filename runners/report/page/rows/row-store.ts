@@ -1,5 +1,4 @@
 import { numberInRuns, type PageData, type PageRow, placeInRuns, withThumbs } from '../../page-data.js';
-import { facetsOf } from '../../facets.js';
 import { RowFacets } from './row-facets.js';
 import { fileLoader, type RowSupply, searchText } from './file-loader.js';
 
@@ -41,7 +40,13 @@ function inlineSource(): RowSupply & Pick<RowStore, 'loadNow'> {
     loadNow: (indexes) => indexes.flatMap((index) => whole[index] ?? []),
     load: (indexes) => Promise.resolve(indexes.flatMap((index) => whole[index] ?? [])),
     texts: () => Promise.resolve((texts ??= whole.map(searchText))),
-    facets: () => Promise.resolve((facets ??= new RowFacets([facetsOf(whole)]))),
+    facets() {
+      if (facets === undefined) {
+        facets = new RowFacets();
+        for (const row of whole) facets.add(row);
+      }
+      return Promise.resolve(facets);
+    },
   };
 }
 

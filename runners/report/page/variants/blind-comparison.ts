@@ -1,6 +1,5 @@
-import type { PageRow } from '../../page-data.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
-import { h } from '../dom.js';
+import { button, h, keySign, openDialog } from '../dom.js';
 import { largePicture } from '../large/large-picture.js';
 import type { Page } from '../page.js';
 import { shuffledPairs, type VariantGroups, type VariantPair } from './variant-groups.js';
@@ -18,7 +17,6 @@ export class BlindComparison {
   readonly #pairs: readonly VariantPair[];
   readonly #votes: Vote[] = [];
   readonly #dialog: HTMLDialogElement;
-  #opener: HTMLElement | undefined;
 
   constructor(page: Page, groups: VariantGroups, by: string, random: () => number = Math.random) {
     [this.#page, this.#by] = [page, by];
@@ -31,15 +29,11 @@ export class BlindComparison {
       tabindex: '-1',
       'aria-label': `Blind comparison by ${by}`,
     });
-    this.#dialog.addEventListener('close', () => this.#dialog.remove());
     this.#dialog.addEventListener('keydown', (event) => this.#key(event));
   }
 
   start(): void {
-    if (document.activeElement instanceof HTMLElement) this.#opener = document.activeElement;
-    document.body.append(this.#dialog);
-    this.#dialog.addEventListener('close', () => this.#opener?.focus());
-    this.#dialog.showModal();
+    openDialog(this.#dialog);
     void this.#next();
   }
 
@@ -49,12 +43,18 @@ export class BlindComparison {
     const pair = this.#pairs[this.#votes.length];
     if (isUndo) this.#votes.pop();
     else if (pair === undefined) return;
-    else if (event.key === '1') this.#votes.push({ pair, winner: pair.left.place });
-    else if (event.key === '2') this.#votes.push({ pair, winner: pair.right.place });
-    else if (event.key === '0') this.#votes.push({ pair, winner: -1 });
-    else return;
+    else {
+      const winner = { 1: pair.left.place, 2: pair.right.place, 0: -1 }[event.key];
+      if (winner === undefined) return;
+      this.#votes.push({ pair, winner });
+    }
     event.preventDefault();
     event.stopPropagation();
+    void this.#next();
+  }
+
+  #vote(pair: VariantPair, winner: number): void {
+    this.#votes.push({ pair, winner });
     void this.#next();
   }
 
@@ -64,14 +64,19 @@ export class BlindComparison {
     if (pair === undefined) return this.#drawEnd();
     const rows = await this.#page.store.load([pair.left.place, pair.right.place]);
     if (at !== this.#votes.length) return;
-    const [left, right] = rows.map((row, index) => this.#drawSide(row, pair, index === 0));
+    const sides = [
+      ['Left', pair.left],
+      ['Right', pair.right],
+    ] as const;
+    const pictures = sides.map(([name, { place }], index) =>
+      button(
+        () => this.#vote(pair, place),
+        { class: 'side', 'aria-label': name },
+        largePicture(rows[index]?.picture?.path, rows[index]?.picture?.thumb, ''),
+      ),
+    );
     const vote = (sign: string, label: string, winner: number): HTMLElement =>
-      h(
-        'button',
-        { type: 'button', onclick: () => (this.#votes.push({ pair, winner }), void this.#next()) },
-        label,
-        h('kbd', {}, sign),
-      );
+      button(() => this.#vote(pair, winner), {}, label, keySign(sign));
     this.#dialog.replaceChildren(
       h(
         'div',
@@ -80,10 +85,10 @@ export class BlindComparison {
         vote('1', 'Left', pair.left.place),
         vote('2', 'Right', pair.right.place),
         vote('0', 'Neither', -1),
-        h('button', { type: 'button', onclick: () => this.#drawEnd() }, 'Show the result'),
-        h('button', { type: 'button', onclick: () => this.#dialog.close() }, 'Close', h('kbd', {}, 'Esc')),
+        button(() => this.#drawEnd(), {}, 'Show the result'),
+        button(() => this.#dialog.close(), {}, 'Close', keySign('Esc')),
       ),
-      h('div', { class: 'sides' }, left, right),
+      h('div', { class: 'sides' }, ...pictures),
     );
     this.#dialog.focus();
     const next = this.#pairs[at + 1];
@@ -95,18 +100,6 @@ export class BlindComparison {
       await largePicture(row.picture?.path, row.picture?.thumb, '')
         .decode()
         .catch(() => undefined);
-  }
-
-  #drawSide(row: PageRow, pair: VariantPair, isLeft: boolean): HTMLElement {
-    const choose = (): void => {
-      this.#votes.push({ pair, winner: isLeft ? pair.left.place : pair.right.place });
-      void this.#next();
-    };
-    return h(
-      'button',
-      { type: 'button', class: 'side', 'aria-label': isLeft ? 'Left' : 'Right', onclick: choose },
-      largePicture(row.picture?.path, row.picture?.thumb, ''),
-    );
   }
 
   #drawEnd(): void {
@@ -136,12 +129,8 @@ export class BlindComparison {
           h('tbody', {}, ...lines),
         ),
         winners.length > 0 &&
-          h(
-            'button',
-            { type: 'button', class: 'strong', onclick: () => void keep() },
-            `Keep the ${countOf(winners.length, 'winner')}`,
-          ),
-        h('button', { type: 'button', onclick: () => this.#dialog.close() }, 'Close'),
+          button(() => void keep(), { class: 'strong' }, `Keep the ${countOf(winners.length, 'winner')}`),
+        button(() => this.#dialog.close(), {}, 'Close'),
       ),
     );
     this.#dialog.focus();

@@ -1,10 +1,10 @@
-import { originalColumn } from '../../facets.js';
+import { originalColumn } from '../rows/row-facets.js';
 import { countOf, formatCount } from '../../messages/format-amounts.js';
 import { statusLabel } from '../../messages/status-label.js';
-import { resultContent } from '../gallery/frame.js';
+import { resultContent, showReview } from '../gallery/frame.js';
 import type { Review } from '../review/redo-manifest.js';
 import type { PageRow } from '../../page-data.js';
-import { check, h, pencilCross } from '../dom.js';
+import { button, h } from '../dom.js';
 import { queryTerm } from '../gallery/query-rows.js';
 import { thumbnail } from '../rows/draw-thumbnail.js';
 import type { Page } from '../page.js';
@@ -29,11 +29,7 @@ export class VariantGrid {
   readonly #page: Page;
   readonly #find: (query: string) => void;
   readonly #body = h('tbody');
-  readonly #more = h(
-    'button',
-    { type: 'button', class: 'more', onclick: () => void this.#add() },
-    'Show more',
-  );
+  readonly #more = button(() => void this.#add(), { class: 'more' }, 'Show more');
   #cells: VariantCell[] = [];
   #shown: Shown | undefined;
   /** How many originals are drawn. */
@@ -101,11 +97,7 @@ export class VariantGrid {
             .join(' '),
         );
       const elements = (drawn[index] ?? []).map(({ element }) => element);
-      const more = h(
-        'button',
-        { type: 'button', class: 'plain rest', onclick: find },
-        `${formatCount(rest)} more`,
-      );
+      const more = button(find, { class: 'plain rest' }, `${formatCount(rest)} more`);
       return h('td', {}, h('div', {}, ...elements), rest > 0 && more);
     });
     const picture = thumbnail(drawn.flat()[0]?.row.references[0]?.thumb, '');
@@ -122,11 +114,7 @@ export class VariantGrid {
 }
 
 function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: () => void): HTMLElement[] {
-  const button = h(
-    'button',
-    { type: 'button', class: 'strong', disabled: values.length < 2, onclick: compare },
-    'Compare blind',
-  );
+  const blind = button(compare, { class: 'strong', disabled: values.length < 2 }, 'Compare blind');
   const originals = new Set(groups.groups.map(({ original }) => original)).size;
   const words = [
     countOf(originals, 'original'),
@@ -136,7 +124,7 @@ function drawTable({ groups, values, by }: Shown, body: HTMLElement, compare: ()
   const rest = groups.values.length - values.length;
   const head = values.map((value) => h('th', { scope: 'col', title: value }, h('span', {}, value)));
   return [
-    h('p', { class: 'lead' }, words, rest > 0 && `, ${formatCount(rest)} more are not shown`, ' ', button),
+    h('p', { class: 'lead' }, words, rest > 0 && `, ${formatCount(rest)} more are not shown`, ' ', blind),
     h(
       'div',
       { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': `Variants by ${by}` },
@@ -174,15 +162,14 @@ class VariantCell {
   readonly element: HTMLElement;
   readonly row: PageRow;
   readonly #name = h('span', { class: 'unseen' });
-  readonly #stars = h('span', { class: 'stars' });
-  #badge: SVGElement | undefined;
+  readonly #stars = h('span', { class: 'stars', role: 'img' });
   #review: Review | undefined;
 
   constructor(place: number, row: PageRow, review: Review | undefined, open: () => void) {
     this.row = row;
-    this.element = h(
-      'button',
-      { type: 'button', id: `variant-${place}`, onclick: open },
+    this.element = button(
+      open,
+      { class: 'cell', id: `variant-${place}` },
       this.#name,
       resultContent(row),
       this.#stars,
@@ -196,14 +183,8 @@ class VariantCell {
 
   #draw(review: Review | undefined): void {
     this.#review = review;
-    const verdict = review?.verdict;
-    this.element.className = `cell ${verdict ?? ''}`;
-    const label = [this.row.id, statusLabel(this.row.status), verdict ?? ''];
+    const label = [this.row.id, statusLabel(this.row.status), review?.verdict ?? ''];
     this.#name.textContent = label.filter((part) => part !== '').join(', ');
-    this.#badge?.remove();
-    this.#badge = verdict === 'kept' ? check() : verdict === 'rejected' ? pencilCross() : undefined;
-    if (this.#badge !== undefined) this.element.append(this.#badge);
-    this.#stars.textContent = '★'.repeat(review?.stars ?? 0);
-    this.#stars.hidden = review?.stars === undefined;
+    showReview(review, this.element, this.element, this.#stars);
   }
 }

@@ -1,5 +1,4 @@
-import { originalColumn } from '../../facets.js';
-import type { RowFacets } from '../rows/row-facets.js';
+import { originalColumn, type RowFacets } from '../rows/row-facets.js';
 
 /** The rows made from one original, by their value of one column. */
 export interface VariantGroup {

@@ -1,14 +1,20 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { readJsonl, recordKind } from '../../../../runners/report/read/read-jsonl.js';
+import { parseJsonl, readJsonl, recordKind } from '../../../../runners/report/read/read-jsonl.js';
 import { collect } from '../../../support/collect.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
 it('leaves out what does not parse and counts it, but for a last line that is being written', async () => {
   const folder = await reportFolder({ 'a.jsonl': '{"a":1}\nnonsense\n[1]\n{"a":2}\n{"a":' });
   let skipped = 0;
-  const found = await collect(readJsonl(nodeDisk, join(folder, 'a.jsonl'), () => skipped++));
+  const found: unknown[] = [];
+  await parseJsonl(
+    nodeDisk,
+    join(folder, 'a.jsonl'),
+    (value, offset, length) => found.push({ value, offset, length }),
+    () => skipped++,
+  );
   expect(found).toEqual([
     { value: { a: 1 }, offset: 0, length: 7 },
     { value: { a: 2 }, offset: 21, length: 7 },
@@ -19,8 +25,8 @@ it('leaves out what does not parse and counts it, but for a last line that is be
 it('parses only what is wanted', async () => {
   const folder = await reportFolder({ 'a.jsonl': [{ k: 'x' }, { k: 'y' }] });
   const wanted = (line: Buffer): boolean => line.includes('"y"');
-  const found = await collect(readJsonl(nodeDisk, join(folder, 'a.jsonl'), () => undefined, wanted));
-  expect(found.map(({ value }) => value)).toEqual([{ k: 'y' }]);
+  const found = await collect(readJsonl(nodeDisk, join(folder, 'a.jsonl'), wanted));
+  expect(found).toEqual([{ k: 'y' }]);
 });
 
 it.each([

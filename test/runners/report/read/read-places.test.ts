@@ -2,14 +2,16 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Disk } from '../../../../runners/batch/disk/disk.js';
 import { nodeDisk } from '../../../../runners/batch/disk/node-disk.js';
-import { readJsonl } from '../../../../runners/report/read/read-jsonl.js';
+import { parseJsonl } from '../../../../runners/report/read/read-jsonl.js';
 import { openPlaces, type Place } from '../../../../runners/report/read/read-places.js';
-import { collect } from '../../../support/collect.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
 async function placesOf(folder: string, file: string): Promise<Place[]> {
-  const lines = await collect(readJsonl(nodeDisk, join(folder, file), () => undefined));
-  return lines.map(({ offset, length }) => ({ file, offset, length }));
+  const places: Place[] = [];
+  await parseJsonl(nodeDisk, join(folder, file), (_, offset, length) =>
+    places.push({ file, offset, length }),
+  );
+  return places;
 }
 
 it('gives lines of several files in the order asked for, and reads neighbours in one go', async () => {

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeReconciliation } from '../../../../runners/report/reconcile/describe-reconciliation.js';
-import {
-  reconcileRun,
-  type ReconcileOptions,
-  type Reconciliation,
-} from '../../../../runners/report/reconcile/reconcile-run.js';
+import type { StatementColumns } from '../../../../runners/report/reconcile/read-charges.js';
+import { reconcileRun, type Reconciliation } from '../../../../runners/report/reconcile/reconcile-run.js';
 import { makeRun } from '../../../support/make-run.js';
 import { reportFolder } from '../../../support/report-folder.js';
 
@@ -22,13 +19,13 @@ const costs = [
 async function held(
   statement: readonly string[],
   purchases: readonly string[] = costs,
-  options?: ReconcileOptions,
+  columns?: StatementColumns,
 ): Promise<Reconciliation> {
   const folder = await reportFolder({
     'costs.csv': purchases.join('\r\n'),
     'statement.csv': statement.join('\n'),
   });
-  return reconcileRun(folder, join(folder, 'statement.csv'), options);
+  return reconcileRun(folder, join(folder, 'statement.csv'), columns);
 }
 
 describe('reconcile', () => {
@@ -255,10 +252,10 @@ describe('reconcile', () => {
 
   it('takes the columns it is told, and says which there are', async () => {
     const statement = ['Vorgang;Betrag', 'job-a;0,0875', 'job-b;0,13'];
-    const found = await held(statement, costs.slice(0, 4), { columns: { job: 'Vorgang', amount: 'Betrag' } });
+    const found = await held(statement, costs.slice(0, 4), { job: 'Vorgang', amount: 'Betrag' });
     expect(found.isEven).toBe(true);
     await expect(held(statement)).rejects.toThrow('say which of "Vorgang", "Betrag" does');
-    await expect(held(statement, costs, { columns: { job: 'Nummer' } })).rejects.toMatchObject({
+    await expect(held(statement, costs, { job: 'Nummer' })).rejects.toMatchObject({
       code: 'statement-columns',
       message: expect.stringContaining('"Nummer"') as string,
     });

@@ -11,7 +11,6 @@ const place = (row: number, more: Partial<RowPlace> = {}): RowPlace => ({
   toGo: false,
   isSaved: false,
   namesFiles: false,
-  images: { at: 0, length: 0 },
   at: 0,
   ...more,
 });
