@@ -303,7 +303,7 @@ class Slot implements RequestSlot {
   }
 
   releaseLater(): void {
-    onceAllHaveLeft(() => this.release());
+    if (!this.#held.closed) onceAllHaveLeft(() => this.release());
   }
 
   #taken(): Observable<never> {

@@ -1,4 +1,4 @@
-import { config, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
+import { config, filter, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
@@ -66,6 +66,18 @@ describe('a hook that fails takes no purchase with it, and is reported', () => {
     await expect(lastValueFrom(rows)).rejects.toBe(fault);
     expect(sent).toStrictEqual([]);
     expect(reported).toStrictEqual([]);
+  });
+
+  it.each([
+    ['throws', broken, [fault]],
+    ['gives no number', () => NaN, []],
+  ])('random that %s: waits are as long as they may be', async (_, random, faults) => {
+    const { client } = clientOver(() => replied(429, 'no'), { random, gate: openGate({ random: () => 1 }) });
+    const job = client.queue('echo', { retry: { initialMs: 4_000 } }).run({});
+    const { forMs } = await firstValueFrom(job.pipe(filter((event) => event.type === 'waiting')));
+    expect(forMs).toBeGreaterThan(3_000);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(reported).toStrictEqual(faults);
   });
 
   it('observe of a schedule', async () => {
