@@ -7,7 +7,7 @@ import { imageEditOutputSchema, type ImageEditOutput } from '../contract/service
 import type { StandardSchema } from '../contract/standard-schema.js';
 import { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { RequestReport } from '../operators/requests/request-report.js';
-import type { ReplyRoom } from '../operators/requests/request-slots.js';
+import type { ReplyRoom } from '../operators/requests/reply-room.js';
 import type { AsyncScope } from '../policy/guard-hooks.js';
 import type { QueueOptions } from '../policy/queue-options.js';
 import type { Transport } from '../transport/transport.js';

@@ -6,13 +6,14 @@ import { checkApiKey } from '../contract/request-parts.js';
 import type { ClientContext } from '../operators/requests/exchange.js';
 import type { OpenJobs } from '../operators/requests/open-jobs.js';
 import type { JobTrace, RequestProbe, TracedCall } from '../operators/requests/request-report.js';
-import { boundOf, ReplyRoom, ReplySizes, RequestSlots } from '../operators/requests/request-slots.js';
+import { ReplyRoom, ReplySizes } from '../operators/requests/reply-room.js';
+import { boundOf, RequestSlots } from '../operators/requests/request-slots.js';
 import { createUntilAborted, type UntilAborted } from '../operators/until-aborted.js';
 import { openGate } from '../policy/gates/built-in-gates.js';
 import { DueQueue } from '../policy/due-queue.js';
 import { EndpointMap } from '../policy/gates/endpoint-map.js';
 import type { Gate } from '../policy/gates/gate.js';
-import { guardGate } from '../policy/guard-hooks.js';
+import { guardGate, guardRandom } from '../policy/guard-hooks.js';
 import { createJobIds, type JobIds } from '../policy/job-ids.js';
 import { createRetryQuota } from '../policy/retry-quota.js';
 import type { Transport } from '../transport/transport.js';
@@ -97,7 +98,8 @@ interface Parts {
 /** @throws InvalidOptionError for an invalid key or base URL */
 export function clientState(options: ClientOptions, parts: Parts): ClientState {
   const { transport, channels, open, hasExactNumbers, replies = new ReplyRoom(), createScope } = parts;
-  const { apiKey, scheduler = asyncScheduler, random = Math.random, traceparent } = options;
+  const { apiKey, scheduler = asyncScheduler, traceparent } = options;
+  const random = guardRandom(options.random);
   const problem = apiKey === undefined ? undefined : checkApiKey(apiKey);
   if (problem !== undefined) throw new InvalidOptionError('apiKey', problem);
   const baseUrl = options.baseUrl === undefined ? undefined : checkBaseUrl(options.baseUrl, 'baseUrl');

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { lateGotTransport } from '../transport/got/late-got.js';
-import type { ReplyRoom } from '../operators/requests/request-slots.js';
+import type { ReplyRoom } from '../operators/requests/reply-room.js';
 import { clientOn, type Client } from './client-on.js';
 import type { ClientOptions } from './client-state.js';
 

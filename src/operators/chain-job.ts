@@ -1,4 +1,4 @@
-import { concatMap, of, type Observable } from 'rxjs';
+import { concatMap, EMPTY, of, type Observable } from 'rxjs';
 import { checkFunction } from '../contract/check-option.js';
 import type { Completed, JobEvent, Outcome } from '../contract/outcome.js';
 import {
@@ -63,8 +63,10 @@ class Chain<A, B> {
   private next(outcome: Completed<A>): Observable<JobEvent<B>> | undefined {
     const key = outcome.jobId === '' ? outcome : outcome.jobId;
     const known = this.made.get(key);
-    if (known !== undefined || this.isCancelled) return known;
-    const second = this.project(outcome.output, outcome);
+    if (known !== undefined) return known;
+    const second = this.isCancelled ? EMPTY : this.project(outcome.output, outcome);
+    // `project` itself may have cancelled the chain.
+    if (this.isCancelled) return undefined;
     checkJob('project', second);
     this.made.set(key, second);
     this.second = factsOf(second);

@@ -19,7 +19,7 @@ export type Steps<T, R = void> = Generator<Step<T>, R, void>;
 
 /**
  * A generator as a stream: `yield stream` emits the values of the stream and continues when it has completed and was torn down;
- * `yield value` emits the value. An error of a stream is thrown at its `yield`.
+ * `yield value` emits the value. An error of a stream is thrown at its `yield`. When the flow is left, the generator returns.
  *
  * It replaces `concat` over a `defer` for each step. A job made of these, and of operators for each request and poll,
  * subscribes to 87 streams instead of 14 and takes 2.0 times the CPU.
@@ -94,6 +94,7 @@ class Flow<T> implements Unsubscribable {
     this.isGoing = true;
     while (!this.subscriber.closed && this.takeStep());
     this.isGoing = false;
+    if (this.subscriber.closed) this.leaveSteps();
   }
 
   fail(error: unknown): void {
@@ -102,13 +103,19 @@ class Flow<T> implements Unsubscribable {
 
   unsubscribe(): void {
     this.playing?.unsubscribe();
+    if (!this.isGoing) this.leaveSteps();
+  }
+
+  private leaveSteps(): void {
+    callHook(() => this.steps.return?.());
   }
 
   /** Returns true if the step has ended already. */
   private takeStep(): boolean {
     this.playing = undefined;
     const step = this.nextStep();
-    if (step === undefined) return false;
+    // The generator itself may have left the flow.
+    if (step === undefined || this.subscriber.closed) return false;
     const { value } = step;
     // A suspended generator can keep the results of earlier `yield*`, and with them, for example, the body of a request.
     step.value = undefined;

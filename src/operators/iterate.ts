@@ -1,5 +1,4 @@
-import { Subscription, type Observable } from 'rxjs';
-import { subscribeWithin } from './subscribe-within.js';
+import { Observable, Subscription, type Observer } from 'rxjs';
 
 /**
  * The values of an Observable as an async iterator. Subscribes at the first `next()`, and unsubscribes at `return()`, which
@@ -62,4 +61,20 @@ export function iterate<T>(source: Observable<T>): Iteration<T> {
 /** An `AsyncIterableIterator`, whose further type parameters came with TypeScript 5.6. */
 interface Iteration<T> extends AsyncIterator<T, undefined, undefined> {
   [Symbol.asyncIterator](): Iteration<T>;
+}
+
+/**
+ * Subscribes with a subscriber that is added to `owner` before the source emits anything. So a source that emits while it is
+ * being subscribed, such as an endless one, is left as soon as `owner` is unsubscribed; adding the subscription afterwards
+ * would be too late. If `owner` is closed, nothing is subscribed.
+ */
+export function subscribeWithin<T>(
+  owner: Subscription,
+  source: Observable<T>,
+  observer: Partial<Observer<T>>,
+): Subscription {
+  return new Observable<T>((subscriber) => {
+    owner.add(subscriber);
+    if (!subscriber.closed) source.subscribe(subscriber);
+  }).subscribe(observer);
 }

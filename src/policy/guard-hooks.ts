@@ -78,3 +78,11 @@ export function guardGate(gate: Gate): Gate {
     },
   };
 }
+
+/** Guards the random numbers of the user: without a number, waits are as long as they may be. The error is reported. */
+export function guardRandom(random: () => number = Math.random): () => number {
+  return () => {
+    const number = callHook(random) ?? 1;
+    return number >= 0 ? number : 1;
+  };
+}

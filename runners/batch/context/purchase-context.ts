@@ -3,7 +3,7 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { OutputPath } from '../artifacts/output-path.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
 import type { RouteEndpoint } from '../../../src/endpoints/route-endpoint.js';
-import type { ReplyRoom } from '../../../src/operators/requests/request-slots.js';
+import type { ReplyRoom } from '../../../src/operators/requests/reply-room.js';
 import type { DiskRoom } from '../disk/disk-room.js';
 import type { Journal } from '../journal/journal.js';
 import type { OutcomeRecord } from '../journal/record.js';

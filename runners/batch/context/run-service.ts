@@ -11,7 +11,7 @@ import {
 import type { Client } from '../../../src/endpoints/client-on.js';
 import type { ClientOptions } from '../../../src/endpoints/client-state.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
-import { ReplyRoom } from '../../../src/operators/requests/request-slots.js';
+import { ReplyRoom } from '../../../src/operators/requests/reply-room.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PollSchedule } from '../../../src/policy/polling/poll-schedule.js';

@@ -3,7 +3,7 @@ import { checkFunction, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError, MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { checkJob, factsOf } from '../job.js';
-import { subscribeWithin } from '../subscribe-within.js';
+import { subscribeWithin } from '../iterate.js';
 import type { Feed } from './row-feed.js';
 import { Slot, type RowOutcome } from './row-slot.js';
 

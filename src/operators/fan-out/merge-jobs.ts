@@ -3,7 +3,7 @@ import { checkNames } from '../../contract/check-option.js';
 import { MillraceError } from '../../contract/millrace-error.js';
 import type { JobEvent, Outcome } from '../../contract/outcome.js';
 import { shareRun } from '../share-run.js';
-import { subscribeWithin } from '../subscribe-within.js';
+import { subscribeWithin } from '../iterate.js';
 import { checkFanOut, FanOut, type OnError } from './fan-out.js';
 import type { RowOutcome } from './row-slot.js';
 

@@ -213,7 +213,7 @@ class Purchase<O>
   }
 
   watch(listener: (event: Watched) => void): void {
-    this.listeners = [...this.listeners, listener];
+    this.listeners = this.listeners.concat(listener);
   }
 
   private notify(event: Watched): void {

@@ -1,6 +1,7 @@
 import {
   AsyncSubject,
   BehaviorSubject,
+  catchError,
   concat,
   concatMap,
   defer,
@@ -21,7 +22,7 @@ import {
 } from 'rxjs';
 import { isTerminal, type JobEvent, type Outcome } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
-import { callHook } from '../../policy/guard-hooks.js';
+import { callHook, reportUnhandled } from '../../policy/guard-hooks.js';
 import type { Callback, CallbackResult, JobWebhook } from '../../policy/job-webhook.js';
 import { readReply } from '../../transport/read-reply.js';
 import type { WireRequest } from '../../transport/transport.js';
@@ -94,6 +95,10 @@ export class JobCallbacks<O> implements CalledBack<O> {
     const over = merge(webhook.giveUp$, job.interrupted).pipe(
       take(1),
       ignoreElements(),
+      catchError((error: unknown) => {
+        reportUnhandled(error);
+        return EMPTY;
+      }),
       deadline<never>({ at, otherwise: () => EMPTY, scheduler }),
     );
     const wait = defer(() => {
@@ -132,7 +137,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
 
   /** Call it once the end of the job is durable. */
   settled(outcome: Outcome<unknown>): void {
-    this.webhook.ended(outcome);
+    callHook(() => this.webhook.ended(outcome));
     this.#settlement.next('settled');
     this.#settlement.complete();
   }
@@ -240,7 +245,7 @@ export class JobCallbacks<O> implements CalledBack<O> {
   }
 
   #refuse(jobId: string | undefined): Observable<CallbackResult> {
-    if (jobId !== undefined && jobId !== this.job.id) this.webhook.contradicted(jobId);
+    if (jobId !== undefined && jobId !== this.job.id) this.#contradicted(jobId);
     return of('foreign');
   }
 
@@ -260,8 +265,12 @@ export class JobCallbacks<O> implements CalledBack<O> {
     return merge(kept, this.#settlement, dropped).pipe(take(1));
   }
 
+  #contradicted(jobId: string): void {
+    callHook(() => this.webhook.contradicted(jobId));
+  }
+
   #drop(jobId: string): void {
-    this.webhook.contradicted(jobId);
+    this.#contradicted(jobId);
     this.#dropped.next(jobId);
   }
 

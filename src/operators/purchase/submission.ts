@@ -68,8 +68,9 @@ export class Submission<O> {
     this.#request ??= isObservable(request) ? yield* lastOf(this.#inTime(request)) : request;
     if (this.#request === undefined) return;
     do {
-      if (!this.#passesNow()) yield this.#turn();
       try {
+        // A step even without a wait: the gate may have left the job.
+        yield this.#passesNow() ? EMPTY : this.#turn();
         if (job.isOpen) yield* this.#attempt(this.#request);
       } finally {
         slot?.release();

@@ -1,14 +1,4 @@
-import {
-  concatMap,
-  ignoreElements,
-  map,
-  of,
-  tap,
-  throwError,
-  timer,
-  type MonoTypeOperatorFunction,
-  type Observable,
-} from 'rxjs';
+import { concatMap, ignoreElements, map, of, throwError, timer, type Observable } from 'rxjs';
 import type { Failed, WaitReason } from '../../contract/outcome.js';
 import type { JobReply } from '../../contract/service-replies.js';
 import { isGone } from '../../policy/may-send-again.js';
@@ -82,30 +72,29 @@ function* asked(question: Question, context: ClientContext): Steps<Answered> {
   const { purpose, key, backoff, longestWaitMs: mostMs = Infinity, onCall, mayAskAgain } = question;
   let forMs: number | undefined;
   const slot = question.slot ?? context.slots?.of(requestKinds[purpose], purpose === 'route-get');
-  for (let failures = 1; ; failures += 1) {
-    if (purpose !== 'cancel') context.open.check(slot);
-    yield passGate(context, requestKinds[purpose], key, slot);
-    if (purpose !== 'cancel') context.open.check(slot);
-    onCall?.();
-    const exchanged = exchange(question, context, slot);
-    yield (slot === undefined ? exchanged : exchanged.pipe(releasing(slot))).pipe(
-      map((judged): Answered => {
-        const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
-        const delayMs = () => retryDelayMs(againAfter(judged), failures, context.random, backoff);
-        forMs = isLast ? undefined : Math.min(delayMs(), mostMs);
-        return forMs === undefined
-          ? { type: 'answered', judged }
-          : { type: 'waiting', why: whyWait(judged), forMs };
-      }),
-    );
-    if (forMs === undefined) return;
-    yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
+  try {
+    for (let failures = 1; ; failures += 1) {
+      if (purpose !== 'cancel') context.open.check(slot);
+      yield passGate(context, requestKinds[purpose], key, slot);
+      if (purpose !== 'cancel') context.open.check(slot);
+      onCall?.();
+      yield exchange(question, context, slot).pipe(
+        map((judged): Answered => {
+          const isLast = judged.verdict.verdict === 'answer' || !mayAskAgain(judged, failures);
+          const delayMs = () => retryDelayMs(againAfter(judged), failures, context.random, backoff);
+          forMs = isLast ? undefined : Math.min(delayMs(), mostMs);
+          return forMs === undefined
+            ? { type: 'answered', judged }
+            : { type: 'waiting', why: whyWait(judged), forMs };
+        }),
+      );
+      slot?.release();
+      if (forMs === undefined) return;
+      yield timer(clampTimer(forMs), context.scheduler).pipe(ignoreElements());
+    }
+  } finally {
+    slot?.releaseLater();
   }
-}
-
-function releasing<T>(slot: RequestSlot): MonoTypeOperatorFunction<T> {
-  const later = () => slot.releaseLater();
-  return tap({ complete: () => slot.release(), error: later, unsubscribe: later });
 }
 
 function whyWait({ verdict }: Judged): WaitReason {

@@ -1,4 +1,4 @@
-import { defer, EMPTY, map, Observable, type SchedulerLike } from 'rxjs';
+import { defer, EMPTY, from, map, Observable, type SchedulerLike } from 'rxjs';
 import { errorText } from '../../contract/millrace-error.js';
 import type { JobEvent } from '../../contract/outcome.js';
 import { redact } from '../../contract/redact.js';
@@ -134,11 +134,12 @@ export function exchange(asking: Asking, context: ClientContext, slot?: RequestS
       end({ fault, verdict: maySendAgain(asking.purpose, fault) });
     };
     try {
-      const sent = context.transport(traced(asking, context)).subscribe({
+      const sent = from(context.transport(traced(asking, context))).subscribe({
         next: (received) => {
           let judged: Judged;
           let reply: Replied;
           try {
+            checkReply(received);
             judged = judge(received, asking, context);
             slot?.read(received.body.length, isResult(judged));
             reply = { status: received.status, requestId: received.headers['x-request-id'] };
@@ -157,6 +158,12 @@ export function exchange(asking: Asking, context: ClientContext, slot?: RequestS
       fail(error);
     }
   });
+}
+
+function checkReply(received: Partial<WireReply> | undefined): void {
+  const { status, headers, body } = received ?? {};
+  if (typeof status === 'number' && typeof body === 'string' && headers !== undefined) return;
+  throw new Error('the transport gave no reply with a status as a number, headers, and a body as text');
 }
 
 /** A failure is short, whatever results are like. */

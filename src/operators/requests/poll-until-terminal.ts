@@ -39,7 +39,8 @@ interface Deadline {
  * waits between its tries, are skipped. Network faults, busy services and replies about another job are retried without
  * limit; an unknown state is not terminal. A job is given up when the service no longer knows it (404), repeatedly refuses
  * the key, fails TLS verification or redirects elsewhere; then it may have been paid. The same is true at the deadline; if no
- * poll was answered by then, one is awaited, however long the gate or the answer takes, because the job may have ended long ago.
+ * poll was answered by then, one is awaited, however long the gate takes and for as long as its request may take, because the
+ * job may have ended long ago.
  * So it may if the process or the computer stood still beyond the deadline: then the job is polled for half a minute more.
  * An error of the schedule is reported and loses no purchase: once its times have failed or completed, the job is polled every 5 s.
  */
@@ -140,9 +141,13 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
     this.subscriber.error(error);
   }
 
-  /** Called at the deadline. A poll that still waits at the gate keeps its place there. */
+  /** Called at the deadline. A poll that still waits at the gate keeps its place there, and has a time limit once it is sent. */
   due(): void {
     try {
+      if (this.isLast) {
+        this.fault = `no answer within ${this.task.request.timeouts.requestMs} ms`;
+        return this.giveUp();
+      }
       const now = this.context.scheduler.now();
       if (this.wasAnswered && now - this.dueAt > lateMs) {
         this.wasAnswered = this.wasSent = false;
@@ -151,10 +156,17 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
       }
       if (this.wasAnswered) return this.giveUp();
       this.isLast = true;
+      if (this.wasSent) this.limitLast();
       this.poll();
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** A transport need not keep the time limits of its request. */
+  private limitLast(): void {
+    const { deadlines, scheduler } = this.context;
+    deadlines.set(this, scheduler.now() + this.task.request.timeouts.requestMs);
   }
 
   private giveUp(): void {
@@ -223,6 +235,7 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
 
   onCall(): void {
     this.wasSent = true;
+    if (this.isLast) this.limitLast();
     this.task.onCall();
   }
 

@@ -82,22 +82,25 @@ class ChunkReader {
   #round(): Observable<undefined> {
     const before = this.book.kept.length;
     const slot = this.context.slots?.of('poll', true);
+    let isSent = false;
     return concat(
       defer(() => {
         this.context.open.check();
         return passGate(this.context, 'poll', this.task.key, slot);
       }).pipe(ignoreElements()),
-      defer(() => this.#ask(slot)).pipe(ignoreElements()),
+      defer(() => {
+        this.context.open.check();
+        // Another subscriber's request has its own slot.
+        isSent = this.#onWire === undefined;
+        return (this.#onWire ??= this.#ask(slot));
+      }).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),
-    );
+    ).pipe(finalize(() => (isSent ? undefined : slot?.release())));
   }
 
   #ask(slot: RequestSlot | undefined): Observable<unknown> {
     const { key, chunks } = this.task;
-    this.context.open.check(slot);
-    // Another subscriber's request has its own slot.
-    if (this.#onWire !== undefined) slot?.release();
-    this.#onWire ??= exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
+    return exchange({ purpose: 'stream', key, request: chunks }, this.context).pipe(
       tap({
         next: (judged) => this.book.enter(judged),
         complete: () => (this.#onWire = undefined),
@@ -106,7 +109,6 @@ class ChunkReader {
       // The request runs to its end without subscribers; a later one joins it.
       share({ resetOnRefCountZero: false, resetOnComplete: false, resetOnError: false }),
     );
-    return this.#onWire;
   }
 
   /** Polls how the job ended, only if the chunks do not show it. */

@@ -1,4 +1,10 @@
-import { Observable, type SchedulerAction, type SchedulerLike, type Subscriber } from 'rxjs';
+import {
+  Observable,
+  type SchedulerAction,
+  type SchedulerLike,
+  type Subscriber,
+  type Unsubscribable,
+} from 'rxjs';
 import { checkNames, checkNumber } from '../../contract/check-option.js';
 import { InvalidOptionError } from '../../contract/millrace-error.js';
 import type { JobReply } from '../../contract/service-replies.js';
@@ -94,18 +100,20 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
     dues.set(mine, steady.now() + from + mine.waitMs - scheduler.now());
     mine.waitMs = Math.min(Math.max(mine.waitMs, 1) * factor, maxMs);
   };
+  const leave = (mine: Wait) => {
+    dues.remove(mine);
+    const others = waits.get(mine.key)?.filter((other) => other !== mine) ?? [];
+    if (others.length > 0) waits.set(mine.key, others);
+    else waits.delete(mine.key);
+  };
   return {
     pollTimes: ({ key, jobId, submittedAt }) =>
       new Observable((times) => {
-        const mine = new Wait(times, jobId, initialMs);
-        waits.set(key, [...(waits.get(key) ?? []), mine]);
+        const mine = new Wait(times, key, jobId, initialMs, leave);
+        // `[...waits, mine]` would have room for seventeen.
+        waits.set(key, (waits.get(key) ?? []).concat(mine));
         wait(mine, submittedAt);
-        return () => {
-          dues.remove(mine);
-          const others = waits.get(key)?.filter((other) => other !== mine) ?? [];
-          if (others.length > 0) waits.set(key, others);
-          else waits.delete(key);
-        };
+        return mine;
       }),
     observe: (key, { id }, at) =>
       waits.get(key)?.forEach((mine) => {
@@ -116,18 +124,24 @@ export function pollExponential(options: ExponentialOptions = {}, given?: Schedu
 }
 
 /** The wait of one job for its next poll. With a subject and a timer each, a waiting job would take 4.4 kB more. */
-class Wait implements Due {
+class Wait implements Due, Unsubscribable {
   dueAt = 0;
   place = -1;
 
   constructor(
     private readonly times: Subscriber<void>,
+    readonly key: string,
     /** Tells it from other jobs of its key. */
     readonly jobId: string | undefined,
     public waitMs: number,
+    private readonly leave: (wait: Wait) => void,
   ) {}
 
   due(): void {
     this.times.next();
+  }
+
+  unsubscribe(): void {
+    this.leave(this);
   }
 }

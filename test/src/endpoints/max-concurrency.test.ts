@@ -1,6 +1,19 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { lastValueFrom, map, merge, NEVER, timer, toArray, type Subscription } from 'rxjs';
+import {
+  EMPTY,
+  firstValueFrom,
+  lastValueFrom,
+  map,
+  merge,
+  NEVER,
+  Subject,
+  takeUntil,
+  timer,
+  toArray,
+  type Observable,
+  type Subscription,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { pollFixed } from '../../../src/policy/polling/poll-schedule.js';
@@ -149,6 +162,67 @@ describe('maxConcurrency', () => {
     expect(service.paths).toStrictEqual(['/v2/a/health', '/v2/a/stream/j']);
     service.answer('/stream/j', { status: 'IN_PROGRESS', stream: [] });
     expect(service.paths).toHaveLength(3);
+  });
+
+  it.each(['submit', 'poll', 'other'] as const)(
+    'a slot is free again when the gate leaves the very call that asks, by a request of the kind %s',
+    async (kind) => {
+      const leave = new Subject<void>();
+      const events: string[] = [];
+      const gate: Gate = {
+        admit: () => EMPTY,
+        observe: () => undefined,
+        tryPass(request) {
+          if (request.kind === kind) leave.next();
+          return true;
+        },
+      };
+      const service = scriptedClient({ maxConcurrency: 1, gate });
+      const endpoint = service.client.queue('a', { poll: pollFixed(1) });
+      const job = endpoint.run({}, { checkpoint: ({ type }) => (events.push(type), EMPTY) });
+      const calls = { submit: job, poll: endpoint.attach('j'), other: endpoint.health() };
+      const isLeft = firstValueFrom(leave);
+      (calls[kind] as Observable<unknown>).pipe(takeUntil(leave)).subscribe();
+      await isLeft;
+      await new Promise(setImmediate);
+      // No intent without a POST: it would hold its price for ever.
+      expect([service.paths, events]).toStrictEqual([[], []]);
+      endpoint.run({ row: 1 }).subscribe();
+      service.answer('/run', done('1'));
+      await service.client.close();
+      expect(service.paths).toStrictEqual(['/v2/a/run']);
+    },
+  );
+
+  it('a slot is free again when the gate leaves the chunks that it is asked for', async () => {
+    const leave = new Subject<void>();
+    const tryPass = () => (leave.next(), true);
+    const gate: Gate = { admit: () => EMPTY, observe: () => undefined, tryPass };
+    const service = scriptedClient({ maxConcurrency: 1, gate });
+    const endpoint = service.client.queue('a');
+    endpoint.stream('j').pipe(takeUntil(leave)).subscribe();
+    endpoint.run({ row: 1 }).subscribe();
+    await new Promise(setImmediate);
+    expect(service.paths).toStrictEqual(['/v2/a/run']);
+  });
+
+  it('a job that its gate left is left again while it waits, and holds up no close', async () => {
+    const leave = new Subject<void>();
+    let isOpen = true;
+    const tryPass = () => {
+      const passes = isOpen;
+      isOpen = false;
+      leave.next();
+      return passes;
+    };
+    const { client, paths } = scriptedClient({
+      gate: { admit: () => NEVER, observe: () => undefined, tryPass },
+    });
+    const job = client.queue('a').run({});
+    job.pipe(takeUntil(leave)).subscribe();
+    job.subscribe().unsubscribe();
+    await client.close();
+    expect(paths).toStrictEqual([]);
   });
 
   it('a job that waits while a poll is on the wire is not sent when both are left', async () => {

@@ -1,8 +1,10 @@
 import { identity, map, of, type MonoTypeOperatorFunction } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contract/outcome.js';
+import type { Job } from '../../../src/operators/job.js';
 import { chainJob } from '../../../src/operators/chain-job.js';
 import { completed, jobEvents as events, jobOver, settled } from '../../../src/testing/in-virtual-time.js';
+import { echoShop } from '../../support/echo-shop.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
 
 const values = { ...events, D: settled(completed('other')) } satisfies Record<string, JobEvent<string>>;
@@ -32,6 +34,18 @@ describe('chainJob', () => {
       expectObservable(first('s-f|').pipe(chainJob(next))).toBe('s-f|', values);
       expectObservable(first('s-d|').pipe(chainJob(next))).toBe('s-s-m|', values);
     });
+  });
+
+  it('buys nothing more when `project` itself cancels the chain', async () => {
+    const shop = echoShop();
+    const chain: Job<unknown> = shop.buy(1).pipe(
+      chainJob(() => {
+        void chain.cancel();
+        return shop.buy(2);
+      }),
+    );
+    expect(await chain.outcome()).toMatchObject({ code: 'job-cancelled', paid: 'no' });
+    expect(shop.sent).toHaveLength(1);
   });
 
   it('passes on never, empty, many and the error of either', () => {

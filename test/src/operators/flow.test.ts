@@ -1,4 +1,4 @@
-import { EMPTY, NEVER, of, Subject, throwError, type Observable } from 'rxjs';
+import { defer, EMPTY, NEVER, of, Subject, takeUntil, throwError, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { flow, lastOf, receive, type Step } from '../../../src/operators/flow.js';
 import { inVirtualTime } from '../../support/virtual-time.js';
@@ -84,6 +84,31 @@ describe('flow', () => {
     result.subscribe();
     source.complete();
     expect(order).toStrictEqual(['next step, watched: false']);
+  });
+
+  it('ends its generator when it is left, while it waits or while it runs, and begins no step after that', () => {
+    const seen: string[] = [];
+    const during = new Subject<string>();
+    const steps = (leave: () => void) =>
+      function* (): Iterable<Step<string>> {
+        try {
+          leave();
+          yield defer(() => of((seen.push('step'), 'x')));
+          yield during;
+        } finally {
+          seen.push('finally');
+        }
+      };
+    flow(steps(() => undefined))
+      .subscribe()
+      .unsubscribe();
+    expect(seen).toStrictEqual(['step', 'finally']);
+    const left = new Subject<void>();
+    flow(steps(() => left.next()))
+      .pipe(takeUntil(left))
+      .subscribe();
+    expect(seen).toStrictEqual(['step', 'finally', 'finally']);
+    expect(during.observed).toBe(false);
   });
 
   it('does not nest steps that end at once, however many there are', () => {

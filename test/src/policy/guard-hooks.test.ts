@@ -1,10 +1,11 @@
-import { config, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
+import { config, filter, firstValueFrom, lastValueFrom, map, Observable, of, throwError, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pullJobs } from '../../../src/operators/fan-out/pull-jobs.js';
 import { toOutcome } from '../../../src/operators/to-outcome.js';
 import { pollFixed, type PollSchedule } from '../../../src/policy/polling/poll-schedule.js';
 import type { Gate } from '../../../src/policy/gates/gate.js';
 import { openGate } from '../../../src/policy/gates/built-in-gates.js';
+import { calledWebhook } from '../../support/called-webhook.js';
 import { clientOver } from '../../support/client-over.js';
 import { inVirtualTime, replied } from '../../support/virtual-time.js';
 
@@ -68,6 +69,18 @@ describe('a hook that fails takes no purchase with it, and is reported', () => {
     expect(reported).toStrictEqual([]);
   });
 
+  it.each([
+    ['throws', broken, [fault]],
+    ['gives no number', () => NaN, []],
+  ])('random that %s: waits are as long as they may be', async (_, random, faults) => {
+    const { client } = clientOver(() => replied(429, 'no'), { random, gate: openGate({ random: () => 1 }) });
+    const job = client.queue('echo', { retry: { initialMs: 4_000 } }).run({});
+    const { forMs } = await firstValueFrom(job.pipe(filter((event) => event.type === 'waiting')));
+    expect(forMs).toBeGreaterThan(3_000);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(reported).toStrictEqual(faults);
+  });
+
   it('observe of a schedule', async () => {
     expect(await bought({}, { observe: broken })).toStrictEqual(whole);
     expect(reported).toStrictEqual([fault]);
@@ -107,6 +120,29 @@ describe('a hook that fails takes no purchase with it, and is reported', () => {
     client.queue('echo').run({}).subscribe();
     expect([gate.passed, gate.seen]).toStrictEqual([1, 1]);
   });
+});
+
+it('a webhook that fails in `ended` or `contradicted` takes no outcome with it, and is reported', async () => {
+  const { client } = clientOver(service);
+  const { webhook, call, results } = calledWebhook();
+  const failing = { ...webhook, ended: broken, contradicted: broken };
+  const outcome = client
+    .queue('echo', { poll: pollFixed(20) })
+    .run({}, { webhook: failing })
+    .outcome();
+  call({ id: 'other', status: 'COMPLETED', output: 2 });
+  expect(await outcome).toMatchObject({ status: 'completed', output: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(results).toStrictEqual(['foreign']);
+  expect(reported).toStrictEqual([fault, fault]);
+});
+
+it('a webhook whose `giveUp$` fails is no longer waited for: its job ends as unknown', async () => {
+  const { client } = clientOver(() => replied(500, 'oops'));
+  const { webhook } = calledWebhook(throwError(() => fault));
+  expect(await client.queue('echo').run({}, { webhook }).outcome()).toMatchObject({ code: 'unknown' });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(reported).toStrictEqual([fault]);
 });
 
 describe('poll times that fail', () => {

@@ -1,4 +1,5 @@
-import { map, of, throwError, EMPTY, NEVER } from 'rxjs';
+import { firstValueFrom, map, of, throwError, EMPTY, NEVER } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../../src/operators/requests/exchange.js';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
@@ -68,8 +69,22 @@ describe('exchange', () => {
     const { status, body } = replied(200, { id: 'j', status: 'IN_QUEUE' });
     const bare = judge(() => of({ status, body } as WireReply));
     expect(bare.judged).toMatchObject({ verdict: { verdict: 'ambiguous' }, fault: { sent: 'maybe' } });
+    const message = 'the transport gave no reply with a status as a number, headers, and a body as text';
+    expect(bare.judged).toMatchObject({ fault: { message } });
+    for (const wrong of [
+      undefined,
+      new Response('{}'),
+      { status: 200, headers: {}, body: Buffer.from('{}') },
+    ])
+      expect(judge((() => of(wrong)) as unknown as Transport).judged).toMatchObject({ fault: { message } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));
     expect(twice.reported).toHaveLength(1);
+  });
+
+  it('takes a promise of a transport for its stream', async () => {
+    const transport = () => Promise.resolve(replied(200, { id: 'j', status: 'IN_QUEUE' }));
+    const context = virtualContext(new TestScheduler(() => undefined), transport as unknown as Transport);
+    expect(await firstValueFrom(exchange(submit, context))).toMatchObject({ verdict: { verdict: 'answer' } });
   });
 
   it('is over with the first reply, and leaves a transport that goes on', () => {

@@ -64,6 +64,9 @@ const polling = (
   return { reply, calls: () => calls, result: pollUntilTerminal(task, { at, deadlineMs: 7 }, context) };
 };
 
+const status = requestTo('/v2/e/status/j', 'GET');
+const hasty = { request: { ...status, timeouts: { ...status.timeouts, requestMs: 20 } } };
+
 describe('pollUntilTerminal, to its deadline', () => {
   it('passes the end on when it comes in time', () => {
     inVirtualTime((virtual) => {
@@ -102,6 +105,23 @@ describe('pollUntilTerminal, to its deadline', () => {
       virtual.expectObservable(result).toBe('------(d|)', { d });
       virtual.flush();
       expect(calls()).toBe(1);
+    });
+  });
+
+  it('awaits no longer than the time limit of its request, also from a transport that keeps none', () => {
+    inVirtualTime((virtual) => {
+      const { result, reply } = polling(virtual, 4, '-', hasty);
+      const ended = afterFault('no answer within 20 ms');
+      virtual.expectObservable(result).toBe('24ms (e|)', { e: ended });
+      virtual.expectSubscriptions(reply.subscriptions).toBe('---^ 20ms !');
+    });
+  });
+
+  it('awaits the gate beyond that time limit, and then an answer', () => {
+    inVirtualTime((virtual) => {
+      const admit = () => virtual.cold<{ why: 'gate'; forMs: number }>('50ms |');
+      const { result } = polling(virtual, 4, '15ms d|', hasty, { gate: { admit, observe: () => undefined } });
+      virtual.expectObservable(result).toBe('68ms (d|)', { d });
     });
   });
 
