@@ -1,7 +1,7 @@
 import { defer, retry, Subject, takeUntil } from 'rxjs';
 import { databaseAddress, type DatabaseAddress } from './database/database-address.js';
 import { explainDatabase } from './database/database-error.js';
-import { migrate } from './database/migrate.js';
+import { makeTables } from './database/make-tables.js';
 import { openPool, refuseDroppedSettings, type PoolSettings } from './database/open-pool.js';
 import { joinEmbedded } from './embedded/join-embedded.js';
 import { openQueue } from './queue/row-queue.js';
@@ -17,7 +17,7 @@ export interface DatabaseSettings extends PoolSettings {
   readonly repair?: boolean | undefined;
 }
 
-/** A connected database with an up-to-date schema. */
+/** A connected database with millrace's tables. */
 export interface ConnectedDatabase extends RunDatabase {
   /** Its address for messages and files, without the password. */
   readonly shown: string;
@@ -32,7 +32,7 @@ export interface ConnectedDatabase extends RunDatabase {
 const againMs = 1_000;
 
 /**
- * Connects, and brings the schema up to date. An embedded database is started if it does not run, and again if it ends.
+ * Connects, and creates the tables if they are missing. An embedded database is started if it does not run, and again if it ends.
  *
  * @throws {DatabaseError}
  */
@@ -70,7 +70,7 @@ async function connected(address: DatabaseAddress, settings: PoolSettings): Prom
   const { pool, isEncrypted, close: closePool } = await openPool(address, settings);
   try {
     await refuseDroppedSettings(pool);
-    const queue = await migrate(pool, () => openQueue(pool));
+    const queue = await makeTables(pool, () => openQueue(pool));
     const close = async () => {
       await queue.close();
       await closePool();

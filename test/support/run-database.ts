@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { RowFacts } from '../../runners/batch/row/task.js';
 import type { RowTask } from '../../runners/batch/row/row-after.js';
 import { databaseAddress } from '../../runners/distributed/database/database-address.js';
-import { migrate } from '../../runners/distributed/database/migrate.js';
+import { makeTables } from '../../runners/distributed/database/make-tables.js';
 import { openPool } from '../../runners/distributed/database/open-pool.js';
 import { openQueue } from '../../runners/distributed/queue/row-queue.js';
 import type { RunDatabase as Database } from '../../runners/distributed/table/run-ledger.js';
@@ -21,7 +21,7 @@ export interface RunDatabase extends Database {
 export async function openRunDatabase(): Promise<RunDatabase> {
   const server = await openDatabase();
   const pool = await poolOf(server.url);
-  const queue = await migrate(pool, () => openQueue(pool));
+  const queue = await makeTables(pool, () => openQueue(pool));
   const pools: Pool[] = [];
   return {
     url: server.url,

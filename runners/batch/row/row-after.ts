@@ -3,8 +3,8 @@ import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import type { PendingRow, RowRecords } from '../journal/journal.js';
 import { isFree, isUnanswered, leftTask, recordsOfSent } from './left-rows.js';
 import { headOf, type RowRecord } from './record-head.js';
+import { bookings, type RowBooks } from './row-books.js';
 import { isEnd, nextStatus } from './row-status.js';
-import { RunTally } from './run-tally.js';
 import { Tally } from './tally.js';
 import type { RowTask, Task } from './task.js';
 
@@ -75,15 +75,29 @@ export interface Booked {
   readonly unknown: MicroDollars;
 }
 
-/** Keeps the books of rows in flight, to find how much each record adds to the money of the run. */
+/** Finds how much each record of rows in flight adds to the money of the run. */
 export class RowsBooked {
-  private readonly tally = new RunTally({ tally: new Tally().kept, booksOf: () => undefined });
+  private readonly tally = new Tally();
   private sums: Booked = { spent: 0, unknown: 0 };
 
-  /** Adds a record. Returns the change in money, which is 0 if it was booked before. */
-  add(record: RowRecord): Booked {
+  /** The books of a row when this task begins. A job that was bought before is in the sums of the run already. */
+  begin(task: RowTask): RowBooks {
+    const row: RowBooks = {
+      status: 'open',
+      booking: bookings.none,
+      amount: 0,
+      isUnpriced: false,
+      account: 0,
+    };
+    this.tally.addRow();
+    if (task.what === 'poll' && task.intent !== undefined) this.add(row, task.intent);
+    return row;
+  }
+
+  /** Adds a record of the row. Returns the change in money, which is 0 if it was booked before. */
+  add(row: RowBooks, record: RowRecord): Booked {
     const before = this.sums;
-    this.tally.take(record);
+    this.tally.take(row, headOf(record));
     const { reported, estimated, unknown } = moneyOfAll(this.tally.kept.accounts);
     this.sums = { spent: reported + estimated, unknown };
     return { spent: this.sums.spent - before.spent, unknown: unknown - before.unknown };

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import { firstValueFrom, timer, type Observable, type SchedulerLike } from 'rxjs';
-import { useTables } from './migrate.js';
 
 interface Listener {
   /**
@@ -15,10 +14,7 @@ interface Listener {
 
 const againMs = 1_000;
 
-/**
- * Listens to notifications on a connection of its own, and reconnects when that breaks, until `left` emits. Meanwhile no newer
- * version changes the tables.
- */
+/** Listens to notifications on a connection of its own, and reconnects when that breaks, until `left` emits. */
 export async function listen(
   pool: Pool,
   channel: string,
@@ -31,16 +27,13 @@ export async function listen(
     if (client !== undefined) {
       const broken = new Promise<void>((resolve) => client.once('error', () => resolve()));
       client.on('notification', ({ payload = '' }) => woken(payload));
-      await client
-        .query(useTables)
-        .then(() => client.query(`listen ${channel}`))
-        .then(
-          async () => {
-            woken('');
-            await Promise.race([broken, leaving]);
-          },
-          () => undefined,
-        );
+      await client.query(`listen ${channel}`).then(
+        async () => {
+          woken('');
+          await Promise.race([broken, leaving]);
+        },
+        () => undefined,
+      );
       client.release(true);
     }
     await Promise.race([leaving, firstValueFrom(timer(againMs, scheduler))]);

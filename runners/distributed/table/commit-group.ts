@@ -15,7 +15,6 @@ import {
   takeRows,
   type Claim,
   type Granted,
-  type RowPlace,
   type RowsChange,
   type TableRow,
 } from './rows.js';
@@ -36,7 +35,7 @@ export interface Group {
   readonly records: readonly NewRecord[];
   /** A row has failed in this group, so the run may have to stop. */
   readonly hasFailed: boolean;
-  readonly ended: readonly RowPlace[];
+  readonly ended: readonly Pick<TableRow, 'item' | 'task'>[];
   /** Rows whose purchase has ended but that stay in the database. */
   readonly freed: readonly string[];
   readonly jobs: readonly RowJob[];

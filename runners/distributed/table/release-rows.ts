@@ -43,16 +43,16 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
   ledger.values.note(held);
   const records: NewRecord[] = [];
   const again: Omit<TableRow, 'since'>[] = [];
+  const booked = new RowsBooked();
   for (const { item, task, reserved } of held) {
     const before = written.get(item) ?? [];
     const accepted = named.get(item) ?? [];
     const left = rowLeft(task, [...before, ...accepted], rules);
-    const books = new RowsBooked();
-    if (task.what === 'poll' && task.intent !== undefined) books.add(task.intent);
-    for (const record of before) books.add(record);
+    const books = booked.begin(task);
+    for (const record of before) booked.add(books, record);
     for (const record of [...accepted, ...left.records]) {
       const isLast = left.goesOn === undefined && record === left.records.at(-1);
-      records.push({ item, text: JSON.stringify(record), isLast, booked: books.add(record) });
+      records.push({ item, text: JSON.stringify(record), isLast, booked: booked.add(books, record) });
     }
     const { goesOn } = left;
     if (goesOn === undefined) continue;
@@ -66,10 +66,7 @@ async function release(rows: RowsChange, held: readonly TableRow[]): Promise<voi
     );
   }
   await insertRecords(on, run, ledger, records);
-  await endRows(
-    rows,
-    held.map(({ item, task }) => ({ item, place: task.what })),
-  );
+  await endRows(rows, held);
   await addRows(rows, again);
 }
 

@@ -70,19 +70,15 @@ function queued({ item, task }: Pick<TableRow, 'item' | 'task'>): QueuedRow {
   return { item, priority: task.row.priority ?? 0 };
 }
 
-/** A row that a worker has, and the queue that it was taken from. */
-export interface RowPlace {
-  /** Its name in the queue. */
-  readonly item: string;
-  readonly place: Place;
-}
-
 /** Deletes rows that a worker has, and releases their reservations. Their slots are free at once. */
-export async function endRows({ on, run, ledger }: RowsChange, ended: readonly RowPlace[]): Promise<void> {
+export async function endRows(
+  { on, run, ledger }: RowsChange,
+  ended: readonly Pick<TableRow, 'item' | 'task'>[],
+): Promise<void> {
   if (ended.length === 0) return;
   // This comes before the first await, because rows are dealt meanwhile.
   ledger.inFlight -= ended.length;
-  ledger.polled -= ended.filter(({ place }) => place === 'poll').length;
+  ledger.polled -= ended.filter(({ task }) => task.what === 'poll').length;
   const { rows } = await on.query<{ item: string; reserved: number }>(
     'delete from millrace.rows where run = $1 and item = any($2::uuid[]) returning item, reserved::float8',
     [run, ended.map(({ item }) => item)],
@@ -244,11 +240,20 @@ async function rowsWhere(on: Queries, run: number, where: string, ...values: unk
     [run, ...values],
   );
   return rows
-    .map(({ task, ...row }) => ({ ...row, task: JSON.parse(task) as RowTask }))
+    .map(({ task, ...row }) => ({ ...row, task: taskIn(task) }))
     .sort(({ task: { row: one } }, { task: { row: other } }) => {
       const byPriority = (other.priority ?? 0) - (one.priority ?? 0);
       return byPriority === 0 ? one.row - other.row : byPriority;
     });
+}
+
+const noColumns = Object.freeze({});
+
+/** A worker may have tens of thousands of rows: those without columns of the user share an object. */
+function taskIn(text: string): RowTask {
+  const task = JSON.parse(text) as RowTask;
+  if (Object.keys(task.row.columns).length > 0) return task;
+  return { ...task, row: { ...task.row, columns: noColumns } };
 }
 
 /** Frees the space of deleted rows. PostgreSQL's own vacuum runs at most once a minute, and later for small tables. */

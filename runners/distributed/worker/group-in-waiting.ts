@@ -1,12 +1,13 @@
 import type { RowJob } from '../table/claim-jobs.js';
 import type { Committed, Group } from '../table/commit-group.js';
 import type { NewRecord } from '../table/records.js';
-import type { Claim, RowPlace } from '../table/rows.js';
+import type { Claim, TableRow } from '../table/rows.js';
 import { DatabasePutBack } from '../table/seats.js';
 import type { AsyncSubject } from 'rxjs';
 import type { MicroDollars } from '../../../src/contract/micro-dollars.js';
 import { UnfitRecord } from '../../batch/journal/line/record-line.js';
 import type { Booked } from '../../batch/row/row-after.js';
+import type { RowBooks } from '../../batch/row/row-books.js';
 import { headOf, type RowRecord } from '../../batch/row/record-head.js';
 import { mostText } from '../database/transaction.js';
 import { isEnd, nextStatus } from '../../batch/row/row-status.js';
@@ -229,8 +230,12 @@ function newRecord({ row, text, booked }: WaitingRecord, isLast: boolean): NewRe
   return { item: row.item, text, booked, isLast, unlisted: row.isUnlisted ? booked.spent : 0 };
 }
 
-export interface HeldRow extends RowPlace {
+/** A row that the worker has. */
+export interface HeldRow extends Pick<TableRow, 'item' | 'task'> {
   readonly id: string;
+  /** What the worker does for it; `undefined` once it has left the row, which may still have records that wait. */
+  does: 'sends' | 'polls' | undefined;
+  readonly books: RowBooks;
   /** Its cost counts towards the limit for prices in no list. */
   readonly isUnlisted: boolean;
   /** The number of its last POST. */

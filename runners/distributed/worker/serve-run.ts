@@ -17,10 +17,11 @@ import { ServedCallbacks } from '../callbacks/served-callbacks.js';
 import type { DatabaseLink } from '../database/database-link.js';
 import { commitGroup, type Committed, type NextGroup, reserveMore } from '../table/commit-group.js';
 import { releaseSeat } from '../table/release-rows.js';
-import type { Claim, TableRow } from '../table/rows.js';
+import type { Claim } from '../table/rows.js';
 import { noteBlocked, stopStart, type RunOrders } from '../table/runs.js';
 import { DatabasePutBack, takeSeat, type Seat } from '../table/seats.js';
 import type { WorkerDoes } from '../table/worker-record.js';
+import type { HeldRow } from './group-in-waiting.js';
 import { TableJournal } from './table-journal.js';
 import { workerContext, WorkerStops } from './worker-context.js';
 import { sharedGate, WorkerGate } from './worker-gate.js';
@@ -50,10 +51,6 @@ export class ServedRun {
   private readonly journal: TableJournal;
   private readonly gate: WorkerGate;
   private readonly context: PurchaseContext;
-  /** The rows that it has, before their jobs are accepted. */
-  private readonly sent = new Map<string, RowTask>();
-  /** Those whose jobs are polled. */
-  private readonly polled = new Map<string, RowTask>();
   /** `undefined` if the run has no callbacks. */
   private readonly callbacks: ServedCallbacks | undefined;
   private isSeated = false;
@@ -108,12 +105,13 @@ export class ServedRun {
   }
 
   get isIdle(): boolean {
-    return this.journal.rows === 0 && this.orders.waiting === 0;
+    return this.journal.held.size === 0 && this.orders.waiting === 0;
   }
 
   get does(): WorkerDoes {
-    const { sent, polled, saving } = this;
-    return { sends: Math.max(sent.size - saving, 0), polls: polled.size, saves: saving };
+    const does = { sends: 0, polls: 0, saves: this.saving };
+    for (const row of this.journal.held.values()) if (row.does !== undefined) does[row.does] += 1;
+    return { ...does, sends: Math.max(does.sends - this.saving, 0) };
   }
 
   /** Works until no row is left for it. */
@@ -175,9 +173,9 @@ export class ServedRun {
 
   /** Call this when a stored callback waits for the process that has this row; `undefined` if the row's name was too long. */
   wasCalled(row: string | undefined): void {
-    const { callbacks, sent, polled } = this;
-    if (row === undefined) callbacks?.look([...sent.keys(), ...polled.keys()]);
-    else callbacks?.wasCalled(row, sent.has(row) || polled.has(row));
+    const { held } = this.journal;
+    if (row === undefined) this.callbacks?.look(held.keys());
+    else this.callbacks?.wasCalled(row, held.has(row));
   }
 
   /** Takes no more rows. Requests on the wire are awaited, unless `how` is `now`. */
@@ -218,11 +216,10 @@ export class ServedRun {
     return !isEarlier && isUnlisted(this.context.money.prices.table(), task.row);
   }
 
-  private begin(rows: readonly TableRow[]): void {
+  private begin(rows: readonly HeldRow[]): void {
     const { callbacks } = this;
     const again: RowTask[] = [];
     for (const { task } of rows) {
-      (task.what === 'poll' ? this.polled : this.sent).set(task.row.id, task);
       if (callbacks !== undefined && task.what === 'send' && task.attempts > 0) again.push(task);
       else void this.tasks.give(task);
     }
@@ -242,7 +239,7 @@ export class ServedRun {
   }
 
   private rowLeft(id: string): void {
-    const row = (this.sent.get(id) ?? this.polled.get(id))?.row;
+    const row = this.journal.held.get(id)?.task.row;
     this.drop(id);
     if (this.callbacks?.takeLeft(id) === true) return this.journal.leave(id);
     const { blocked } = this.context.service;
@@ -256,11 +253,7 @@ export class ServedRun {
   }
 
   private follow(event: RunEvent): void {
-    if (event.type === 'row' && event.event.type === 'accepted') {
-      const task = this.sent.get(event.id);
-      if (task !== undefined) this.polled.set(event.id, task);
-      this.sent.delete(event.id);
-    }
+    if (event.type === 'row' && event.event.type === 'accepted') this.doing(event.id, 'polls');
     if (event.type === 'row' && event.event.type === 'submitting') this.progress.next('submitted');
     if (event.type !== 'ended') return;
     this.progress.next('ended');
@@ -268,9 +261,13 @@ export class ServedRun {
     this.drop(event.id);
   }
 
+  private doing(id: string, what: HeldRow['does']): void {
+    const row = this.journal.held.get(id);
+    if (row !== undefined) row.does = what;
+  }
+
   private drop(id: string): void {
-    this.sent.delete(id);
-    this.polled.delete(id);
+    this.doing(id, undefined);
     this.callbacks?.rowEnded(id);
   }
 

@@ -14,7 +14,7 @@ import type { Committed, NextGroup, RowPrice } from '../table/commit-group.js';
 import type { RowJob } from '../table/claim-jobs.js';
 import type { NewRecord } from '../table/records.js';
 import { RunGone } from '../table/run-ledger.js';
-import type { Claim, Granted, TableRow } from '../table/rows.js';
+import type { Claim, Granted } from '../table/rows.js';
 import { DatabasePutBack, SeatLost, type KnownCommits } from '../table/seats.js';
 import { GroupTiming, type RowsInGroup } from './group-timing.js';
 import {
@@ -44,7 +44,7 @@ export interface TableJournalOptions {
   readonly claim: (rows: number) => Claim | undefined;
   /** Whether the cost of a row counts towards the limit for prices in no list. */
   readonly isUnlisted: (task: RowTask) => boolean;
-  readonly onClaimed: (rows: readonly TableRow[]) => void;
+  readonly onClaimed: (rows: readonly HeldRow[]) => void;
   /** Called when the journal cannot be written any more. */
   readonly onFailed: () => void;
   /** Called if a record names a job after the worker was declared dead. */
@@ -65,17 +65,13 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   private failure: JournalError | undefined;
   /** The database was put back, and lacks groups of this worker. */
   private hasLost = false;
-  private readonly held = new Map<string, HeldRow>();
-  private readonly books = new RowsBooked();
+  /** The rows that the worker has, by id. */
+  readonly held = new Map<string, HeldRow>();
+  private readonly booked = new RowsBooked();
 
   constructor(private readonly options: TableJournalOptions) {
     this.waiting = new GroupInWaiting(options);
     this.timing = new GroupTiming(options.scheduler);
-  }
-
-  /** How many rows the worker has. */
-  get rows(): number {
-    return this.held.size;
   }
 
   /** The worker was declared dead, or the run was deleted. */
@@ -161,7 +157,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       if (row === undefined)
         throw new Error(`row ${JSON.stringify(record.id)} does not belong to this worker`);
       if (record.k === 'intent') row.attempt = record.attempt;
-      const booked = plus(this.books.add(record), row.owed);
+      const booked = plus(this.booked.add(row.books, record), row.owed);
       row.owed = undefined;
       this.waiting.add({ record, row, text, booked, done });
       this.flush();
@@ -178,7 +174,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private async drain(): Promise<void> {
-    while (this.failure === undefined && this.waiting.isDue(this.rows)) {
+    while (this.failure === undefined && this.waiting.isDue(this.held.size)) {
       await this.timing.gathered(this.arrived, this.rowsInGroup);
       await this.commit();
     }
@@ -186,7 +182,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     this.running = undefined;
   }
 
-  private readonly rowsInGroup = (): RowsInGroup => ({ rows: this.rows, waiting: this.waiting.rows });
+  private readonly rowsInGroup = (): RowsInGroup => ({ rows: this.held.size, waiting: this.waiting.rows });
 
   /** Writes the given records, or those that wait once the table is locked. */
   private async commit(batch?: readonly WaitingRecord[]): Promise<void> {
@@ -210,7 +206,7 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
     before?: Drawn,
   ): Drawn {
     if (before === undefined) this.timing.drawn(this.rowsInGroup());
-    const drawn = before ?? this.waiting.draw(this.rows, batch);
+    const drawn = before ?? this.waiting.draw(this.held.size, batch);
     const written = mayBuy ? drawn : withoutPurchases(drawn);
     this.hasLost ||= has < this.known.groups;
     if (!this.hasLost) return written;
@@ -256,22 +252,25 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
   }
 
   private take({ claimed }: Committed): void {
-    const fresh = claimed.filter(({ task }) => !this.held.has(task.row.id));
-    for (const { item, task, reserved } of fresh) {
+    const fresh: HeldRow[] = [];
+    for (const { item, task, reserved } of claimed) {
       const { id } = task.row;
-      const { groups: group } = this.known;
-      this.held.set(id, {
+      if (this.held.has(id)) continue;
+      const row: HeldRow = {
         id,
         item,
-        place: task.what,
+        task,
+        does: task.what === 'poll' ? 'polls' : 'sends',
+        books: this.booked.begin(task),
         reserved,
         isUnlisted: this.options.isUnlisted(task),
         attempt: task.attempts,
-        group,
+        group: this.known.groups,
         isLost: false,
         owed: undefined,
-      });
-      if (task.what === 'poll' && task.intent !== undefined) this.books.add(task.intent);
+      };
+      this.held.set(id, row);
+      fresh.push(row);
     }
     if (fresh.length > 0) this.options.onClaimed(fresh);
   }
@@ -286,10 +285,8 @@ export class TableJournal implements Pick<Journal, 'append' | 'close'> {
       await this.commit(batch.filter(({ row }) => half.has(row)));
       return this.commit(batch.filter(({ row }) => !half.has(row)));
     }
-    // `RowsBooked` forgets a row that has ended, so the records that replace these are booked again.
-    const isForgotten = batch.some(({ record }) => record.k === 'outcome' && record.source !== 'unknown');
     for (const { done, record, row, booked } of batch) {
-      if (!isForgotten) row.owed = plus(booked, row.owed);
+      row.owed = plus(booked, row.owed);
       done.error(new UnfitRecord(record, error));
     }
   }

@@ -1,7 +1,5 @@
 import type { Subject, SchedulerLike } from 'rxjs';
-import { toUsd } from '../../../src/contract/micro-dollars.js';
 import { createLateClient } from '../../../src/endpoints/late-client.js';
-import { RecentJobs, type AnsweredId } from '../../../src/policy/job-ids.js';
 import { pollLearned } from '../../../src/policy/polling/learned.js';
 import { adaptiveConcurrency } from '../../../src/policy/gates/adaptive-concurrency.js';
 import type { PurchaseContext, RunMoney } from '../../batch/context/purchase-context.js';
@@ -11,7 +9,7 @@ import { serviceOver, type RowTargets } from '../../batch/context/run-service.js
 import type { Slots } from '../../batch/context/row-slots.js';
 import { outputPaths } from '../../batch/artifacts/output-path.js';
 import { makeThumbnail } from '../../batch/artifacts/write-thumbnail.js';
-import { createLedger } from '../../batch/ledger/ledger.js';
+import type { Ledger } from '../../batch/ledger/ledger.js';
 import { assumePrice, createPriceBook } from '../../batch/ledger/price-book.js';
 import type { RunLog } from '../../batch/log/open-log.js';
 import type { CappedValue } from '../../batch/ledger/value-caps.js';
@@ -131,16 +129,12 @@ function moneyOf({ terms, journal }: Parts): RunMoney {
   const { prices, cap, unagreed, maxPriceDriftPercent } = terms;
   const { endpoints, assumed, ...list } = prices;
   const book = createPriceBook({ ...list, endpoints: new Map(endpoints) });
-  const ledger = createLedger({
-    ...(cap !== undefined && { capUsd: toUsd(cap) }),
-    isDecidedElsewhere: true,
-  });
   const full = new Map<string, CappedValue>();
   return {
     // What all workers have spent is added up in the shared ledger.
     unagreed: unagreed && { ...unagreed, since: 0, spent: 0 },
     maxDriftPercent: maxPriceDriftPercent,
-    ledger,
+    ledger: ledgerElsewhere,
     full: new FullValues(),
     prices: assumed === undefined ? book : assumePrice(book, assumed),
     shared: {
@@ -150,28 +144,28 @@ function moneyOf({ terms, journal }: Parts): RunMoney {
         return granted === true;
       },
       whyFull: (id) => full.get(id),
-      // The database has already stopped the run, with all of its money in the message.
-      whyStop: () => stopCauses.capReached(ledger.snapshot()),
+      // The database has already stopped the run, with its money in the message.
+      whyStop: () => stopCauses.capReached({ ...ledgerElsewhere.snapshot(), cap }),
     },
   };
 }
 
-/** This many recent rows include those of this worker whose job is not in the table yet. */
-const mostRecent = 10_000;
+/** The database adds up the money, and decides what fits. */
+const ledgerElsewhere: Ledger = {
+  isDecidedElsewhere: true,
+  reserve: () => true,
+  settle: () => undefined,
+  release: () => undefined,
+  keepUnknown: () => undefined,
+  hold: () => undefined,
+  snapshot: () => ({ reserved: 0, spent: 0, unknown: 0, drift: 0, unpriced: 0 }),
+};
 
 function jobIdsIn(journal: TableJournal): RowJobIds {
-  const recent = new RecentJobs(mostRecent);
   return {
-    claim: (answered: AnsweredId) => {
-      const owner = recent.ownerOf(answered);
-      recent.keep({ ...answered, key: owner ?? answered.key });
-      return owner ?? journal.claimJob(answered);
-    },
-    keep: (job) => {
-      recent.keep(job);
-      // Claims a job that the manifest names, so that an answer with its id to a POST of another worker is noticed.
-      void journal.claimJob(job).catch(() => undefined);
-    },
+    claim: (answered) => journal.claimJob(answered),
+    // Claims a job that the manifest names, so that an answer with its id to a POST is noticed.
+    keep: (job) => void journal.claimJob(job).catch(() => undefined),
   };
 }
 

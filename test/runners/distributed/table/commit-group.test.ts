@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RowTask } from '../../../../runners/batch/row/row-after.js';
 import { recordChannel, workChannel } from '../../../../runners/distributed/database/transaction.js';
 import { commitGroup, type NextGroup } from '../../../../runners/distributed/table/commit-group.js';
 import { releaseSeat } from '../../../../runners/distributed/table/release-rows.js';
@@ -17,7 +18,8 @@ afterAll(() => database.close());
 
 const worker = '00000000-0000-4000-8000-000000000002';
 const booked = { spent: 0, unknown: 0 };
-const sent = (item: string) => ({ item, place: 'send' }) as const;
+const [task] = rowsOf(1) as [RowTask];
+const sent = (item: string) => ({ item, task });
 
 it('refuses a group where the database lacks what the worker knows to be committed, and one of a dead worker as before', async () => {
   const fleet = await openFleet(database, rowsOf(3));
