@@ -11,7 +11,7 @@ import {
   stat,
   statfs,
 } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Disk, DiskEntry, DiskFile } from './disk.js';
 
 /**
@@ -150,10 +150,13 @@ async function refusal(path: string): Promise<NodeJS.ErrnoException | undefined>
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The folder for a user's data that outlives a process: `XDG_STATE_HOME` on every system, else the system's usual folder. */
+/**
+ * The folder for a user's data that outlives a process: `XDG_STATE_HOME` on every system, else the system's usual folder. A relative path is
+ * ignored, as the XDG specification says: otherwise runs that are started in two folders would share no ledger and no notes.
+ */
 export function stateFolder(env: Env, platform: string, home: string): string {
   const state = env['XDG_STATE_HOME'];
-  if (state !== undefined && state !== '') return `${state}/millrace`;
+  if (state !== undefined && isAbsolute(state)) return `${state}/millrace`;
   if (platform === 'win32') return `${env['LOCALAPPDATA'] ?? `${home}/AppData/Local`}/millrace`;
   if (platform === 'darwin') return `${home}/Library/Application Support/millrace`;
   return `${home}/.local/state/millrace`;

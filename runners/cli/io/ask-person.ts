@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
 import type { CliIo } from './cli-io.js';
 
@@ -9,7 +10,7 @@ export function canAsk(io: Pick<CliIo, 'stdin' | 'stderr'>): boolean {
 
 /**
  * Asks a yes-or-no question on the terminal. Any answer but yes, and the end of input, mean `no`. Ctrl-C or `stopped` gives
- * `interrupted`.
+ * `interrupted`. What was typed before the question is no answer to it, and is dropped.
  */
 export async function ask(
   question: string,
@@ -28,6 +29,9 @@ export async function ask(
     ...(stopped === undefined ? [] : [stopped]),
   ]);
   try {
+    // The terminal's input is read while the event loop polls, which it has done once by the second turn.
+    for (let turn = 0; turn < 2; turn++) await nextTurn();
+    dialogue.write('', { ctrl: true, name: 'u' });
     const answer = await dialogue.question(`${question} [y/N] `, { signal });
     return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
   } catch {

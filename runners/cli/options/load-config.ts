@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { CliIo, RawOptions } from '../io/cli-io.js';
 import { UsageError } from '../io/usage-error.js';
 import { type ConfiguredEndpoints, endpointSchema } from './configured-endpoints.js';
@@ -63,12 +63,9 @@ export async function loadConfig(
 }
 
 function userConfig(env: CliIo['env']): string {
-  const base = env['XDG_CONFIG_HOME'];
-  return join(
-    base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.config') : base,
-    'millrace',
-    'config.json',
-  );
+  const named = env['XDG_CONFIG_HOME'] ?? '';
+  const base = isAbsolute(named) ? named : join(env['HOME'] ?? homedir(), '.config');
+  return join(base, 'millrace', 'config.json');
 }
 
 /** Whether a file's value does not apply: the environment sets it, or the emulator has its own. */

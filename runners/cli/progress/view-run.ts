@@ -59,7 +59,9 @@ export function viewRun(io: CliIo, options: RunViewOptions): RunView {
   let interruptions = 0;
   const noteStop = ({ exitCode, reason }: Extract<RunEvent, { type: 'stopping' }>) => {
     if (exitCode >= 128) interruptions += 1;
-    const more = exitCode < 128 ? '' : interruptions > 1 ? ' Not waiting any longer.' : patience;
+    const { inFlight, saving } = view(scheduler.now());
+    const isWaiting = exitCode >= 128 && inFlight + saving > 0;
+    const more = !isWaiting ? '' : interruptions > 1 ? ' Not waiting any longer.' : patience;
     display.note(`stopping: ${plainText(reason)}${more}`);
   };
   const start = () => {

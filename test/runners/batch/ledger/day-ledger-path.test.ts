@@ -6,6 +6,7 @@ describe('dayLedgerPath', () => {
     ['linux', {}, '/home/ada/.local/state/millrace/ledger.jsonl'],
     ['linux', { XDG_STATE_HOME: '/state' }, '/state/millrace/ledger.jsonl'],
     ['linux', { XDG_STATE_HOME: '' }, '/home/ada/.local/state/millrace/ledger.jsonl'],
+    ['linux', { XDG_STATE_HOME: 'state' }, '/home/ada/.local/state/millrace/ledger.jsonl'],
     ['darwin', {}, '/home/ada/Library/Application Support/millrace/ledger.jsonl'],
     ['win32', { LOCALAPPDATA: 'C:/local' }, 'C:/local/millrace/ledger.jsonl'],
     ['win32', {}, '/home/ada/AppData/Local/millrace/ledger.jsonl'],

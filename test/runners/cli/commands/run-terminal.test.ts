@@ -226,6 +226,16 @@ describe('millrace run on a terminal', () => {
     expect(emulator.bill()).toEqual([]);
   });
 
+  it('does not take what was typed before the question for an answer', async () => {
+    await work.write('edits.csv', edits(200));
+    const terminal = open(['run', 'edits.csv', '--endpoint', 'image-edit'], 80);
+    terminal.process.write('y\r');
+    await until(() => terminal.output().includes('[y/N]'));
+    terminal.process.write('\r');
+    expect(await terminal.ended).toBe(2);
+    expect(emulator.bill()).toEqual([]);
+  });
+
   it('takes Ctrl-C at the question for an interruption', async () => {
     await work.write('edits.csv', edits(200));
     const terminal = open(['run', 'edits.csv', '--endpoint', 'image-edit'], 80);

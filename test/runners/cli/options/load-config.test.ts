@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../runners/cli/options/load-config.js';
 import { openWorkplace, type Workplace } from '../../../support/workplace.js';
@@ -41,6 +41,12 @@ describe('loadConfig', () => {
     expect((await load({ baseUrl: 'https://flag.test' })).raw).toMatchObject({
       baseUrl: 'https://flag.test',
     });
+  });
+
+  it('ignores a user folder that is named by a relative path: each folder that a command is started in would have its own', async () => {
+    await write(user(), { max_cost: 500 });
+    env = { XDG_CONFIG_HOME: relative('', join(work.folder, 'user')), HOME: work.folder };
+    expect((await load()).files).toEqual([]);
   });
 
   it('takes a list where an option may be repeated, and one text for a list', async () => {

@@ -47,6 +47,7 @@ describe('viewRun', () => {
   it('tells who interrupts what is waited for, and how not to', () => {
     const stopping: RunEvent = { type: 'stopping', exitCode: 130, reason: 'Interrupted.' };
     const text = seen(false, (view) => {
+      view.look({ type: 'row', id: 'a', row: 1, event: { type: 'accepted', jobId: 'j' } });
       view.look(stopping);
       view.look(stopping);
       view.pause();
@@ -54,6 +55,14 @@ describe('viewRun', () => {
     expect(text).toBe(
       'stopping: Interrupted. Replies on their way are paid for and awaited. Ctrl-C again stops now, and leaves their rows in doubt.\nstopping: Interrupted. Not waiting any longer.\n',
     );
+  });
+
+  it('promises no waiting where nothing has been sent, as at the question', () => {
+    const text = seen(false, (view) => {
+      view.look({ type: 'stopping', exitCode: 143, reason: 'Interrupted.' });
+      view.pause();
+    });
+    expect(text).toBe('stopping: Interrupted.\n');
   });
 
   it('writes nothing of a run that was not started', () => {

@@ -3,12 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { confirmPrice, confirmRedo, confirmSame } from '../../../../runners/cli/start/agree-to-plan.js';
 import { toMicroDollars } from '../../../../src/contract/micro-dollars.js';
 
+/** A person who answers once the question is printed. */
 function someone({ stdin = true, stderr = true }, answer?: string) {
   const streams = {
     stdin: Object.assign(new PassThrough(), { isTTY: stdin }),
     stderr: Object.assign(new PassThrough(), { isTTY: stderr, columns: 80 }),
   };
-  if (answer !== undefined) streams.stdin.end(answer);
+  const print = streams.stderr.write.bind(streams.stderr);
+  streams.stderr.write = (text: string) => {
+    if (answer !== undefined && text.includes('[y/N]')) setImmediate(() => streams.stdin.end(answer));
+    return print(text);
+  };
   return streams;
 }
 
@@ -40,6 +45,12 @@ describe('confirmPrice', () => {
     await expect(confirmPrice(stake(30), nothing, someone(terminal, answer))).rejects.toThrow(
       'nothing was sent',
     );
+  });
+
+  it.each(['y\n', 'y'])('does not take %j, typed before the question, for an answer', async (typed) => {
+    const io = someone(terminal, '\n');
+    io.stdin.write(typed);
+    await expect(confirmPrice(stake(30), nothing, io)).rejects.toThrow('nothing was sent');
   });
 
   it.each([
