@@ -104,9 +104,9 @@ export function startMillrace(args: readonly string[], options: MillraceOptions 
   }
 }
 
-/** Nothing of the person who runs the tests gets into them. */
+/** Nothing of the person who runs the tests gets into them: `XDG_STATE_HOME` is the one of `own-state.ts`. */
 function bareEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'SystemRoot'].flatMap((name) => {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'SystemRoot', 'XDG_STATE_HOME'].flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });

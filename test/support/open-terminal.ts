@@ -34,11 +34,12 @@ export function openTerminal(
     ...(asked === undefined ? [] : ['/bin/sh', '-c', asked, 'sh']),
     ...[globalThis.process.execPath, mainFile],
   ] as const;
+  const { PATH, XDG_STATE_HOME } = globalThis.process.env;
   const process = spawn(file, [...given, ...args], {
     cols: cols || 80,
     rows: 30,
     cwd,
-    env: { PATH: globalThis.process.env['PATH'], TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+    env: { PATH, XDG_STATE_HOME, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
   });
   process.onData((data) => {
     output += data;

@@ -23,7 +23,7 @@ describe('run - --follow', () => {
   function follow(...args: string[]) {
     const child = spawn(process.execPath, [mainFile, 'run', '-', '--follow', '--out', 'o', ...args], {
       cwd: work.folder,
-      env: { PATH: process.env['PATH'], ...work.env },
+      env: { ...process.env, ...work.env },
     });
     children.push(child);
     child.stdin.on('error', () => undefined);

@@ -148,7 +148,7 @@ describe('millrace run, when it is told to stop', () => {
       const command = `"$NODE" "$MAIN" run rows.jsonl --concurrency 10 ${redirect} | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}"`;
       const shell = spawn('bash', ['-c', command], {
         cwd: work.folder,
-        env: { PATH: process.env['PATH'], NODE: process.execPath, MAIN: mainFile, ...work.env },
+        env: { ...process.env, NODE: process.execPath, MAIN: mainFile, ...work.env },
       });
       let printed = '';
       shell.stdout.on('data', (chunk) => (printed += String(chunk)));
