@@ -164,21 +164,26 @@ export class RunPurchases {
     this.isFirst = this.areAllKnown && recovered.rows.size === 0;
   }
 
-  /** Takes a durable record of a row, which is in this state then. */
-  take(record: RowRecord, status: RowStatus): void {
+  /**
+   * Takes a durable record of a row, which is in this state then.
+   *
+   * @returns what the row has asked for, if it has ended and cost nothing
+   */
+  take(record: RowRecord, status: RowStatus): string | undefined {
     const sent = this.#inFlight.get(record.id);
     if (record.k === 'intent') {
-      if (sent !== undefined) return;
+      if (sent !== undefined) return undefined;
       const hashes = hashesOfBoth(record);
       this.#inFlight.set(record.id, hashes);
       this.#bought.add(hashes);
-      return;
+      return undefined;
     }
     if (sent !== undefined && !mayBePaid(status) && !this.#bought.delete(sent)) this.#refused.push(sent);
     // It may have been bought by an earlier start, or before it was sent once more.
     const isOther = sent === undefined && !mayBePaid(status) && !this.isFirst;
     if (isOther || record.k === 'reopen' || record.k === 'freed') this.areAllKnown = false;
     if (isEnd(status) || !mayBePaid(status)) this.#inFlight.delete(record.id);
+    return isEnd(status) && !mayBePaid(status) ? sent?.sent[0] : undefined;
   }
 
   /** Whether `changes` would return some. */
