@@ -1,11 +1,12 @@
+import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as z from 'zod';
-import { writeAll, type Disk, type DiskFile } from '../disk/disk.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
 import { readUpTo } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
 import { HashTable } from '../manifest/duplicates/hash-table.js';
 import { hashWord } from '../manifest/request-hash.js';
-import { isSameService, nameOf, type Hosts } from './bought-note.js';
+import { isSameService, KeyFile, nameOf, type Hosts } from './bought-note.js';
 import type { HoldPlaceOptions } from './hold-place.js';
 import { isGone, isSameHost, LockError, ownerSchema, thisHost, usualFolders, type Owner } from './owner.js';
 import { farByte, nothingHeld, tryLockFile, withFileLock, type FileLock } from './try-lock-file.js';
@@ -55,8 +56,7 @@ interface RunBeside {
 interface OwnFile {
   readonly path: string;
   readonly lock: FileLock;
-  readonly file: DiskFile;
-  end: number;
+  readonly keys: KeyFile;
 }
 
 /**
@@ -89,7 +89,7 @@ export class Announcements {
     return this.#alone(async () => {
       this.#own = await this.#create();
       try {
-        for await (const chunk of requests.chunks()) await this.#append(chunk);
+        for await (const chunk of requests.chunks()) this.#append(chunk);
         await this.#refuseStart(requests, ended);
       } catch (error) {
         // It sends nothing, so nobody must compare its requests.
@@ -116,7 +116,7 @@ export class Announcements {
   /** Takes back a row that has ended and cost nothing: it may be given to another run. */
   takeBack(hash: string): void {
     const { high, low } = requestKey(hash);
-    this.#done = this.#done.then(() => this.#append(Uint32Array.of(high, low | takenBack)));
+    this.#append(Uint32Array.of(high, low | takenBack));
   }
 
   async release(): Promise<void> {
@@ -135,22 +135,22 @@ export class Announcements {
     this.#own = undefined;
     if (own === undefined) return;
     await leave(own.path).catch(() => undefined);
-    await own.file.close();
+    own.keys.close();
     await own.lock.release();
   }
 
   async #add(id: string, high: number, low: number): Promise<void> {
     const isAlone = this.#others.size === 0;
     if (isAlone) {
-      await this.#append(Uint32Array.of(high, low));
+      this.#append(Uint32Array.of(high, low));
       // A run that begins from now on reads this row.
-      if ((await this.#otherPaths()).length === 0) return;
+      if (!this.#hasOthers()) return;
     }
     await this.#alone(async () => {
-      if (!isAlone) await this.#append(Uint32Array.of(high, low));
+      if (!isAlone) this.#append(Uint32Array.of(high, low));
       for (const run of await this.#readOthers()) {
         if (run.counts.get(high, low) < 2 || (await this.#whoSends(run)) === undefined) continue;
-        await this.#append(Uint32Array.of(high, low | takenBack));
+        this.#append(Uint32Array.of(high, low | takenBack));
         throw sentBeside(run.head, id);
       }
     });
@@ -196,10 +196,9 @@ export class Announcements {
       try {
         await disk.mkdir(sendingIn(state));
         const lock = await tryLock(hidden, farByte);
-        const file = await disk.open(hidden, 'r+');
-        await writeAll(file, head, 0);
+        const keys = new KeyFile(hidden, head);
         await disk.rename(hidden, path);
-        return { path, lock: lock ?? nothingHeld, file, end: head.length };
+        return { path, lock: lock ?? nothingHeld, keys };
       } catch {
         await disk.unlink(hidden).catch(() => undefined);
       }
@@ -208,15 +207,19 @@ export class Announcements {
   }
 
   /** What cannot be written is not announced: `RunProgress` reports a folder that cannot be written. */
-  async #append(keys: Uint32Array): Promise<void> {
-    const own = this.#own;
-    if (own === undefined) return;
-    try {
-      await writeAll(own.file, new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength), own.end);
-      own.end += keys.byteLength;
-    } catch {
-      await own.file.truncate(own.end).catch(() => undefined);
-    }
+  #append(keys: Uint32Array): void {
+    this.#own?.keys.add(keys);
+  }
+
+  /** Asked for each row that arrives, and so without a turn of the event loop. */
+  #hasOthers(): boolean {
+    return this.#states.some((state) => {
+      try {
+        return readdirSync(sendingIn(state)).some((name) => isName(name) && !this.#own?.path.endsWith(name));
+      } catch {
+        return false;
+      }
+    });
   }
 
   async #otherPaths(folderIn = sendingIn): Promise<string[]> {
@@ -333,7 +336,11 @@ function nameIn(path: string): string {
 
 async function filesIn(disk: Disk, folder: string): Promise<string[]> {
   const names = await disk.list(folder).catch((): string[] => []);
-  return names.filter((name) => /[0-9a-f]{32}$/.test(name)).map((name) => `${folder}/${name}`);
+  return names.filter(isName).map((name) => `${folder}/${name}`);
+}
+
+function isName(name: string): boolean {
+  return /^(\d+-)?[0-9a-f]{32}$/.test(name);
 }
 
 /** `undefined` if the file has no such line. */

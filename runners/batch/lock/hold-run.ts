@@ -41,7 +41,7 @@ export interface HoldRunOptions {
 /** The hold of a folder of this machine, which knows what other starts and other runs have done. */
 export interface FolderHold extends RunHold {
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
-  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
+  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteChanges' | 'noteFound' | 'noteRows'>;
   /** What this run and others of this machine send. */
   readonly announcements?: Pick<Announcements, 'begin' | 'add' | 'takeBack'>;
 }

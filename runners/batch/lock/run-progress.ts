@@ -33,10 +33,8 @@ const progressSchema = ownerSchema.extend({
 interface Purchases {
   /** The run has no rows of earlier starts. */
   readonly isFirst: boolean;
-  /** Whether `changes` has returned all that this start has bought, and all that was not bought after all. */
+  /** Whether all that this start has bought, and all that was not bought after all, was noted with `noteChanges`. */
   readonly areAllKnown: boolean;
-  /** Since the last call. */
-  changes(): PurchaseChanges;
   /** All that the run has bought; `undefined` if that is not known. */
   hashes(): Promise<readonly BoughtHashes[] | undefined>;
 }
@@ -115,21 +113,22 @@ export class RunProgress {
       isListed = await noteBought(disk, state, run, undefined);
       this.#bought = new BoughtNote(disk, state, folder, isWhole && isListed && !this.#isBehind);
     }
-    await this.#bought.add(bought.changes());
     if (isEnd && !(bought.areAllKnown && (await this.#bought.close(end.bytes))))
       isListed = await noteBought(disk, state, run, await bought.hashes());
     return (await this.#write(path, folder, end)) && isNoted && isListed ? undefined : unnoted(folder, path);
   }
 
+  /** Notes what was bought, also if the folder was moved. Call it before the requests leave. */
+  noteChanges(changes: PurchaseChanges): void {
+    if (this.#bought === undefined) this.#isBehind = true;
+    this.#bought?.add(changes);
+  }
+
   /**
    * Writes the note while the run goes on, which may be killed: a backup of the folder from before its last rows is then refused.
-   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then, and all
-   * purchases, also if the folder was moved.
+   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then.
    */
-  async noteFound(bought: Purchases): Promise<void> {
-    const changes = bought.changes();
-    if (this.#bought === undefined) this.#isBehind = true;
-    await this.#bought?.add(changes);
+  async noteFound(): Promise<void> {
     const found = this.#found;
     this.#found = await this.#end();
     if (this.#path === undefined || found === undefined || this.#found === undefined) return;

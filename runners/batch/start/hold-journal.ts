@@ -111,13 +111,13 @@ export async function holdJournal(
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
   let warned: string | undefined;
-  const bought = new RunPurchases(options, journal, peekJournal);
+  const bought = new RunPurchases(options, journal, peekJournal, (changes) => progress?.noteChanges(changes));
   const note = async (rows: Pick<ManifestOf, 'sample' | 'similar'>, isEnd: boolean): Promise<void> => {
     const message = await progress?.note({ ...from, ...rows }, bought, isEnd);
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
-  const meantime = notesOf(progress, options, bought);
+  const meantime = notesOf(progress, options);
   const announcements = identity.local ? undefined : held.announcements;
   const noteProgress: HeldJournal['noteProgress'] = async ({ sample, similar, announced }) => {
     await announcements?.begin({ ...from, ...announced });
@@ -175,7 +175,6 @@ const noteEveryMs = 500;
 function notesOf(
   progress: FolderHold['progress'],
   { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
-  bought: RunPurchases,
 ): { readonly noteDurable: () => void; readonly written: () => Promise<void> } {
   let writing: Promise<void> | undefined;
   let timer: Subscription | undefined;
@@ -186,9 +185,8 @@ function notesOf(
   const write = (): void => {
     const done = (): void => {
       timer = undefined;
-      if (bought.haveChanged) schedule();
     };
-    writing = progress?.noteFound(bought).then(done, done);
+    writing = progress?.noteFound().then(done, done);
   };
   return {
     noteDurable: schedule,

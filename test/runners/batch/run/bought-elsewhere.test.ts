@@ -55,12 +55,16 @@ describe('a manifest that another run has bought from', () => {
     return join(process.env['XDG_STATE_HOME'] ?? '', 'millrace/bought', name);
   };
 
-  /** As a start leaves it that was killed, or one of an older version. */
+  /** The file beside it, with what the run has bought. */
+  const keysOf = (out: string) => noteOf(out).replace(/json$/, 'bought');
+
+  /** As a start leaves it of which it is not known what it has bought, or one of an older version. */
   const forget = (out: string, isOld = false) => {
     const path = noteOf(out);
     const [line = '', ...additions] = readFileSync(path, 'utf8').split('\n');
     const { bought, ...note } = JSON.parse(line) as { bought?: object };
     expect(bought ?? additions[0]).toBeTruthy();
+    truncateSync(keysOf(out));
     writeFileSync(path, isOld ? '' : JSON.stringify(note));
   };
 
@@ -1069,7 +1073,10 @@ describe('a manifest that another run has bought from', () => {
       writeFileSync(noteOf(out), meanwhile);
       await lose('one');
       const two = await start('two', { same: 'refuse' });
-      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out], first: [{ id: 'a' }] } });
+      expect(two).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 2, elsewhere: [out], first: [{ id: 'a' }, { id: 'b' }] },
+      });
       expect(warnings(two)).toEqual([expect.stringContaining(`in the run in ${out}, whose journal is gone`)]);
     });
 
@@ -1079,11 +1086,7 @@ describe('a manifest that another run has bought from', () => {
       const hosts = { baseUrl: '', lbBaseUrl: '' };
       const count = async () => (await boughtThere(nodeDisk, out, hosts))?.size;
       expect(await count()).toBe(2);
-      const lines = readFileSync(noteOf(out), 'utf8').trim().split('\n');
-      const note = lines
-        .map((line) => JSON.parse(line) as object)
-        .reduce((all, line) => ({ ...all, ...line }));
-      writeFileSync(noteOf(out), JSON.stringify({ ...note, isOpen: false }));
+      truncateSync(keysOf(out));
       await start('one', { only: ['a'] });
       expect(await count()).toBe(0);
       await settleRow(out, 'b', { notSent: true });
@@ -1140,6 +1143,42 @@ describe('a manifest that another run has bought from', () => {
       expect(warnings(two)).toHaveLength(bytes === 0 ? 0 : 1);
     });
 
+    it.each([
+      [3, 2],
+      [11, 1],
+    ])(
+      'compares what is left where the last %i bytes of what it has bought are lost',
+      async (bytes, rows) => {
+        const { out } = await start('one', { only: ['a', 'b'] });
+        truncateSync(keysOf(out), readFileSync(keysOf(out)).length - bytes);
+        await lose('one');
+        expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows });
+      },
+    );
+
+    it('has noted a row before its request leaves', async () => {
+      const out = join(folder.path, 'one');
+      const noted: number[] = [];
+      service.behave = () => (noted.push(readFileSync(keysOf(out)).length), 'complete');
+      await start('one', { only: ['a', 'b'] });
+      // By how it is written, and by what it asks for.
+      expect(noted).toEqual([16, 32]);
+    });
+
+    it('compares the lists of older versions, also where the run has gone on since', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      const { endpoint, images, prompt } = edit('b');
+      const request = { kind: 'edit', input: { images, prompt } };
+      const hash = askedHash({ kind: 'edit', endpoint, columns: {}, hash: '', request }).slice(0, 16);
+      const [line = '', ...closed] = readFileSync(noteOf(out), 'utf8').split('\n');
+      const note = { ...(JSON.parse(line) as object), bought: { written: hash, sent: hash } };
+      writeFileSync(noteOf(out), [JSON.stringify(note), ...closed].join('\n'));
+      await start('one', { only: ['c'] });
+      await lose('one');
+      const found = { rows: 3, first: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] };
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject(found);
+    });
+
     it('compares what stands behind a line that cannot be read', async () => {
       const { out } = await start('one', { only: ['a'] });
       await start('one', { only: ['b'] });
@@ -1176,10 +1215,11 @@ describe('a manifest that another run has bought from', () => {
       const full = await start('one', { only: ['b'], disk: { ...nodeDisk, open } });
       expect(warnings(full)).toEqual([expect.stringContaining('cannot be noted in')]);
       await lose('one');
-      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 1, elsewhere: [out] });
+      // What the second start has bought is in the file beside the note, which was open.
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 2, elsewhere: [out] });
     });
 
-    it.each([['that was killed', false] as const, ['of an older version', true] as const])(
+    it.each([['that could note nothing', false] as const, ['of an older version', true] as const])(
       'is said of a run %s, of which it is not known what it has bought',
       async (_, isOld) => {
         const { out } = await start('disk/monday');
