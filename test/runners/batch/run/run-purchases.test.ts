@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,8 +112,7 @@ describe('what a run has bought', () => {
     const run = { ...from, folder: out, run: 'one', bytes: 0 };
     await noteBought(nodeDisk, state, run, undefined);
     const note = new BoughtNote(nodeDisk, state, out, true);
-    // Spread as hashes are.
-    const hashOf = (at: number) => (Math.imul(at, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0').repeat(3);
+    const hashOf = (at: number) => createHash('sha256').update(String(at)).digest('hex').slice(0, 24);
     const hashes = Array.from({ length: 300_000 }, (_, at) => hashOf(at));
     note.add({ bought: hashes.map((one) => ({ written: [one], sent: [one] })), refused: [] });
     expect(await note.close(1)).toBe(true);
