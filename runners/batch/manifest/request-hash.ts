@@ -111,16 +111,17 @@ const hasOtherForms = /^'|[\r\u0080-\uffff]/;
 export function hashWord(hash: string, at: number): number {
   let value = 0;
   for (let place = at; place < at + 8; place++) {
-    const sign = hash.charCodeAt(place);
-    const digit = sign < letterA ? sign - zero : sign - letterA + 10;
-    if (!(digit >= 0 && digit < 16) || (digit > 9 && sign < letterA)) break;
-    value = value * 16 + digit;
+    const digit = digitOf[hash.charCodeAt(place)] ?? -1;
+    if (digit < 0) break;
+    value = (value << 4) | digit;
   }
-  return value;
+  return value >>> 0;
 }
 
-const zero = 0x30;
-const letterA = 0x61;
+/** By the code of a character; a table takes half as long as comparing. */
+const digitOf = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code)),
+);
 
 /** JSON with sorted keys at every depth, so that their order makes no difference. Absent and `undefined` are the same. */
 export function canonicalJson(value: unknown): string {
