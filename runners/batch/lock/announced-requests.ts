@@ -140,7 +140,7 @@ export class Announcements {
   }
 
   async #add(id: string, high: number, low: number): Promise<void> {
-    const isAlone = this.#others.size === 0;
+    const isAlone = ![...this.#others.values()].some((run) => run !== undefined);
     if (isAlone) {
       this.#append(Uint32Array.of(high, low));
       // A run that begins from now on reads this row.
@@ -215,11 +215,16 @@ export class Announcements {
   #hasOthers(): boolean {
     return this.#states.some((state) => {
       try {
-        return readdirSync(sendingIn(state)).some((name) => isName(name) && !this.#own?.path.endsWith(name));
+        return readdirSync(sendingIn(state)).some((name) => isName(name) && this.#mayMatter(state, name));
       } catch {
         return false;
       }
     });
+  }
+
+  #mayMatter(state: string, name: string): boolean {
+    const path = `${sendingIn(state)}/${name}`;
+    return path !== this.#own?.path && !(this.#others.has(path) && this.#others.get(path) === undefined);
   }
 
   async #otherPaths(folderIn = sendingIn): Promise<string[]> {
@@ -244,7 +249,9 @@ export class Announcements {
     }
     const runs: RunBeside[] = [];
     for (const path of paths) {
-      const known = this.#others.has(path) ? this.#others.get(path) : await this.#open(path, late.has(path));
+      const known = this.#others.has(path)
+        ? this.#others.get(path)
+        : await this.#open(path, late.has(path), ended);
       this.#others.set(path, known);
       if (known === undefined) continue;
       await readOn(known).catch(() => undefined);
@@ -253,7 +260,11 @@ export class Announcements {
     return runs;
   }
 
-  async #open(path: string, isAside: boolean): Promise<RunBeside | undefined> {
+  async #open(
+    path: string,
+    isAside: boolean,
+    ended?: AnnouncedStart['ended'],
+  ): Promise<RunBeside | undefined> {
     const { disk, owner } = this.parts;
     const file = await disk.open(path, 'r').catch(() => undefined);
     if (file === undefined) return undefined;
@@ -263,8 +274,12 @@ export class Announcements {
       found.head.folder !== this.folder &&
       isSameHost(found.head.host, owner.host) &&
       isSameService(found.head, this.#hosts)
-    )
-      return { path, head: found.head, isAside, file, counts: new HashTable(), read: found.bytes };
+    ) {
+      const run = { path, head: found.head, isAside, file, counts: new HashTable(), read: found.bytes };
+      if (isAside || (await this.#whoSends(run)) !== undefined) return run;
+      // Its process has died, which matters if that was after the check.
+      if (ended?.has(nameIn(path)) === false) return { ...run, isAside: true };
+    }
     await file.close();
     return undefined;
   }
