@@ -33,9 +33,8 @@ const rooms = {
     'runners/batch/disk',
     'runners/batch/journal/journal.ts',
     'runners/batch/journal/elsewhere.ts',
-    'runners/batch/journal/line/record-line.ts',
-    'runners/batch/journal/record.ts',
-    'runners/batch/journal/rows/hash-index.ts',
+    'runners/batch/manifest/duplicates/hash-table.ts',
+    'runners/batch/manifest/request-hash.ts',
   ],
   'runners/batch/ledger': ['src/contract', 'runners/batch/disk', 'runners/batch/manifest'],
   'runners/batch/journal': [

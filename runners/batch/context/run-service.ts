@@ -1,13 +1,4 @@
-import {
-  concat,
-  defer,
-  EMPTY,
-  NEVER,
-  type Observable,
-  type SchedulerLike,
-  type Subject,
-  switchMap,
-} from 'rxjs';
+import { concat, type SchedulerLike, type Subject } from 'rxjs';
 import type { Client } from '../../../src/endpoints/client-on.js';
 import type { ClientOptions } from '../../../src/endpoints/client-state.js';
 import type { QueueEndpoint } from '../../../src/endpoints/queue-endpoint.js';
@@ -20,7 +11,6 @@ import type { RunLog } from '../log/open-log.js';
 import type { Plan } from '../manifest/plan-manifest.js';
 import { runsyncTimeoutOf } from '../row/task.js';
 import type { Ahead } from '../start/check/ahead.js';
-import { isAllowed } from '../stop/exit-of.js';
 import { BlockedEndpoints } from '../stop/skipped-rows.js';
 import { ServiceReach } from '../stop/service-reach.js';
 import type { Stops } from '../stop/stops.js';
@@ -60,8 +50,6 @@ interface Parts {
   readonly log: RunLog;
   readonly events: Subject<RunEvent>;
   readonly stops: Stops;
-  /** Called right before a row that has arrived is sent; if it rejects, the run stops, and the row is left. @defaultValue each is sent */
-  readonly refuseWaited?: ((id: string) => Promise<void>) | undefined;
 }
 
 /** The targets of the rows of a checked manifest. */
@@ -102,15 +90,12 @@ export type OpenService = (options: ServiceOptions, places: RowTargets, parts: P
 
 export function serviceOver(create: (options: ClientOptions, replies: ReplyRoom) => Client): OpenService {
   return (options, { slots, endpoints, hasRoutes, hasSeveralEndpoints, jobIds }, parts) => {
-    const { schedule, log, events, stops, refuseWaited } = parts;
+    const { schedule, log, events, stops } = parts;
     const { scheduler, retries, lbBaseUrl, timeoutMs } = options;
     const reach = new ServiceReach(retries, { now: () => scheduler.now(), log, events, stops });
     const rowSlots = new RowSlots({ slots, stops, hasSeveralEndpoints });
     const replies = new ReplyRoom();
-    const client = create(
-      clientOptions(options, { reach, slots, jobIds, rowSlots, stops, refuseWaited }),
-      replies,
-    );
+    const client = create(clientOptions(options, { reach, slots, jobIds, rowSlots }), replies);
     const retry = { maxRetries: retries };
     return {
       reach,
@@ -129,8 +114,7 @@ export function serviceOver(create: (options: ClientOptions, replies: ReplyRoom)
 
 function clientOptions(
   { transport, scheduler, random, apiKey, baseUrl, gate }: ServiceOptions,
-  service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'rowSlots'> &
-    Pick<Parts, 'stops' | 'refuseWaited'>,
+  service: Pick<RunService, 'reach' | 'slots' | 'jobIds' | 'rowSlots'>,
 ): ClientOptions {
   const { reach, jobIds } = service;
   return {
@@ -146,30 +130,19 @@ function clientOptions(
 
 /**
  * Wraps the gate to count answers: a run that gets answers must not stop as unreachable. A row that gave its slot away
- * waits for one before it is sent, and a row that has arrived is compared once more with those of other runs.
+ * waits for one before it is sent.
  */
 function watchedGate(
   gate: Gate,
-  {
-    reach,
-    slots,
-    rowSlots,
-    stops,
-    refuseWaited,
-  }: Pick<RunService, 'reach' | 'slots' | 'rowSlots'> & Pick<Parts, 'stops' | 'refuseWaited'>,
+  { reach, slots, rowSlots }: Pick<RunService, 'reach' | 'slots' | 'rowSlots'>,
 ): Gate {
-  const allowed = (id: string): Observable<never> =>
-    refuseWaited === undefined
-      ? EMPTY
-      : defer(() => isAllowed(stops, refuseWaited(id))).pipe(switchMap((is) => (is ? EMPTY : NEVER)));
-  const mayPass = (id: string): boolean => refuseWaited === undefined && !rowSlots.mustReturn(id);
   return {
     admit: (request) =>
       request.kind === 'submit'
-        ? concat(gate.admit(request), rowSlots.returned(request.key), allowed(request.key))
+        ? concat(gate.admit(request), rowSlots.returned(request.key))
         : gate.admit(request),
     tryPass: (request) =>
-      (request.kind !== 'submit' || mayPass(request.key)) && (gate.tryPass?.(request) ?? false),
+      (request.kind !== 'submit' || !rowSlots.mustReturn(request.key)) && (gate.tryPass?.(request) ?? false),
     observe: (answer) => {
       gate.observe(answer);
       slots.observe?.(answer);

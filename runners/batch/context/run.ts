@@ -43,19 +43,17 @@ export interface Run extends PurchaseContext {
   readonly startedAt: number;
   /**
    * Notes the hashes of some rows that are sent, by which starts of the same rows in other folders find this run. `similar`: without
-   * pictures that are uploaded; `sending`: as they are asked for.
-   *
-   * @throws {LockError} `held` if another running process is about to send some of those in `sending`
+   * pictures that are uploaded.
    */
   readonly noteRows: (
-    rows: Partial<Readonly<Record<'sample' | 'similar' | 'sending', readonly string[]>>>,
+    rows: Partial<Readonly<Record<'sample' | 'similar', readonly string[]>>>,
   ) => Promise<void>;
   /**
    * Call it before a row that has arrived is sent.
    *
-   * @throws {LockError} `held` if another run has sent it on which a process works
+   * @throws {LockError} `held` if another run sends the same on which a process works
    */
-  readonly refuseSent: (row: Row) => Promise<void>;
+  readonly announce: (row: Row) => Promise<void>;
 }
 
 /** Rows that had ended and are continued, in addition to those of the manifest. */

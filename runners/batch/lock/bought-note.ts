@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import { writeAll, type Disk } from '../disk/disk.js';
-import { readFile, valueOfJson } from '../disk/read-file.js';
+import { readFile, readUpTo, valueOfJson, withFile } from '../disk/read-file.js';
+import { replaceUnsynced } from '../disk/replace-file.js';
+import { HashTable } from '../manifest/duplicates/hash-table.js';
+import { hashWord } from '../manifest/request-hash.js';
 import { replaceNote, usualFolders } from './owner.js';
 
 /** The note about a run of a manifest, in the user's state folder: filed by the manifest's folder, and by some of its rows. */
@@ -26,20 +30,21 @@ export type Hosts = Pick<z.infer<typeof noteSchema>, 'baseUrl' | 'lbBaseUrl'>;
  */
 export type BoughtHashes = Readonly<Record<'written' | 'sent', readonly string[]>>;
 
-/** Only this much of a hash is noted: 64 bits, as hex digits. */
+/** Lists of older versions have 64 bits of each hash as hex digits; no version adds to them. */
 const digits = 16;
 const listsSchema = z.object({ written: z.string(), sent: z.string() });
+const noLists = { written: '', sent: '' };
 
 /**
  * The note about what the runs in a folder have bought, for starts that find it gone. It is the first line of its file; the lines of
- * `additionSchema` follow.
+ * `additionSchema` follow. What was bought is in a file beside it, by `keyOf`, and in the lists that older versions wrote.
  */
 const boughtSchema = noteSchema.extend({
   /** The id of the run that is there. */
   run: z.string(),
   /** The length of its journal then. */
   bytes: z.int().optional(),
-  /** What it has bought. Absent if that is not known. */
+  /** What it has bought besides that file, as far as it is known. Absent if all that is known is in that file, and may lack some. */
   bought: listsSchema.optional(),
   /** It may have bought more: a start goes on, has died, or has more than is noted. */
   isOpen: z.boolean().optional(),
@@ -49,7 +54,7 @@ const boughtSchema = noteSchema.extend({
   isEarlierOpen: z.boolean().optional(),
 });
 
-/** What a start adds to the note while it goes on, and at its end. */
+/** What a start adds to the note at its end; older versions added what was bought, too. */
 const additionSchema = z.object({
   bought: listsSchema.optional(),
   /** Of what was added before: what was not bought after all, by one row for each hash. */
@@ -64,10 +69,29 @@ export interface PurchaseChanges {
   readonly refused: readonly BoughtHashes[];
 }
 
-/** Nothing is added to a longer file: a quarter of a million purchases, which each start reads in a quarter of a second. */
-const mostAddedBytes = 8 << 20;
-/** Such a file, and far more than the purchases of a journal that is read for such a note: see `purchasesOf`. */
+/** Longer than any note that a version has written. */
 const mostBoughtBytes = 16 << 20;
+
+/** The last bits of a key. */
+const [takenBack, isSent] = [1, 2];
+const keyBytes = 8;
+
+/** 62 bits of a hash in two halves, and in the last bits which list it is in. */
+function keyOf(hash: string, list: keyof BoughtHashes): { readonly high: number; readonly low: number } {
+  const bits = hashWord(hash, 8) & ~(takenBack | isSent);
+  return { high: hashWord(hash, 0), low: (list === 'sent' ? bits | isSent : bits) >>> 0 };
+}
+
+function keysOf(purchases: readonly BoughtHashes[], lastBit = 0): Uint32Array {
+  const words: number[] = [];
+  for (const purchase of purchases)
+    for (const list of ['written', 'sent'] as const)
+      for (const hash of new Set(purchase[list])) {
+        const { high, low } = keyOf(hash, list);
+        words.push(high, low | lastBit);
+      }
+  return Uint32Array.from(words);
+}
 
 /** Whether a row was bought by a run in a folder that is gone. */
 export interface BoughtThere extends Pick<NotedRun, 'manifest'> {
@@ -108,10 +132,20 @@ export async function noteBought(
 ): Promise<boolean> {
   const { manifest, at, baseUrl, lbBaseUrl } = from;
   const path = boughtAt(stateFolder, folder);
+  await disk.mkdir(dirname(path)).catch(() => undefined);
   const before = await readBought(disk, path);
   const isSame = before?.run === run;
+  const keys = keysPath(path);
+  if (!isSame) await moveKeys(disk, keys, earlierPath(path));
+  const areKept =
+    bought === undefined ||
+    (await replaceUnsynced(disk, keys, Buffer.from(keysOf(bought).buffer)).then(
+      () => true,
+      () => false,
+    ));
+  if (!areKept) return false;
   const lists = {
-    bought: bought !== undefined ? listsOf(bought) : isSame ? before.bought : undefined,
+    bought: bought !== undefined ? noLists : isSame ? before.bought : undefined,
     earlier: isSame ? before.earlier : joined([before?.earlier, before?.bought]),
     isEarlierOpen: isSame ? before.isEarlierOpen : before !== undefined && mayHaveMore(before),
   };
@@ -126,15 +160,27 @@ export async function noteBought(
     isOpen: bought === undefined,
     ...lists,
   };
-  await disk.mkdir(dirname(path)).catch(() => undefined);
   return replaceNote(disk, path, note);
+}
+
+/** What an earlier run in the folder has bought stays. */
+async function moveKeys(disk: Disk, from: string, to: string): Promise<void> {
+  const { size = 0 } = (await disk.stat(from).catch(() => undefined)) ?? {};
+  if (size === 0) return;
+  const added = await readFile(disk, from, size);
+  const file = await disk.open(to, 'a+');
+  try {
+    await writeAll(file, added, wholeKeys(await file.size()));
+  } finally {
+    await file.close();
+  }
+  await disk.unlink(from);
 }
 
 /** Adds to the note that a start has written with `noteBought`. */
 export class BoughtNote {
   readonly #path: string;
-  /** The length of its file. `undefined` if this start has added nothing. */
-  #end: number | undefined;
+  readonly #keys: KeyFile | undefined;
   /** Something could not be added. */
   #hasGap = false;
 
@@ -146,41 +192,66 @@ export class BoughtNote {
     private readonly isWhole: boolean,
   ) {
     this.#path = boughtAt(stateFolder, folder);
+    try {
+      this.#keys = new KeyFile(keysPath(this.#path));
+    } catch {
+      this.#hasGap = true;
+    }
   }
 
-  async add({ bought, refused }: PurchaseChanges): Promise<void> {
-    if (bought.length + refused.length === 0) return;
-    const isAdded = await this.#append({
-      bought: listsOf(bought, asTheyAre),
-      // What is refused now may have been in the gap, and the same may have been bought by another row.
-      ...(refused.length > 0 && !this.#hasGap && { refused: listsOf(refused, asTheyAre) }),
-    });
-    if (!isAdded) this.#hasGap = true;
+  /** It is written when this returns, so that a request can leave. */
+  add({ bought, refused }: PurchaseChanges): void {
+    if (this.#keys?.add(keysOf(bought)) !== true) this.#hasGap = true;
+    // What is refused now may have been in the gap, and the same may have been bought by another row.
+    if (!this.#hasGap && this.#keys?.add(keysOf(refused, takenBack)) !== true) this.#hasGap = true;
   }
 
   /** Notes that the run has bought nothing more. Returns false if not all is noted, or that cannot be written. */
   async close(bytes: number): Promise<boolean> {
-    return this.isWhole && !this.#hasGap && this.#append({ bought: listsOf([]), bytes });
-  }
-
-  async #append(line: z.infer<typeof additionSchema>): Promise<boolean> {
+    this.#keys?.close();
+    if (!this.isWhole || this.#hasGap) return false;
     const file = await this.disk.open(this.#path, 'r+').catch(() => undefined);
     if (file === undefined) return false;
+    const end = await file.size();
     try {
-      const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-      const end = await file.size();
-      if (end !== (this.#end ?? end) || end + bytes.length > mostAddedBytes) return false;
-      await writeAll(file, bytes, end).catch(async (fault: unknown) => {
-        await file.truncate(end);
-        throw fault;
-      });
-      this.#end = end + bytes.length;
+      await writeAll(file, Buffer.from(`${JSON.stringify({ bought: noLists, bytes })}\n`), end);
       return true;
     } catch {
+      await file.truncate(end).catch(() => undefined);
       return false;
     } finally {
       await file.close();
     }
+  }
+}
+
+/** A file to which keys are added, without a turn of the event loop: it costs some microseconds for each row. */
+export class KeyFile {
+  readonly #file: number;
+
+  /** @param first what a new file begins with */
+  constructor(path: string, first?: Uint8Array) {
+    this.#file = openSync(path, 'a');
+    if (first !== undefined) writeSync(this.#file, first);
+    // The end of the last key may have been lost with the power.
+    else ftruncateSync(this.#file, wholeKeys(fstatSync(this.#file).size));
+  }
+
+  /** Returns false if the disk does not take them; then none is added. */
+  add(keys: Uint32Array): boolean {
+    if (keys.length === 0) return true;
+    try {
+      const written = writeSync(this.#file, keys);
+      if (written === keys.byteLength) return true;
+      ftruncateSync(this.#file, fstatSync(this.#file).size - written);
+    } catch {
+      // It may be full, and has written none.
+    }
+    return false;
+  }
+
+  close(): void {
+    closeSync(this.#file);
   }
 }
 
@@ -195,24 +266,72 @@ export async function boughtThere(
   besides?: string,
 ): Promise<BoughtThere | undefined> {
   // A start that could not write to the first place has noted what it has bought in the other one.
-  const notes = (await Promise.all(usualFolders().map((state) => readBought(disk, boughtAt(state, folder)))))
-    .flatMap((note) => (note !== undefined && isSameService(note, hosts) ? [note] : []))
-    .sort((one, other) => other.at.localeCompare(one.at));
+  const found = usualFolders().map(async (state) => {
+    const path = boughtAt(state, folder);
+    const note = await readBought(disk, path);
+    return note !== undefined && isSameService(note, hosts) ? [{ ...note, path }] : [];
+  });
+  const notes = (await Promise.all(found)).flat().sort((one, other) => other.at.localeCompare(one.at));
   const [last] = notes;
   const lists = joined(
     notes.flatMap((note) => [note.earlier, note.run === besides ? undefined : note.bought]),
   );
   if (last === undefined) return undefined;
+  const keys = new NotedKeys();
+  for (const { path, run } of notes) {
+    await keys.read(disk, earlierPath(path));
+    if (run !== besides) await keys.read(disk, keysPath(path));
+  }
   const isEarlierOpen = notes.some((note) => note.isEarlierOpen === true);
   const isWhole = !isEarlierOpen && (last.run === besides || !mayHaveMore(last));
-  if (besides !== undefined && lists === undefined && isWhole) return undefined;
+  if (besides !== undefined && lists === undefined && keys.size === 0 && isWhole) return undefined;
   const known = { written: unpacked(lists?.written), sent: unpacked(lists?.sent) };
   return {
     manifest: last.manifest,
     isWhole,
-    size: known.written.size,
-    has: (hash, list) => known[list].has(hash.slice(0, digits)),
+    size: keys.size + known.written.size,
+    has: (hash, list) => keys.has(hash, list) || known[list].has(hash.slice(0, digits)),
   };
+}
+
+/** Keys as they were noted. */
+class NotedKeys {
+  /** The number of different requests, as they are written. */
+  size = 0;
+  /** By each key: one more than the number of its purchases. */
+  readonly #counts = new HashTable();
+
+  has(hash: string, list: keyof BoughtHashes): boolean {
+    const { high, low } = keyOf(hash, list);
+    return this.#counts.get(high, low) > 1;
+  }
+
+  async read(disk: Disk, path: string): Promise<void> {
+    if ((await disk.stat(path).catch(() => undefined)) === undefined) return;
+    await withFile(disk, path, async (file) => {
+      const words = new Uint32Array(wordsRead);
+      const bytes = new Uint8Array(words.buffer);
+      for (let from = 0, count = bytes.length; count === bytes.length; from += count) {
+        count = await readUpTo(file, bytes, from);
+        for (let at = 0; at < wholeKeys(count) / 4; at += 2) this.#take(words[at] ?? 0, words[at + 1] ?? 0);
+      }
+    });
+  }
+
+  #take(high: number, word: number): void {
+    const low = (word & ~takenBack) >>> 0;
+    const before = Math.max(this.#counts.get(high, low), 1);
+    const now = Math.max((word & takenBack) === 0 ? before + 1 : before - 1, 1);
+    this.#counts.set(high, low, now);
+    if ((low & isSent) === 0) this.size += Number(now > 1) - Number(before > 1);
+  }
+}
+
+const wordsRead = 1 << 15;
+
+/** The last key may be written in part. */
+function wholeKeys(bytes: number): number {
+  return bytes - (bytes % keyBytes);
 }
 
 function mayHaveMore({ bought, isOpen, isEarlierOpen }: z.infer<typeof boughtSchema>): boolean {
@@ -226,16 +345,6 @@ function joined(all: readonly (Lists | undefined)[]): Lists | undefined {
   if (lists.length < 2) return lists[0];
   const together = (name: keyof Lists) => [...unpacked(lists.map((list) => list[name]).join(''))].join('');
   return { written: together('written'), sent: together('sent') };
-}
-
-const once = (hashes: readonly string[]): Iterable<string> => new Set(hashes);
-/** A hash may stand there for several rows, of which one was refused. */
-const asTheyAre = (hashes: readonly string[]): Iterable<string> => hashes;
-
-function listsOf(all: readonly BoughtHashes[], each = once): Lists {
-  const listOf = (name: keyof BoughtHashes) =>
-    [...each(all.flatMap((hashes) => hashes[name].map((hash) => hash.slice(0, digits))))].join('');
-  return { written: listOf('written'), sent: listOf('sent') };
 }
 
 function unpacked(list = ''): ReadonlySet<string> {
@@ -289,6 +398,15 @@ function without(list: string, others: string): string {
     else counts.set(hash, count - 1);
   }
   return left;
+}
+
+function keysPath(path: string): string {
+  return path.replace(/json$/, 'bought');
+}
+
+/** Of runs that were in the folder before. */
+function earlierPath(path: string): string {
+  return path.replace(/json$/, 'earlier');
 }
 
 function boughtAt(stateFolder: string, folder: string): string {

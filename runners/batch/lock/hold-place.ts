@@ -3,16 +3,7 @@ import * as z from 'zod';
 import { errorText } from '../../../src/contract/millrace-error.js';
 import type { Disk, DiskEntry } from '../disk/disk.js';
 import { journalPath } from '../journal/journal.js';
-import {
-  isGone,
-  LockError,
-  ownerSchema,
-  readNote,
-  thisHost,
-  usualFolders,
-  writeNote,
-  type Owner,
-} from './owner.js';
+import { LockError, ownerSchema, readNote, usualFolders, writeNote, type Owner } from './owner.js';
 import { farByte, type FileLock, type TryLock, nothingHeld } from './try-lock-file.js';
 
 export interface HoldPlaceOptions {
@@ -98,22 +89,6 @@ async function giveUp(
     await writeNote(disk, path, { ...owner, folder: real, isLost: true });
   else await disk.unlink(path).catch(() => undefined);
   await lock.release();
-}
-
-/** The folders of runs on which processes work that have not ended, as far as that is known without trying their locks. */
-export async function placesHeld({
-  disk,
-  stateFolders = usualFolders(),
-}: Pick<HoldPlaceOptions, 'disk' | 'stateFolders'>): Promise<z.infer<typeof noteSchema>[]> {
-  const here = thisHost();
-  const held: z.infer<typeof noteSchema>[] = [];
-  for (const runs of stateFolders.map((state) => `${state}/runs`))
-    for (const name of await disk.list(runs).catch((): string[] => [])) {
-      if (!name.endsWith('.lock')) continue;
-      const note = await readNote(disk, `${runs}/${name}`, noteSchema).catch(() => undefined);
-      if (note !== undefined && note.isLost !== true && !isGone(note, here)) held.push(note);
-    }
-  return held;
 }
 
 function moved(folder: string, path: string): LockError {

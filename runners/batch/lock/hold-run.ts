@@ -2,8 +2,8 @@ import type { Disk } from '../disk/disk.js';
 import { nodeDisk } from '../disk/node-disk.js';
 import { replaceFile } from '../disk/replace-file.js';
 import { journalPath } from '../journal/journal.js';
-import { holdPlace, placesHeld } from './hold-place.js';
-import { type ComparedRequests, SentBeside } from './refuse-sending.js';
+import { Announcements } from './announced-requests.js';
+import { holdPlace } from './hold-place.js';
 import { RunProgress } from './run-progress.js';
 import {
   lockFault,
@@ -41,9 +41,9 @@ export interface HoldRunOptions {
 /** The hold of a folder of this machine, which knows what other starts and other runs have done. */
 export interface FolderHold extends RunHold {
   /** Compares the journal with how far the run is known to have come: see `RunProgress`. Use it once the journal has been read. */
-  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteFound' | 'noteRows'>;
-  /** What other runs of this machine send meanwhile. */
-  readonly sentBeside?: (compared: ComparedRequests) => SentBeside;
+  readonly progress?: Pick<RunProgress, 'check' | 'note' | 'noteChanges' | 'noteFound' | 'noteRows'>;
+  /** What this run and others of this machine send. */
+  readonly announcements?: Pick<Announcements, 'begin' | 'add' | 'takeBack'>;
 }
 
 /**
@@ -82,17 +82,16 @@ async function holdOutside(
   const place = await holdPlace(folder, outside);
   const progress = new RunProgress(folder, outside);
   return afterwards(place, async () => {
-    const real = await disk.realPath(folder);
+    const announcements = new Announcements(await disk.realPath(folder), outside);
     await writingOwner(path, () => replaceFile(disk, path, `${JSON.stringify(owner)}\n`));
     return {
       isInherited,
       progress,
-      sentBeside: (compared) =>
-        new SentBeside(real, compared, { ...outside, placesHeld: () => placesHeld(outside) }),
+      announcements,
       ...(place.warning !== undefined && { warning: place.warning }),
       release: async () => {
         await disk.unlink(path).catch(() => undefined);
-        for (const lock of [progress, place, ...inside]) await lock.release();
+        for (const lock of [announcements, progress, place, ...inside]) await lock.release();
       },
     };
   });

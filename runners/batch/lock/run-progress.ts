@@ -13,15 +13,12 @@ import {
 } from './bought-note.js';
 import type { HoldPlaceOptions } from './hold-place.js';
 import { LockError, ownerSchema, readNote, usualFolders, writeNote } from './owner.js';
-import { refuseSending, type SentFrom } from './refuse-sending.js';
 import { noteRun, type ManifestOf } from './runs-of-manifest.js';
-import { farByte, withFileLock, type FileLock } from './try-lock-file.js';
+import { farByte, type FileLock } from './try-lock-file.js';
 
 /** The first `start` record of a journal is within this many bytes. */
 const headBytes = 64 << 10;
 const tailBytes = 4 << 10;
-/** How long a start waits for others that write the same notes, in ms; that takes some ms. */
-const patienceMs = 5_000;
 
 const progressSchema = ownerSchema.extend({
   folder: z.string(),
@@ -36,10 +33,8 @@ const progressSchema = ownerSchema.extend({
 interface Purchases {
   /** The run has no rows of earlier starts. */
   readonly isFirst: boolean;
-  /** Whether `changes` has returned all that this start has bought, and all that was not bought after all. */
+  /** Whether all that this start has bought, and all that was not bought after all, was noted with `noteChanges`. */
   readonly areAllKnown: boolean;
-  /** Since the last call. */
-  changes(): PurchaseChanges;
   /** All that the run has bought; `undefined` if that is not known. */
   hashes(): Promise<readonly BoughtHashes[] | undefined>;
 }
@@ -100,59 +95,52 @@ export class RunProgress {
    * @param isEnd whether it is the end of a start, which buys nothing more
    * @returns what is not protected if the note cannot be written, for example on a full disk; `holdPlace` reports that no folder
    *   can be written
-   * @throws {LockError} `held` if another run is about to send the same rows
    */
-  async note(from: SentFrom, bought: Purchases, isEnd: boolean): Promise<string | undefined> {
+  async note(from: ManifestOf, bought: Purchases, isEnd: boolean): Promise<string | undefined> {
     const end = await this.#end();
     if (end === undefined) return undefined;
     const path = await this.#take(end.id);
     if (path === undefined) return undefined;
     const folder = await this.options.disk.realPath(this.folder);
     const { disk, owner } = this.options;
-    const wasNoted = this.#isNoted;
-    this.#isNoted = true;
-    const isNoted = wasNoted || (await this.#noteAlone(path, from, folder));
     const run = { ...from, folder, at: owner.started, run: end.id, bytes: end.bytes };
     const state = dirname(dirname(path));
+    const isNoted = this.#isNoted || (await noteRun(disk, state, run));
+    this.#isNoted = true;
     let isListed = true;
     if (this.#bought === undefined) {
       const isWhole = bought.isFirst || (await isWhollyNoted(disk, state, { ...run, bytes: this.#before }));
       isListed = await noteBought(disk, state, run, undefined);
       this.#bought = new BoughtNote(disk, state, folder, isWhole && isListed && !this.#isBehind);
     }
-    await this.#bought.add(bought.changes());
     if (isEnd && !(bought.areAllKnown && (await this.#bought.close(end.bytes))))
       isListed = await noteBought(disk, state, run, await bought.hashes());
     return (await this.#write(path, folder, end)) && isNoted && isListed ? undefined : unnoted(folder, path);
   }
 
+  /** Notes what was bought, also if the folder was moved. Call it before the requests leave. */
+  noteChanges(changes: PurchaseChanges): void {
+    if (this.#bought === undefined) this.#isBehind = true;
+    this.#bought?.add(changes);
+  }
+
   /**
    * Writes the note while the run goes on, which may be killed: a backup of the folder from before its last rows is then refused.
-   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then, and all
-   * purchases, also if the folder was moved.
+   * Call it when a record has become durable. It notes the end that the previous call found, which is durable by then.
    */
-  async noteFound(bought: Purchases): Promise<void> {
-    const changes = bought.changes();
-    if (this.#bought === undefined) this.#isBehind = true;
-    await this.#bought?.add(changes);
+  async noteFound(): Promise<void> {
     const found = this.#found;
     this.#found = await this.#end();
     if (this.#path === undefined || found === undefined || this.#found === undefined) return;
     await this.#write(this.#path, await this.options.disk.realPath(this.folder), found);
   }
 
-  /**
-   * Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`.
-   *
-   * @throws {LockError} `held` if another run is about to send the same rows
-   */
+  /** Notes more of the run's rows, which a manifest in another folder may have, too. Call it after `note`. */
   async noteRows(from: ManifestOf): Promise<void> {
     if (this.#path === undefined) return;
-    await this.#noteAlone(
-      this.#path,
-      { ...from, hasBegun: true },
-      await this.options.disk.realPath(this.folder),
-    );
+    const { disk, owner } = this.options;
+    const folder = await disk.realPath(this.folder);
+    await noteRun(disk, dirname(dirname(this.#path)), { ...from, folder, at: owner.started });
   }
 
   /** `undefined` also if the journal lacks what was noted: it was replaced meanwhile, and the note about it stays. */
@@ -176,25 +164,6 @@ export class RunProgress {
     await this.#lock?.release();
     this.#lock = undefined;
     this.#path = undefined;
-  }
-
-  /** Starts do this one after another, so that the second of two that would send the same row finds the first. */
-  async #noteAlone(path: string, from: SentFrom, folder: string): Promise<boolean> {
-    const { disk, owner, tryLock } = this.options;
-    const state = dirname(dirname(path));
-    let isAlone = false;
-    const note = async (): Promise<boolean> => {
-      isAlone = true;
-      await refuseSending(from, folder, this.options);
-      return noteRun(disk, state, { ...from, folder, at: owner.started });
-    };
-    await disk.mkdir(`${state}/manifests`).catch(() => undefined);
-    return withFileLock(`${state}/manifests/.lock`, note, { tryLock, patienceMs }).catch((fault: unknown) => {
-      if (isAlone) throw fault;
-      // If the lock cannot be taken, or another start hangs, the note is written without it: then two starts at the same moment
-      // may miss each other.
-      return note();
-    });
   }
 
   /** Locks the file of the note and returns its path; `undefined` if no folder can be written, and the run does without it. */

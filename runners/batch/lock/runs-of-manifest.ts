@@ -12,14 +12,6 @@ export interface ManifestOf extends Hosts {
   readonly sample?: readonly string[] | undefined;
   /** The hashes of some of its rows without their pictures, which are uploaded. @defaultValue none */
   readonly similar?: readonly string[] | undefined;
-  /** The hashes of some requests that a start is about to send. @defaultValue none */
-  readonly sending?: readonly string[] | undefined;
-}
-
-export interface NotePlace {
-  readonly disk: Disk;
-  /** @defaultValue the user's state folder, then the folder for temporary files */
-  readonly stateFolders?: readonly string[] | undefined;
 }
 
 /** So many of the latest runs of a manifest, and of those that share rows, are always compared. */
@@ -29,19 +21,13 @@ const mostLatest = 10;
  * The runs against these hosts that were started with this manifest, or with others in the same folder: exports of other days, copies,
  * a renamed manifest. Runs of exactly this manifest come first, and of these the latest ones. Rehearsals are not included.
  */
-const runsOfManifest = (disk: Disk, of: ManifestOf) =>
-  runsUnder([nameOf(dirname(of.manifest))], { disk }, of);
+const runsOfManifest = (disk: Disk, of: ManifestOf) => runsUnder([nameOf(dirname(of.manifest))], disk, of);
 
 /** The runs that share rows of the sample, wherever their manifests were: copies, or exports of another day. */
-const runsOfRows = (disk: Disk, of: ManifestOf) => runsUnder(of.sample ?? [], { disk }, of, hostPart(of));
+const runsOfRows = (disk: Disk, of: ManifestOf) => runsUnder(of.sample ?? [], disk, of, hostPart(of));
 
 /** The runs that have uploaded pictures for the same requests: of other pictures, or of these under other names. */
-const runsOfUploads = (disk: Disk, of: ManifestOf) =>
-  runsUnder(of.similar ?? [], { disk }, of, uploadsPart(of));
-
-/** All runs with a start that was about to send these requests, even if they have ended since. */
-export const runsSending = (place: NotePlace, of: ManifestOf) =>
-  runsUnder(of.sending ?? [], place, of, sendingPart(of));
+const runsOfUploads = (disk: Disk, of: ManifestOf) => runsUnder(of.similar ?? [], disk, of, uploadsPart(of));
 
 /** Whether there is any run that may have bought the manifest's requests. */
 export async function isAnyRunOf(disk: Disk, of: ManifestOf): Promise<boolean> {
@@ -110,11 +96,11 @@ export async function otherRuns(
 
 async function runsUnder(
   names: readonly string[],
-  { disk, stateFolders = usualFolders() }: NotePlace,
+  disk: Disk,
   { manifest, ...hosts }: ManifestOf,
   start = '',
 ): Promise<readonly NotedRun[]> {
-  const folders = stateFolders.flatMap((state) => names.map((name) => notesAt(state, name)));
+  const folders = usualFolders().flatMap((state) => names.map((name) => notesAt(state, name)));
   const noted = await Promise.all(folders.map((folder) => notesIn(disk, folder, start)));
   const notes = noted.flat().filter((note) => isSameService(note, hosts));
   const isOther = (note: { readonly manifest: string }) => Number(note.manifest !== manifest);
@@ -139,14 +125,13 @@ export async function noteRun(
   stateFolder: string,
   run: ManifestOf & { readonly folder: string; readonly at: string },
 ): Promise<boolean> {
-  const { sample = [], similar = [], sending = [], folder, manifest, at, baseUrl, lbBaseUrl } = run;
+  const { sample = [], similar = [], folder, manifest, at, baseUrl, lbBaseUrl } = run;
   const note = { folder, manifest, at, baseUrl, lbBaseUrl };
   const name = `${nameOf(note.folder)}.json`;
   const paths = [
     `${nameOf(dirname(note.manifest))}/${name}`,
     ...sample.map((hash) => `${hash}/${hostPart(note)}${name}`),
     ...similar.map((hash) => `${hash}/${uploadsPart(note)}${name}`),
-    ...sending.map((hash) => `${hash}/${sendingPart(note)}${name}`),
   ];
   let areWritten = true;
   for (const path of paths.map((each) => notesAt(stateFolder, each))) {
@@ -160,11 +145,6 @@ export async function noteRun(
 function hostPart({ baseUrl, lbBaseUrl }: Hosts): string {
   const host = baseUrl || lbBaseUrl;
   return host === '' ? '' : `${nameOf(host).slice(0, 8)}-`;
-}
-
-/** The prefix of notes about requests that are sent. */
-function sendingPart(hosts: Hosts): string {
-  return `sends-${hostPart(hosts)}`;
 }
 
 /** The prefix of notes about requests with pictures that are uploaded. */

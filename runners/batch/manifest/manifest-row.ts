@@ -12,7 +12,7 @@ export type RowRequest =
 /** The resolution of a job whose input has one that no price list knows: it has the highest price of its endpoint. */
 export const otherResolution = 'other';
 
-/** One valid line of the manifest. `hash` and `alike` may be getters, which a copy by `{...row}` does not have. */
+/** One valid line of the manifest. `hash`, `isAsWritten` and `alike` may be getters, which a copy by `{...row}` does not have. */
 export interface Row {
   readonly id: string;
   /** The number of the row, from 1, without the header. */
@@ -29,6 +29,8 @@ export interface Row {
    * are hashed as written, because their URLs may be different at each start.
    */
   readonly hash: string;
+  /** It is sent as it is written: no path became a URL. @defaultValue not known */
+  readonly isAsWritten?: boolean;
   /** The hashes of other ways to write the same request: see `askedHash`. */
   readonly alike?: readonly string[];
   /**

@@ -7,21 +7,20 @@ import { refuseElsewhere } from '../journal/elsewhere.js';
 import { journalMoved } from '../journal/journal-error.js';
 import { type Journal, journalPath, journalWith } from '../journal/journal.js';
 import type { FolderHold } from '../lock/hold-run.js';
-import type { SentBeside, SentFrom } from '../lock/refuse-sending.js';
-import { HeadScanner } from '../journal/line/head-scanner.js';
+import type { ManifestOf } from '../lock/runs-of-manifest.js';
 import { peekJournal } from '../journal/recovered-journal.js';
-import type { IntentRecord, RunIdentity } from '../journal/record.js';
-import { hashesSent } from './check/bought-before.js';
+import type { RunIdentity } from '../journal/record.js';
 import { JournalWriter } from '../context/journal-writer.js';
 import { RunPurchases } from './check/bought-elsewhere.js';
 import { checkIdentity } from './check/check-identity.js';
+import type { Checked } from './check/check-manifest.js';
 import { refuseLostJournal, repairLostJournal } from './check/examine-files.js';
 import { InvalidOptionError } from '../../../src/contract/millrace-error.js';
 import { costByInForce, trackedColumns, type CostByChoices } from '../row/totals.js';
 import { askedHash } from '../manifest/request-hash.js';
 import { firstOf } from '../manifest/quote-value.js';
 import { HashesByBytes } from '../uploads/create-picture-host.js';
-import { buysNothing } from '../row/task.js';
+import { isRead } from '../manifest/manifest-row.js';
 import type { ResolvedOptions } from '../context/resolved-options.js';
 import type { Run } from '../context/run.js';
 import type { RunEvent } from '../context/run-event.js';
@@ -62,21 +61,16 @@ export interface HoldPorts {
 export interface HeldJournal extends Journal {
   readonly identity: RunIdentity;
   /**
-   * Notes outside of the folder how far the run has come.
+   * Notes outside of the folder how far the run has come, and announces there what this start sends.
    *
-   * @param rows samples of the manifest's rows, and of those that are sent: see `RowSample`; and the runs that were known to send
-   * them. @defaultValue none
-   * @throws {LockError} `held` if another running process is about to send such rows
+   * @param checked with samples of the manifest's rows: see `RowSample`
+   * @throws {LockError} `held` if another run is about to send the same
    */
-  readonly noteProgress: (
-    rows?: Pick<SentFrom, 'sample' | 'similar' | 'sending' | 'senders'>,
-  ) => Promise<void>;
+  readonly noteProgress: (checked: Pick<Checked, 'sample' | 'similar' | 'announced'>) => Promise<void>;
   /** Appends to the journal. What it makes durable is noted in the same way, at most every half second. */
   readonly writer: JournalWriter;
   readonly noteRows: Run['noteRows'];
-  readonly refuseSent: Run['refuseSent'];
-  /** The same right before the row is sent. @defaultValue nothing is compared */
-  readonly refuseWaited?: (id: string) => Promise<void>;
+  readonly announce: Run['announce'];
 }
 
 /**
@@ -117,18 +111,18 @@ export async function holdJournal(
   const { path } = options.manifest;
   const from = { manifest: path, baseUrl: identity.baseUrl, lbBaseUrl: identity.lbBaseUrl };
   let warned: string | undefined;
-  const bought = new RunPurchases(options, journal, peekJournal);
-  const note = async (
-    { sample, similar, sending, senders }: NonNullable<Parameters<HeldJournal['noteProgress']>[0]>,
-    isEnd: boolean,
-  ): Promise<void> => {
-    const rows = { ...from, sample, similar, sending, senders };
-    const message = await progress?.note(rows, bought, isEnd);
+  const bought = new RunPurchases(options, journal, peekJournal, (changes) => progress?.noteChanges(changes));
+  const note = async (rows: Pick<ManifestOf, 'sample' | 'similar'>, isEnd: boolean): Promise<void> => {
+    const message = await progress?.note({ ...from, ...rows }, bought, isEnd);
     if (message !== undefined && message !== warned) events.next({ type: 'warning', code: 'lock', message });
     warned = message;
   };
-  const meantime = notesOf(progress, options, bought);
-  const noteProgress: HeldJournal['noteProgress'] = (rows = {}) => note(rows, false);
+  const meantime = notesOf(progress, options);
+  const announcements = identity.local ? undefined : held.announcements;
+  const noteProgress: HeldJournal['noteProgress'] = async ({ sample, similar, announced }) => {
+    await announcements?.begin({ ...from, ...announced });
+    await note({ sample, similar }, false);
+  };
   const noteEnd = async (): Promise<void> => {
     await meantime.written();
     await note({}, true);
@@ -136,35 +130,28 @@ export async function holdJournal(
   closers.splice(-1, 0, noteEnd);
   for (const { cost, ...row } of journal.recovered.highestReported) prices.observe(row, cost);
   const noteRows: HeldJournal['noteRows'] = async (rows) => progress?.noteRows({ ...from, ...rows });
-  const { beside, ...refusals } = sentBeside({ options, closers }, identity, held);
-  const noteDurable: RunPurchases['take'] = (record, status) => {
+  const noteDurable: ConstructorParameters<typeof JournalWriter>[1] = (record, status) => {
     if (progress === undefined) return;
-    bought.take(record, status);
-    beside?.note(record);
+    const unpaid = bought.take(record, status);
+    if (unpaid !== undefined) announcements?.takeBack(unpaid);
     meantime.noteDurable();
   };
   const writer = new JournalWriter(journal, noteDurable);
-  return Object.assign(journal, { identity, writer, noteProgress, noteRows, ...refusals });
+  const announce = announcing({ options, closers }, announcements);
+  return Object.assign(journal, { identity, writer, noteProgress, noteRows, announce });
 }
 
-/** Only rows that arrive are compared one by one: a manifest is compared as a whole when its start is checked. */
-function sentBeside(
-  { options, closers }: Pick<Opening, 'options' | 'closers'>,
-  identity: RunIdentity,
-  held: FolderHold,
-): { readonly beside: SentBeside | undefined } & Pick<HeldJournal, 'refuseSent' | 'refuseWaited'> {
-  const { manifest, out, pictureHost, scheduler } = options;
-  if (manifest.live === undefined || identity.local || held.sentBeside === undefined)
-    return { beside: undefined, refuseSent: () => Promise.resolve() };
-  const hashesOf = (sent: IntentRecord): readonly string[] =>
-    buysNothing({ intent: sent, facts: sent }) ? [] : hashesSent(sent, { asSent: true });
-  const compared = { ...identity, hashesOf, head: new HeadScanner(), now: () => scheduler.now() };
-  const beside = held.sentBeside(compared);
+/** Announces a row that has arrived. */
+function announcing(
+  { options: { manifest, out, pictureHost }, closers }: Pick<Opening, 'options' | 'closers'>,
+  announcements: FolderHold['announcements'],
+): HeldJournal['announce'] {
+  if (manifest.live === undefined || announcements === undefined) return () => Promise.resolve();
   const byBytes = new HashesByBytes(pictureHost && (() => pictureHost(out)));
   closers.push(() => byBytes.close());
-  const refuseSent: HeldJournal['refuseSent'] = async (row) =>
-    beside.refuse(row.id, async () => (await byBytes.hashOf(row)) ?? askedHash(row));
-  return { beside, refuseSent, refuseWaited: (id) => beside.refuse(id) };
+  return async (row) => {
+    if (!isRead(row)) await announcements.add(row.id, (await byBytes.hashOf(row)) ?? askedHash(row));
+  };
 }
 
 async function identityOf(
@@ -188,7 +175,6 @@ const noteEveryMs = 500;
 function notesOf(
   progress: FolderHold['progress'],
   { scheduler }: Pick<ResolvedOptions, 'scheduler'>,
-  bought: RunPurchases,
 ): { readonly noteDurable: () => void; readonly written: () => Promise<void> } {
   let writing: Promise<void> | undefined;
   let timer: Subscription | undefined;
@@ -199,9 +185,8 @@ function notesOf(
   const write = (): void => {
     const done = (): void => {
       timer = undefined;
-      if (bought.haveChanged) schedule();
     };
-    writing = progress?.noteFound(bought).then(done, done);
+    writing = progress?.noteFound().then(done, done);
   };
   return {
     noteDurable: schedule,

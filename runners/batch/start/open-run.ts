@@ -11,6 +11,8 @@ import type { Projections } from '../sinks/projections.js';
 import { checkManifest, type Checked } from './check/check-manifest.js';
 import { unreadText, type PeekJournal } from './check/bought-elsewhere.js';
 import { saveKeptCheck } from './check/kept-check.js';
+import { HashList, SpooledChunks } from './check/spooled-chunks.js';
+import { usualFolders } from '../lock/owner.js';
 import { newlySentText } from './check/newly-sent.js';
 import { findExpiring } from '../pictures/expiring-pictures.js';
 import { nothingNoted } from '../pictures/note-picture.js';
@@ -82,11 +84,12 @@ async function startRun(
  * @throws the reason why the start is refused
  */
 async function checkStart(
-  { options, events, stops }: Opening,
+  { options, events, stops, closers }: Opening,
   { peekJournal, beforeRows }: RunPorts,
   journal: Journal | undefined,
 ): Promise<Checked> {
-  const checked = await checkManifest(options, journal, { stops, peekJournal, beforeRows });
+  const newRequests = await requestsOf(options, closers);
+  const checked = await checkManifest(options, journal, { stops, peekJournal, beforeRows, newRequests });
   const { plan, ahead } = checked;
   if (journal !== undefined) refuseOtherManifest(options, journal.recovered, ahead);
   events.next({ type: 'checked', plan, ahead });
@@ -96,6 +99,24 @@ async function checkStart(
   if (!(await options.confirm(plan, ahead)))
     throw new MillraceError('usage', 'not started; nothing was sent');
   return checked;
+}
+
+/** Lists of what a start sends, which are long, and so are kept in files. Absent for a rehearsal. */
+async function requestsOf(
+  { disk, identity }: ResolvedOptions,
+  closers: Opening['closers'],
+): Promise<(() => HashList) | undefined> {
+  if (identity.local) return undefined;
+  const folder = usualFolders().at(-1) ?? '';
+  const isThere = await disk.mkdir(folder).then(
+    () => true,
+    () => false,
+  );
+  return () => {
+    const spool = new SpooledChunks(disk, `${folder}/requests-${process.pid}-${process.hrtime.bigint()}`);
+    closers.push(() => spool.close());
+    return new HashList(2, isThere ? spool : undefined);
+  };
 }
 
 /**
@@ -173,7 +194,7 @@ async function begin(
 ): Promise<Run> {
   const { options, stops, events, closers, room } = opening;
   const { disk, out, scheduler, secrets, download } = options;
-  const [{ plan, ahead, names }, { writer, refuseWaited }] = [checked, journal];
+  const [{ plan, ahead, names }, { writer }] = [checked, journal];
   const log = await openLog({ disk, folder: out, now: () => scheduler.now(), secrets });
   closers.push(() => log.close());
   const projections = await openProjections(opening, checked, { journal, beforeRows });
@@ -196,7 +217,7 @@ async function begin(
   const places = rowPlaces(options, checked, journal);
   callbacks?.useJobIds(places.jobIds);
   const schedule = callbacks?.poll(polling.schedule) ?? polling.schedule;
-  const service = openService(options, places, { schedule, log, events, stops, refuseWaited });
+  const service = openService(options, places, { schedule, log, events, stops });
   room.rows = () => service.slots.limit;
   const rows = ahead.toSend + ahead.toPoll + ahead.toDownload + ahead.toHold + reopened.polled.size;
   return {
@@ -220,7 +241,7 @@ async function begin(
     pictures: { names, paths, areSaved: true, host, expiring, ...nothingNoted() },
     mustHold: journal.recovered.mustHold,
     noteRows: journal.noteRows,
-    refuseSent: journal.refuseSent,
+    announce: journal.announce,
     whyHalted: (outcome) => whyHalted(options, { rows, start: writer.tally.thisStart, outcome }),
     lostPictures: isEmptied && (await hasSavedPictures(projections)),
     toDo: { rows: rowsToDo(checked, journal, reopened) - sent.held.length },

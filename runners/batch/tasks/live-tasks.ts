@@ -26,7 +26,6 @@ export async function* liveTasks(
   const items = liveItems(untilStopping(rows, run.stops), run.options.manifest.settings);
   const seen = new RowStates();
   const [sample, similar] = [new RowSample(), new RowSample([hashWithoutPictures])];
-  const sending = new RowSample([sentHash]);
   let sampled = 0;
   for await (const item of items) {
     const known = item.valid ? seen.get(item.row.id) : undefined;
@@ -42,33 +41,20 @@ export async function* liveTasks(
       run.pictures.names.see(item.row.id);
       sample.add(item.row);
       similar.add(item.row);
-      sending.add(item.row);
       // Before it is sent, because the run may be killed, and rarely, because writing the notes takes some milliseconds.
-      const rows = { sample: sample.hashes, similar: similar.hashes, sending: sending.hashes };
-      if (isPowerOfTwo(++sampled) && !(await isNoted(run, rows))) return;
-      if (!(await isSparseNoted(run, item.row))) return;
-      if (task.what === 'send' && !(await isAllowed(run.stops, run.refuseSent(item.row)))) return;
+      if (isPowerOfTwo(++sampled)) await run.noteRows({ sample: sample.hashes, similar: similar.hashes });
+      await noteSparse(run, item.row);
+      if (task.what === 'send' && !(await isAllowed(run.stops, run.announce(item.row)))) return;
     }
     yield task;
   }
 }
 
-/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. If false, the run stops. */
-export async function isSparseNoted(run: Run, row: Row): Promise<boolean> {
-  if (isRead(row)) return true;
+/** Notes a row that is about to be sent, if it is one of the few that are noted wherever they stand: see `sparse`. */
+export async function noteSparse(run: Run, row: Row): Promise<void> {
+  if (isRead(row)) return;
   const [sample, similar] = [sparse(askedHash(row)), sparse(hashWithoutPictures(row))];
-  const sending = sparse(sentHash(row));
-  return sample.length + similar.length === 0 || isNoted(run, { sample, similar, sending });
-}
-
-/** `undefined` for a row whose pictures are uploaded: their paths may lead to other pictures in another folder. */
-function sentHash(row: Row): string | undefined {
-  return hashWithoutPictures(row) === undefined ? askedHash(row) : undefined;
-}
-
-/** If false, the run stops. */
-function isNoted({ noteRows, stops }: Run, rows: Parameters<Run['noteRows']>[0]): Promise<boolean> {
-  return isAllowed(stops, noteRows(rows));
+  if (sample.length + similar.length > 0) await run.noteRows({ sample, similar });
 }
 
 function isPowerOfTwo(count: number): boolean {

@@ -6,7 +6,7 @@ import { decideRow, failsAsInvalid, type ManifestRules } from '../row/decide-row
 import type { InvalidRow, Row } from '../manifest/manifest-row.js';
 import { byPriority } from '../manifest/columns/row-priority.js';
 import { KnownIds, readRows } from './read-rows.js';
-import { liveTasks, isSparseNoted } from './live-tasks.js';
+import { liveTasks, noteSparse } from './live-tasks.js';
 import type { Growth } from './priced-bytes.js';
 import type { Run } from '../context/run.js';
 import { SelectRows } from '../manifest/rows/row-selection.js';
@@ -98,7 +98,7 @@ async function* manifestTasks(run: Run): AsyncGenerator<Task> {
       const task = item.valid ? rowTask(run, item.row, { rules, select }) : refuseTask(run, item.row);
       if (task === 'over-cap') break;
       isSending ||= task?.what === 'send';
-      if (item.valid && task?.what === 'send' && !(await isSparseNoted(run, item.row))) return;
+      if (item.valid && task?.what === 'send') await noteSparse(run, item.row);
       if (task !== undefined) yield task;
       if (item.valid && select.isFull && reopened.doubled === 0) break;
     }

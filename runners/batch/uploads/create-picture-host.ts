@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { findLocalPicture, maxPictureBytes } from '../../pictures/find-local-picture.js';
-import { RowSample } from '../manifest/duplicates/row-sample.js';
 import type { Row } from '../manifest/manifest-row.js';
 import { askedHash, hashWord } from '../manifest/request-hash.js';
 import type { S3Store } from './open-s3-store.js';
@@ -25,8 +24,6 @@ export interface HostOptions extends UploadTarget {
 
 /** Few, because each upload has a picture of up to 30 MB in memory. */
 const uploadsAtOnce = 4;
-/** Pictures of one size, as from one scanner, cannot be told apart without reading them. */
-const mostOfSize = 4;
 /** How many pictures are remembered, for all rows that name them. */
 const remembered = 10_000;
 
@@ -72,7 +69,6 @@ export function createPictureHost({ store, bucket, prefix, folder, notes }: Host
       if (sizes?.has(picture.bytes) === false) return undefined;
       return (notes.find(path, picture) ?? (await readPicture(picture, path))).sha256;
     },
-    sizeOf: async (path) => (await statPicture(folder, path)).bytes,
     addressOf: (name, lifetimeMs) => store.addressOf(name.slice(scheme.length), lifetimeMs),
     close: () => {
       store.close?.();
@@ -241,36 +237,6 @@ export class HashesByBytes {
     const hash = isRead ? hashNaming(row, (image) => names.get(image)) : hashWithoutPictures(row);
     if (hash !== undefined) this.#hashes.set(row.hash, hash);
     return hash;
-  }
-
-  /**
-   * The hashes of some of these rows, which have local pictures: of the same ones if the pictures have other names. Few pictures are
-   * read, and of all the sizes are compared.
-   */
-  async sampleOf(rows: readonly Row[]): Promise<readonly string[]> {
-    const bySize = new Map<string, string | undefined>();
-    const sample = new RowSample([({ hash }) => bySize.get(hash)]);
-    for (const row of rows) {
-      bySize.set(row.hash, await this.#hashBySize(row));
-      sample.add(row);
-    }
-    const chosen = sample.hashes.map((size) => rows.filter(({ hash }) => bySize.get(hash) === size));
-    const hashes: string[] = [];
-    for (const same of chosen)
-      for (const row of same.slice(0, mostOfSize)) hashes.push((await this.hashOf(row)) ?? askedHash(row));
-    return [...new Set(hashes)];
-  }
-
-  async #hashBySize(row: Row): Promise<string | undefined> {
-    const names = new Map<string, string>();
-    const host = await (this.#host ??= this.open?.());
-    for (const image of imagesOf(row.request)) {
-      const path = localPicturePath(image);
-      if (path === undefined) continue;
-      const size = await host?.sizeOf?.(path).catch(() => undefined);
-      names.set(image, size === undefined ? path : `size:${size}`);
-    }
-    return hashNaming(row, (image) => names.get(image));
   }
 
   async close(): Promise<void> {

@@ -19,13 +19,6 @@ export interface PictureHost {
    * @throws {UploadError} `picture`
    */
   sha256Of?(path: string, sizes?: ReadonlySet<number>): Promise<string | undefined>;
-  /**
-   * The size of the picture in bytes. By it a start chooses the pictures that it reads to find other starts that are about to send them.
-   *
-   * @defaultValue these are chosen by their paths
-   * @throws {UploadError} `picture`
-   */
-  sizeOf?(path: string): Promise<number>;
   /** A public URL for a name from `put`, valid for this many milliseconds. Each call makes a new one. */
   addressOf(name: string, lifetimeMs: number): Promise<string>;
   /** Call it once no other method is used any more. */

@@ -110,24 +110,6 @@ export class HashIndex {
   }
 }
 
-/** Where rows are in a journal, by a 64-bit hash of the id: a million take some 20 MB, and no id is kept. */
-export class RowOffsets {
-  readonly #index = new HashIndex();
-  readonly #offsets = new WideColumn();
-  readonly #hash = new IdHash();
-
-  /** 0 if the row is not known. */
-  of(id: string): number {
-    const place = this.#index.find(this.#hash.ofText(id));
-    return place < 0 ? 0 : this.#offsets.get(place);
-  }
-
-  /** @param offset 0 forgets the row */
-  set(id: Pick<IdHash, 'high' | 'low'>, offset: number): void {
-    this.#offsets.set(this.#index.add(id), offset);
-  }
-}
-
 /** More than the number of jobs that are usually in flight at a time. */
 const latestJobs = 1 << 14;
 

@@ -59,6 +59,10 @@ export class HashedRow implements Row {
     return (this.#hash ??= rowHash(this, this.#written));
   }
 
+  get isAsWritten(): boolean {
+    return this.#written === this.request;
+  }
+
   get alike(): readonly string[] {
     return (this.#alike ??= this.#hashesAlike());
   }

@@ -152,46 +152,38 @@ export class RunPurchases {
   areAllKnown: boolean;
   /** By the ids of the rows that this start has sent and that have not ended. */
   readonly #inFlight = new Map<string, BoughtHashes>();
-  readonly #bought = new Set<BoughtHashes>();
-  #refused: BoughtHashes[] = [];
 
   constructor(
     private readonly options: Pick<ResolvedOptions, 'disk' | 'out' | 'journal'>,
     { recovered }: Pick<Journal, 'recovered'>,
     private readonly peekJournal: PeekJournal,
+    /** Notes what was bought, or may have been, and of that what was not after all. */
+    private readonly note: (changes: PurchaseChanges) => void = () => undefined,
   ) {
     this.areAllKnown = options.journal === undefined;
     this.isFirst = this.areAllKnown && recovered.rows.size === 0;
   }
 
-  /** Takes a durable record of a row, which is in this state then. */
-  take(record: RowRecord, status: RowStatus): void {
+  /**
+   * Takes a durable record of a row, which is in this state then.
+   *
+   * @returns what the row has asked for, if it has ended and cost nothing
+   */
+  take(record: RowRecord, status: RowStatus): string | undefined {
     const sent = this.#inFlight.get(record.id);
     if (record.k === 'intent') {
-      if (sent !== undefined) return;
+      if (sent !== undefined) return undefined;
       const hashes = hashesOfBoth(record);
       this.#inFlight.set(record.id, hashes);
-      this.#bought.add(hashes);
-      return;
+      this.note({ bought: [hashes], refused: [] });
+      return undefined;
     }
-    if (sent !== undefined && !mayBePaid(status) && !this.#bought.delete(sent)) this.#refused.push(sent);
+    if (sent !== undefined && !mayBePaid(status)) this.note({ bought: [], refused: [sent] });
     // It may have been bought by an earlier start, or before it was sent once more.
     const isOther = sent === undefined && !mayBePaid(status) && !this.isFirst;
     if (isOther || record.k === 'reopen' || record.k === 'freed') this.areAllKnown = false;
     if (isEnd(status) || !mayBePaid(status)) this.#inFlight.delete(record.id);
-  }
-
-  /** Whether `changes` would return some. */
-  get haveChanged(): boolean {
-    return this.#bought.size + this.#refused.length > 0;
-  }
-
-  /** What was bought since the last call, or may have been, and what was not after all. */
-  changes(): PurchaseChanges {
-    const changes = { bought: [...this.#bought], refused: this.#refused };
-    this.#bought.clear();
-    this.#refused = [];
-    return changes;
+    return isEnd(status) && !mayBePaid(status) ? sent?.sent[0] : undefined;
   }
 
   /** `undefined` if it is not known: workers may go on, or the journal is so large that reading it would take long. */
@@ -223,8 +215,8 @@ const mostBytesRead = 32 << 20;
 /** A journal takes at least as long as this many bytes of a longer one. */
 const leastBytesRead = 512 << 10;
 
-/** So many purchases that are noted are compared within a second. */
-const mostNoted = 1 << 20;
+/** So many purchases that are noted are compared within two seconds. */
+const mostNoted = 1 << 22;
 
 /** A run whose journal is gone or damaged, or is not read. */
 interface GoneRun extends OtherRun {

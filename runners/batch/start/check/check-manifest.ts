@@ -9,20 +9,22 @@ import type { Ahead } from './ahead.js';
 import { boughtBefore, boughtByOthers, SameAhead, type Sent, type Bought } from './bought-before.js';
 import { boughtElsewhere, boughtHere, type PeekJournal } from './bought-elsewhere.js';
 import { runIn } from '../../lock/run-progress.js';
-import { sendersOf, type Senders } from '../../lock/refuse-sending.js';
+import { endedRuns, type AnnouncedStart } from '../../lock/announced-requests.js';
 import { otherRuns } from '../../lock/runs-of-manifest.js';
 import { isPolledOnceMore } from '../../row/left-rows.js';
 import { KnownIds, readRows } from '../../tasks/read-rows.js';
 import { IdBook } from '../../manifest/duplicates/id-book.js';
 import { axesChange } from '../../manifest/matrix/asked-axes.js';
 import { byPriority } from '../../manifest/columns/row-priority.js';
+import { askedHash } from '../../manifest/request-hash.js';
 import { RowSample } from '../../manifest/duplicates/row-sample.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
-import { HashesByBytes, hashWithoutPictures } from '../../uploads/create-picture-host.js';
+import { HashesByBytes, hasLocalPictures, hashWithoutPictures } from '../../uploads/create-picture-host.js';
 import type { PictureNames } from '../../pictures/picture-names.js';
 import { NewlySent } from './newly-sent.js';
 import { CheckedRows } from './checked-rows.js';
 import { canBeKept, loadKeptCheck, type KeptCheck } from './kept-check.js';
+import { HashList } from './spooled-chunks.js';
 import { StartSurvey, type JournalRows } from './survey.js';
 import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
@@ -46,12 +48,10 @@ export interface Checked {
   readonly sample: readonly string[];
   /** The same without their pictures, if these are uploaded. */
   readonly similar?: readonly string[];
-  /** Hashes of some requests that this start sends. */
-  readonly sending: readonly string[];
+  /** The requests that this start sends, and the runs that had ended before the purchases of others were read. */
+  readonly announced: Pick<AnnouncedStart, 'requests' | 'ended'>;
   /** The price of the rows that are sent and whose price is in no list, by what the service has reported before. */
   readonly unlisted: MicroDollars;
-  /** The runs that were about to send them before the purchases of others were read. */
-  readonly senders: Senders;
 }
 
 /** What a check needs in addition to the options. */
@@ -59,6 +59,8 @@ interface CheckParts {
   readonly stops: Pick<Stops, 'isStopping'>;
   readonly peekJournal: PeekJournal;
   readonly beforeRows?: (() => void) | undefined;
+  /** Makes a list for what this start sends. @defaultValue it sends nothing */
+  readonly newRequests?: (() => HashList) | undefined;
 }
 
 /** For a run that has not begun. */
@@ -72,10 +74,10 @@ const nothingKnown: JournalRows = {};
 export async function checkManifest(
   options: ResolvedOptions,
   journal: Pick<Journal, 'recovered' | 'records' | 'rowsIn'> | undefined,
-  { stops, peekJournal, beforeRows }: CheckParts,
+  { stops, peekJournal, beforeRows, newRequests }: CheckParts,
 ): Promise<Checked> {
   const known = journal?.recovered ?? nothingKnown;
-  const start = { stops, polledOnceMore: await polledOnceMore(options, journal) };
+  const start = { stops, newRequests, polledOnceMore: await polledOnceMore(options, journal) };
   const newSurvey = () => new StartSurvey(options, known, start);
   const kept = journal && (await loadKeptCheck(options, journal.recovered));
   if (kept !== undefined && kept.leftOut.rows < kept.plan.rows) beforeRows?.();
@@ -110,7 +112,10 @@ async function checkRest(
     same: new SameTally().result(),
     newlySent,
   };
-  const sent = await sentBy(options, survey, byBytes);
+  const again = () => readRows(options.disk, options.manifest, new KnownIds(journal.recovered.rows));
+  const rules = { known: journal.recovered, rules: rulesOf(options, journal.recovered) };
+  const toSend = () => rowsToSend(again(), options, rules);
+  const announced = await announcedBy(options, survey, { byBytes, toSend });
   const isByOrder = plan.priorities !== undefined && survey.dependsOnOrder;
   // A row that left the manifest may have a picture with the same name as a row that is not read. It may also have bought what
   // another row asks for now, and so may a row that has changed.
@@ -118,7 +123,7 @@ async function checkRest(
   const isByOthers =
     ahead.toSend > 0 && (await otherRuns(options, await begunRun(options), { sample })).length > 0;
   if (!isByOrder && !isByGone && !isByOthers)
-    return { plan, columns, ahead, ...foundBy(survey), sample, ...sent };
+    return { plan, columns, ahead, ...foundBy(survey), sample, ...announced };
   if (options.manifest.bytes) options.manifest.bytes.leftOut = [];
   return undefined;
 }
@@ -183,14 +188,15 @@ async function checkRows(
   const ordered = survey.dependsOnOrder && plan.priorities !== undefined ? newSurvey() : survey;
   if (ordered !== survey) for await (const item of byPriority(plan.priorities, read)) ordered.see(item);
   const ahead = await aheadOf(options, ordered, journal);
-  const sent = await sentBy(options, ordered, byBytes);
+  const toSend = () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules });
+  const announced = await announcedBy(options, ordered, { byBytes, toSend });
   const bought = await boughtAlready(options, journal, {
     ahead,
     inManifest: survey.inManifest,
     samples: { sample: sample.hashes, similar: similar.hashes },
     peekJournal,
     byBytes,
-    toSend: () => rowsToSend(byPriority(plan.priorities, read), options, { known, rules }),
+    toSend,
     isSame: (row) => same.has(row),
   });
   return {
@@ -201,18 +207,22 @@ async function checkRows(
     rows,
     sample: sample.hashes,
     similar: similar.hashes,
-    ...sent,
+    ...announced,
   };
 }
 
-async function sentBy(
-  { disk, manifest: { path }, identity: { baseUrl, lbBaseUrl } }: ResolvedOptions,
-  { sending: { hashes }, uploading, unlisted }: StartSurvey,
-  byBytes: HashesByBytes,
-): Promise<Pick<Checked, 'sending' | 'unlisted' | 'senders'>> {
-  const sending = [...hashes, ...(await byBytes.sampleOf(uploading))];
-  const senders = await sendersOf({ disk }, { manifest: path, sending, baseUrl, lbBaseUrl });
-  return { sending, unlisted, senders };
+/** Rows whose pictures are uploaded are known by the bytes of these. */
+async function announcedBy(
+  { disk }: ResolvedOptions,
+  survey: StartSurvey,
+  { byBytes, toSend }: { readonly byBytes: HashesByBytes; readonly toSend: () => AsyncIterable<Row> },
+): Promise<Pick<Checked, 'announced' | 'unlisted'>> {
+  const { requests = new HashList(2), unlisted } = survey;
+  const ended: ReadonlySet<string> = survey.requests === undefined ? new Set() : await endedRuns(disk);
+  if (survey.hasUploads)
+    for await (const row of toSend())
+      if (hasLocalPictures(row)) survey.addRequest((await byBytes.hashOf(row)) ?? askedHash(row));
+  return { announced: { requests, ended }, unlisted };
 }
 
 function foundBy({ names, pending, pendingHeld, invalid }: StartSurvey) {

@@ -4,7 +4,7 @@ import { isPending, type EndStatus, type RowStatus } from '../../row/row-status.
 import { failureCodes } from '../../../../src/contract/failure-code.js';
 import type { Recovered } from '../../journal/journal.js';
 import type { TaskSpec } from '../../row/task.js';
-import type { ManifestItem, Row } from '../../manifest/manifest-row.js';
+import { isRead, type ManifestItem, type Row } from '../../manifest/manifest-row.js';
 import { pathsInForce } from '../../artifacts/output-path.js';
 import type { Ahead } from './ahead.js';
 import { capInForce, type CapInForce, type RowsUnderCap, rowsUnderCaps } from '../money/cap-in-force.js';
@@ -26,10 +26,11 @@ import type { ResolvedOptions } from '../../context/resolved-options.js';
 import type { Stops } from '../../stop/stops.js';
 import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
-import { RowSample, rowsSeen } from '../../manifest/duplicates/row-sample.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { askedHash } from '../../manifest/request-hash.js';
+import { requestKey } from '../../lock/announced-requests.js';
 import { hasLocalPictures } from '../../uploads/create-picture-host.js';
+import type { HashList } from './spooled-chunks.js';
 
 /** What the journal knows about rows, if there is a journal yet. */
 export interface JournalRows {
@@ -61,10 +62,10 @@ function note<T>(found: Noted<T>, one: T): void {
 /** Counts what a start would do with each row of the manifest, in one pass over it. */
 export class StartSurvey {
   readonly names = new PictureNames();
-  /** Some of the requests that this start sends, because another run may be about to send them as well. */
-  readonly sending = new RowSample([askedHash]);
-  /** The first rows that this start sends with pictures that are uploaded. */
-  readonly uploading: Row[] = [];
+  /** The requests that this start sends, by `requestKey`, because another run may be about to send them as well. */
+  readonly requests: HashList | undefined;
+  /** There are others, with pictures that are uploaded. */
+  hasUploads = false;
   readonly pending = new Set<string>();
   readonly pendingHeld = new Set<string>();
   readonly invalid = new RowStates();
@@ -113,8 +114,10 @@ export class StartSurvey {
       readonly stops: Pick<Stops, 'isStopping'>;
       /** Rows that ended as expired and whose jobs are polled once more. */
       readonly polledOnceMore: ReadonlySet<string>;
+      readonly newRequests?: (() => HashList) | undefined;
     },
   ) {
+    this.requests = start.newRequests?.();
     this.select = new SelectRows(options);
     this.listed = options.prices.table();
     this.inManifest = new RowsInManifest(known.rows);
@@ -240,8 +243,10 @@ export class StartSurvey {
     const isSentAgain = isDoubled(row, state, this.options);
     if (isSentAgain) this.count.doubled++;
     else if (this.isUnknown(row.id)) this.count.unanswered++;
-    if (isSentAgain) this.addPrice(row);
-    else this.seeChanged(row, state, status !== 'sent');
+    if (isSentAgain) {
+      this.announce(row);
+      this.addPrice(row);
+    } else this.seeChanged(row, state, status !== 'sent');
   }
 
   private isUnknown(id: string): boolean {
@@ -258,8 +263,7 @@ export class StartSurvey {
     }
     if (task.what !== 'send') return;
     this.count.toSend++;
-    if (this.options.pictureHost === undefined || !hasLocalPictures(row)) this.sending.add(row);
-    else if (this.uploading.length < rowsSeen) this.uploading.push(row);
+    this.announce(row);
     if (task.reopen === 'retry') this.count.retried++;
     if (state?.status === 'unknown') this.count.retriedUnknown++;
     if (state?.status === 'open' && state.isHeldBefore) this.count.reopened++;
@@ -268,6 +272,18 @@ export class StartSurvey {
       this.outdated.add(row, 0, rowPrice(row, this.options.prices));
     if (row.kind !== 'route' && this.endpoints.size < 1_000) this.endpoints.add(row.endpoint);
     this.addPrice(row);
+  }
+
+  private announce(row: Row): void {
+    if (this.requests === undefined || isRead(row)) return;
+    if (this.options.pictureHost !== undefined && hasLocalPictures(row)) this.hasUploads = true;
+    else this.addRequest(askedHash(row));
+  }
+
+  /** @param hash identifies what a row asks for that is sent */
+  addRequest(hash: string): void {
+    const { high, low } = requestKey(hash);
+    this.requests?.add(high, low);
   }
 
   private addPrice(row: Row): void {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asyncScheduler, concat, defer, EMPTY, from, ignoreElements, type SchedulerLike } from 'rxjs';
+import { concat, defer, EMPTY, from, ignoreElements } from 'rxjs';
 import type { Gate } from '../../../../src/policy/gates/gate.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startOtherServer, type OtherServer } from '../../../support/other-server.js';
@@ -13,8 +13,6 @@ import { UploadError } from '../../../../runners/batch/uploads/picture-host.js';
 import { UploadNotes } from '../../../../runners/batch/uploads/upload-notes.js';
 import { askedHash } from '../../../../runners/batch/manifest/request-hash.js';
 import { basedImage } from '../../../../runners/batch/manifest/rows/row-images.js';
-import { decodeRecord, encodeRecord } from '../../../../runners/batch/journal/line/record-line.js';
-import type { IntentRecord } from '../../../../runners/batch/journal/record.js';
 import { boughtThere } from '../../../../runners/batch/lock/bought-note.js';
 import { holdRun } from '../../../../runners/batch/lock/hold-run.js';
 import type { Disk, DiskFile } from '../../../../runners/batch/disk/disk.js';
@@ -57,12 +55,16 @@ describe('a manifest that another run has bought from', () => {
     return join(process.env['XDG_STATE_HOME'] ?? '', 'millrace/bought', name);
   };
 
-  /** As a start leaves it that was killed, or one of an older version. */
+  /** The file beside it, with what the run has bought. */
+  const keysOf = (out: string) => noteOf(out).replace(/json$/, 'bought');
+
+  /** As a start leaves it of which it is not known what it has bought, or one of an older version. */
   const forget = (out: string, isOld = false) => {
     const path = noteOf(out);
     const [line = '', ...additions] = readFileSync(path, 'utf8').split('\n');
     const { bought, ...note } = JSON.parse(line) as { bought?: object };
     expect(bought ?? additions[0]).toBeTruthy();
+    truncateSync(keysOf(out));
     writeFileSync(path, isOld ? '' : JSON.stringify(note));
   };
 
@@ -510,6 +512,22 @@ describe('a manifest that another run has bought from', () => {
         third.remove();
       });
 
+      it('is found by any one of many pictures of one size [fault 19]', async () => {
+        const names = Array.from({ length: 60 }, (_, at) => `scan ${at + 10}`);
+        for (const name of names) draw(folder.path, `${name}.png`, name);
+        folder.manifest(names.map((name) => picture(name)));
+        const one = await startSlowly('one', { ...uploading(folder), maxCostUsd: 0.1 });
+        for (const at of [0, 3, 4, 30, 59]) {
+          const name = names[at]!;
+          draw(other.path, 'moved.png', name);
+          other.manifest([picture('m', 'moved.png')]);
+          const moved = await start(`moved ${at}`, { ...uploading(other), out: join(other.path, `${at}`) });
+          expect(moved.exitCode).toBe(75);
+        }
+        one.release();
+        await one.run;
+      });
+
       it('is found by a run that joins the feed [fault 19]', async () => {
         const live = (...ids: readonly string[]): Partial<RunBatchOptions> => ({
           ...uploading(folder),
@@ -658,12 +676,45 @@ describe('a manifest that another run has bought from', () => {
       expect((await start('two', { same: 'refuse' })).exitCode).toBe(2);
     });
 
+    it('is refused where few of its many rows are sent by that run [fault 19]', async () => {
+      const rows = (from: number) => Array.from({ length: 5_000 }, (_, at) => edit(`row ${from + at}`));
+      folder.manifest(rows(0));
+      const { run, release } = await startSlowly('one', { concurrency: 1, maxCostUsd: 0.1 });
+      const other = runFolder();
+      other.manifest(rows(4_997));
+      const there = await other.run(service, { download: false, maxCostUsd: 0.1 });
+      expect(there).toMatchObject({ exitCode: 75, reason: expect.stringContaining('one is running') });
+      expect(service.requests).toHaveLength(1);
+      release();
+      expect((await run).exitCode).toBe(3);
+      other.remove();
+    });
+
+    it('is not in the way once it was killed, also while a person settles it', async () => {
+      const sending = join(process.env['XDG_STATE_HOME'] ?? '', 'millrace/sending');
+      const filesThere = () => readdirSync(sending).filter((name) => /^[0-9a-f]{32}$/.test(name));
+      const left = new Map<string, Buffer>();
+      service.behave = () => {
+        for (const name of filesThere()) left.set(name, readFileSync(join(sending, name)));
+        return 'complete';
+      };
+      const { out } = await start('one', { only: ['a'] });
+      for (const [name, bytes] of left) writeFileSync(join(sending, name), bytes);
+      expect(filesThere()).toHaveLength(1);
+      const hold = await holdRun(out);
+      expect(await start('two')).toMatchObject({ exitCode: 0, bought: { rows: 1, first: [{ id: 'a' }] } });
+      await hold.release();
+      expect(filesThere()).toEqual([]);
+    });
+
     it('is refused while workers may have rows that it sends, though its process is dead [fault 19]', async () => {
-      const { out } = await start('one', { limit: 1 });
+      const out = join(folder.path, 'one');
       const note = { key: 'a-run', database: 'postgres://db.example/millrace' };
       const keepNote = (isOpen: boolean) =>
         writeFileSync(join(out, 'distributed.json'), JSON.stringify({ ...note, isOpen }));
-      keepNote(true);
+      service.behave = () => (keepNote(true), 'complete');
+      await start('one', { limit: 1 });
+      service.behave = () => 'complete';
       const refused = await start('two', { only: ['a'] });
       expect([refused.exitCode, refused.reason]).toEqual([
         75,
@@ -673,6 +724,8 @@ describe('a manifest that another run has bought from', () => {
       keepNote(false);
       expect((await start('two', { only: ['c'] })).exitCode).toBe(0);
       expect([...service.executions.values()]).toEqual([1, 1, 1]);
+      // Without workers, what it has bought is a question.
+      expect(await start('two', { only: ['a'] })).toMatchObject({ exitCode: 0, bought: { rows: 1 } });
     });
 
     it('is refused also where many other runs have sent that row before [fault 19]', async () => {
@@ -708,7 +761,7 @@ describe('a manifest that another run has bought from', () => {
       release();
       expect([exitCode, reason]).toEqual([
         75,
-        expect.stringMatching(/one is running .* Rows from these on were not sent/),
+        expect.stringMatching(/one is running .* the row "b", .* nor were the rows after it/),
       ]);
       expect((await first.run).exitCode).toBe(0);
       expect([...service.executions.keys()].sort()).toEqual(['a', 'b', 'c', 'x']);
@@ -729,14 +782,6 @@ describe('a manifest that another run has bought from', () => {
         return { give: (...rest: readonly string[]) => give(rest), manifest: { rows: rows() } };
       };
       const ends = () => [...service.executions.values()].filter((count) => count > 1);
-      /** A clock that stands still, and on which an hour passes at once. */
-      const clock = () => {
-        let passed = asyncScheduler.now();
-        const now = () => passed;
-        const scheduler = Object.assign(Object.create(asyncScheduler) as SchedulerLike, { now });
-        return { scheduler, pass: () => (passed += 3_600_000) };
-      };
-
       it('is found by a run that joins the feed in the middle, before its first row [fault 19]', async () => {
         const { give, manifest } = feed(...ids(0, 60));
         const one = start('one', { manifest });
@@ -751,36 +796,12 @@ describe('a manifest that another run has bought from', () => {
         expect([service.jobs.size, ends()]).toEqual([61, []]);
       });
 
-      it('is found by a run that reads the feed from its beginning, however much was sent since [fault 19]', async () => {
-        const { out } = await start('one', { manifest: { rows: ids(0, 40).map((id) => edit(id)) } });
-        const path = join(out, 'journal.jsonl');
-        const records = readFileSync(path, 'utf8').trimEnd().split('\n');
-        const { record: last } = decodeRecord(
-          Buffer.from(records.find((line) => line.includes('"intent"'))!),
-        );
-        // Without its stop, as of a run that goes on.
-        const lines: Uint8Array[] = records.slice(0, -1).map((line) => Buffer.from(`${line}\n`));
-        for (let n = lines.length + 1; n <= 70_000; n++)
-          lines.push(encodeRecord(n, { ...(last as IntentRecord), id: `later ${n}` }));
-        writeFileSync(path, Buffer.concat(lines));
-        const hold = await holdRun(out);
-        const own = { rows: ids(33, 40).map((id) => edit(id)) };
-        expect(await start('two', { manifest: own })).toMatchObject({
-          exitCode: 75,
-          reason: expect.stringContaining('has sent the row "row 33"'),
-        });
-        await hold.release();
-        expect(ends()).toEqual([]);
-      });
-
       it('stops before a row that a later run was faster to send [fault 19]', async () => {
         const [slow, fast] = [feed(...ids(0, 50)), feed(...ids(50, 55))];
-        const hours = clock();
-        const one = start('one', { manifest: slow.manifest, scheduler: hours.scheduler });
+        const one = start('one', { manifest: slow.manifest });
         await until(() => service.jobs.size === 50);
         const two = start('two', { manifest: fast.manifest });
         await until(() => service.jobs.size === 55);
-        hours.pass();
         slow.give('x', 'row 53', 'y');
         expect(await one).toMatchObject({ exitCode: 75, reason: expect.stringContaining('two is running') });
         fast.give('z');
@@ -788,33 +809,17 @@ describe('a manifest that another run has bought from', () => {
         expect([service.executions.has('y'), service.jobs.size, ends()]).toEqual([false, 57, []]);
       });
 
-      it('stops where both have sent a row at the same moment, if it began later [fault 19]', async () => {
-        const [first, second] = [feed(...ids(0, 40)), feed(...ids(60, 65))];
-        // It looks for other runs only when time has passed.
-        const one = start('one', { manifest: first.manifest, scheduler: clock().scheduler });
-        await until(() => service.jobs.size === 40);
-        let release = (): void => undefined;
-        const hold = new Promise<void>((resolve) => (release = resolve));
-        let end = (): void => undefined;
-        const ended = new Promise<void>((resolve) => (end = resolve));
-        service.behave = (id) => (id === 'row 60' ? { hold } : id === 'x' ? { hold: ended } : 'complete');
-        const sent = (id: string) => service.requests.filter(({ body }) => body.includes(`"${id}"`)).length;
-        const two = start('two', { manifest: second.manifest });
-        await until(() => sent('row 60') === 1);
-        first.give('row 60', 'x');
-        await until(() => sent('row 60') === 2);
-        release();
-        second.give('y', 'z');
-        expect(await two).toMatchObject({
-          exitCode: 75,
-          reason: expect.stringContaining('it may be paid twice'),
-        });
-        end();
-        expect((await one).exitCode).toBe(0);
-        expect(ends()).toEqual([2]);
+      it('sends rows once that arrive in two runs at the same moment, and one of them stops [fault 19]', async () => {
+        const [first, second] = [feed(...ids(0, 4)), feed(...ids(10, 14))];
+        const runs = [first, second].map(({ manifest }, at) => start(`run ${at}`, { manifest }));
+        await until(() => service.jobs.size === 8);
+        for (const { give } of [first, second]) give(...ids(20, 60));
+        const codes = (await Promise.all(runs)).map(({ exitCode }) => exitCode);
+        expect(codes.sort((one, other) => one - other)).toEqual([0, 75]);
+        expect([service.jobs.size, ends()]).toEqual([48, []]);
       });
 
-      it('stops before a row that another run has sent while it waited for its turn [fault 19]', async () => {
+      it('has its rows to itself while they wait for their turn [fault 19]', async () => {
         const [first, second] = [feed(...ids(0, 40)), feed(...ids(50, 90))];
         const one = start('one', { manifest: first.manifest });
         await until(() => service.jobs.size === 40);
@@ -834,22 +839,17 @@ describe('a manifest that another run has bought from', () => {
         await until(() => service.jobs.size === 80);
         second.give('x', 'y');
         await until(() => waiting.length === 2);
-        let end = (): void => undefined;
-        const ended = new Promise<void>((resolve) => (end = resolve));
-        service.behave = (id) => (id === 'z' ? { hold: ended } : 'complete');
-        first.give('y', 'x', 'z');
-        await until(() => service.jobs.size >= 82);
-        release();
-        expect(await two).toMatchObject({
+        first.give('v', 'x', 'z');
+        expect(await one).toMatchObject({
           exitCode: 75,
-          reason: expect.stringMatching(/has sent the row "[xy]", which arrived here as well/),
+          reason: expect.stringMatching(/two is running .* the row "x", or is about to/),
         });
-        end();
-        expect((await one).exitCode).toBe(0);
+        release();
+        expect((await two).exitCode).toBe(0);
         expect([service.jobs.size, ends()]).toEqual([83, []]);
       });
 
-      it('goes on beside a run that has sent the same under another id, or something else under the same [fault 19]', async () => {
+      it('goes on beside a run that has sent something else under the same ids [fault 19]', async () => {
         const one = feed(...ids(0, 40));
         const run = start('one', { manifest: one.manifest });
         await until(() => service.jobs.size === 40);
@@ -874,14 +874,13 @@ describe('a manifest that another run has bought from', () => {
         const failures = join(folder.path, 'one/failures.jsonl');
         await until(() => existsSync(failures) && readFileSync(failures, 'utf8').split('\n').length === 41);
         service.behave = () => 'complete';
-        const rows = ids(33, 40).map((id) => edit(id));
+        const rows = ids(0, 40).map((id) => edit(id));
         expect(await start('two', { manifest: { rows } })).toMatchObject({ exitCode: 0 });
         one.give();
         expect((await run).exitCode).toBe(1);
       });
 
       it('goes on where its row has failed, cost nothing, and was given to the run that began before', async () => {
-        // Behind the first rows, of which some are noted before they are sent.
         const [first, second] = [feed(...ids(0, 40)), feed(...ids(50, 90), 'x')];
         service.behave = (id) => (id === 'x' ? 'reject' : 'complete');
         const one = start('one', { manifest: first.manifest });
@@ -1074,7 +1073,10 @@ describe('a manifest that another run has bought from', () => {
       writeFileSync(noteOf(out), meanwhile);
       await lose('one');
       const two = await start('two', { same: 'refuse' });
-      expect(two).toMatchObject({ exitCode: 2, bought: { rows: 1, elsewhere: [out], first: [{ id: 'a' }] } });
+      expect(two).toMatchObject({
+        exitCode: 2,
+        bought: { rows: 2, elsewhere: [out], first: [{ id: 'a' }, { id: 'b' }] },
+      });
       expect(warnings(two)).toEqual([expect.stringContaining(`in the run in ${out}, whose journal is gone`)]);
     });
 
@@ -1084,11 +1086,7 @@ describe('a manifest that another run has bought from', () => {
       const hosts = { baseUrl: '', lbBaseUrl: '' };
       const count = async () => (await boughtThere(nodeDisk, out, hosts))?.size;
       expect(await count()).toBe(2);
-      const lines = readFileSync(noteOf(out), 'utf8').trim().split('\n');
-      const note = lines
-        .map((line) => JSON.parse(line) as object)
-        .reduce((all, line) => ({ ...all, ...line }));
-      writeFileSync(noteOf(out), JSON.stringify({ ...note, isOpen: false }));
+      truncateSync(keysOf(out));
       await start('one', { only: ['a'] });
       expect(await count()).toBe(0);
       await settleRow(out, 'b', { notSent: true });
@@ -1145,6 +1143,42 @@ describe('a manifest that another run has bought from', () => {
       expect(warnings(two)).toHaveLength(bytes === 0 ? 0 : 1);
     });
 
+    it.each([
+      [3, 2],
+      [11, 1],
+    ])(
+      'compares what is left where the last %i bytes of what it has bought are lost',
+      async (bytes, rows) => {
+        const { out } = await start('one', { only: ['a', 'b'] });
+        truncateSync(keysOf(out), readFileSync(keysOf(out)).length - bytes);
+        await lose('one');
+        expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows });
+      },
+    );
+
+    it('has noted a row before its request leaves', async () => {
+      const out = join(folder.path, 'one');
+      const noted: number[] = [];
+      service.behave = () => (noted.push(readFileSync(keysOf(out)).length), 'complete');
+      await start('one', { only: ['a', 'b'] });
+      // By how it is written, and by what it asks for.
+      expect(noted).toEqual([16, 32]);
+    });
+
+    it('compares the lists of older versions, also where the run has gone on since', async () => {
+      const { out } = await start('one', { only: ['a'] });
+      const { endpoint, images, prompt } = edit('b');
+      const request = { kind: 'edit', input: { images, prompt } };
+      const hash = askedHash({ kind: 'edit', endpoint, columns: {}, hash: '', request }).slice(0, 16);
+      const [line = '', ...closed] = readFileSync(noteOf(out), 'utf8').split('\n');
+      const note = { ...(JSON.parse(line) as object), bought: { written: hash, sent: hash } };
+      writeFileSync(noteOf(out), [JSON.stringify(note), ...closed].join('\n'));
+      await start('one', { only: ['c'] });
+      await lose('one');
+      const found = { rows: 3, first: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] };
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject(found);
+    });
+
     it('compares what stands behind a line that cannot be read', async () => {
       const { out } = await start('one', { only: ['a'] });
       await start('one', { only: ['b'] });
@@ -1181,10 +1215,11 @@ describe('a manifest that another run has bought from', () => {
       const full = await start('one', { only: ['b'], disk: { ...nodeDisk, open } });
       expect(warnings(full)).toEqual([expect.stringContaining('cannot be noted in')]);
       await lose('one');
-      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 1, elsewhere: [out] });
+      // What the second start has bought is in the file beside the note, which was open.
+      expect((await start('two', { same: 'refuse' })).bought).toMatchObject({ rows: 2, elsewhere: [out] });
     });
 
-    it.each([['that was killed', false] as const, ['of an older version', true] as const])(
+    it.each([['that could note nothing', false] as const, ['of an older version', true] as const])(
       'is said of a run %s, of which it is not known what it has bought',
       async (_, isOld) => {
         const { out } = await start('disk/monday');

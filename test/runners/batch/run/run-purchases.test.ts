@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,11 +53,8 @@ const lives = fc.constantFrom(
 
 type Life = (id: string) => Parameters<JournalWriter['append']>[0][];
 
-/**
- * A run whose starts write these rows, and note what they buy after each so many records; what is noted then, and what the journal
- * says.
- */
-async function purchases(starts: readonly (readonly Life[])[], every: number) {
+/** A run whose starts write these rows, and note what they buy; what is noted then, and what the journal says. */
+async function purchases(starts: readonly (readonly Life[])[]) {
   const out = mkdtempSync(join(tmpdir(), 'purchases-'));
   let reads = 0;
   const peek = (disk: typeof nodeDisk, folder: string) => {
@@ -70,19 +68,14 @@ async function purchases(starts: readonly (readonly Life[])[], every: number) {
   const noteEnd = (bought: readonly BoughtHashes[] | undefined) => noteBought(nodeDisk, state, run, bought);
   for (const [at, rows] of starts.entries()) {
     const journal = await openJournal(nodeDisk, out);
-    const own = new RunPurchases(options, journal, peek);
     await noteEnd(undefined);
     const note = new BoughtNote(nodeDisk, state, out, true);
+    const own = new RunPurchases(options, journal, peek, (changes) => note.add(changes));
     const writer = new JournalWriter(journal, (record, status) => own.take(record, status));
     await lastValueFrom(writer.append(start()));
-    let count = 0;
     for (const [row, life] of rows.entries())
-      for (const record of life(`${at}-${row}`)) {
-        await lastValueFrom(writer.append(record));
-        if (++count % every === 0) await note.add(own.changes());
-      }
+      for (const record of life(`${at}-${row}`)) await lastValueFrom(writer.append(record));
     await journal.close();
-    await note.add(own.changes());
     if (!(own.areAllKnown && (await note.close(1)))) await noteEnd(await own.hashes());
   }
   const journal = await openJournal(nodeDisk, out);
@@ -104,20 +97,39 @@ describe('what a run has bought', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(lives, { maxLength: 6 }), { minLength: 1, maxLength: 2 }),
-        fc.integer({ min: 1, max: 5 }),
-        async (starts, every) => {
-          expect(await purchases(starts, every)).toMatchObject({ isSame: true, isWhole: true });
+        async (starts) => {
+          expect(await purchases(starts)).toMatchObject({ isSame: true, isWhole: true });
         },
       ),
       { numRuns: 100 },
     );
   });
 
+  it('is noted however much it is', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'purchases-'));
+    vi.stubEnv('XDG_STATE_HOME', out);
+    const [state = ''] = usualFolders();
+    const run = { ...from, folder: out, run: 'one', bytes: 0 };
+    await noteBought(nodeDisk, state, run, undefined);
+    const note = new BoughtNote(nodeDisk, state, out, true);
+    const hashOf = (at: number) => createHash('sha256').update(String(at)).digest('hex').slice(0, 24);
+    const hashes = Array.from({ length: 300_000 }, (_, at) => hashOf(at));
+    note.add({ bought: hashes.map((one) => ({ written: [one], sent: [one] })), refused: [] });
+    expect(await note.close(1)).toBe(true);
+    const noted = await boughtThere(nodeDisk, out, from);
+    expect([noted?.isWhole, noted?.size, noted?.has(hashes[299_999]!, 'sent')]).toEqual([
+      true,
+      300_000,
+      true,
+    ]);
+    rmSync(out, { recursive: true });
+  });
+
   it('is read from the journal only if a purchase of an earlier start has changed', async () => {
     const bought = (id: string) => [intent(id), completed(id)];
     const again = (id: string) => [intent(id), failed(id, 'unknown'), reopen(id, 'buy', 'retry')];
-    expect(await purchases([[bought, bought]], 1)).toMatchObject({ reads: 0 });
-    expect(await purchases([[bought], [bought]], 1)).toMatchObject({ reads: 0 });
-    expect(await purchases([[bought], [bought, again]], 1)).toMatchObject({ reads: 1 });
+    expect(await purchases([[bought, bought]])).toMatchObject({ reads: 0 });
+    expect(await purchases([[bought], [bought]])).toMatchObject({ reads: 0 });
+    expect(await purchases([[bought], [bought, again]])).toMatchObject({ reads: 1 });
   });
 });
