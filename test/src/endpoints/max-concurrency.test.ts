@@ -206,6 +206,16 @@ describe('maxConcurrency', () => {
     expect(service.paths).toStrictEqual(['/v2/a/run']);
   });
 
+  it('a subscriber that joins the request for chunks that is on the wire holds no slot of its own', () => {
+    const service = scriptedClient({ maxConcurrency: 2 });
+    const endpoint = service.client.queue('a');
+    const chunks = endpoint.stream('j');
+    chunks.subscribe().unsubscribe();
+    chunks.subscribe();
+    endpoint.run({ row: 1 }).subscribe();
+    expect(service.paths).toStrictEqual(['/v2/a/stream/j', '/v2/a/run']);
+  });
+
   it('a job that its gate left is left again while it waits, and holds up no close', async () => {
     const leave = new Subject<void>();
     let isOpen = true;
