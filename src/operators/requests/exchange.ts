@@ -72,7 +72,7 @@ export interface RequestSlot {
    */
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T>;
   /**
-   * The reply has so many bytes, which count until the slot is released.
+   * Sets the size of the reply, which counts until the slot is released.
    * @param isResult whether it is that of a completed job
    */
   read(bytes: number, isResult: boolean): void;
