@@ -160,9 +160,10 @@ export function exchange(asking: Asking, context: ClientContext, slot?: RequestS
   });
 }
 
-function checkReply(received: Partial<WireReply> | undefined): void {
+function checkReply(received: Partial<Record<keyof WireReply, unknown>> | undefined): void {
   const { status, headers, body } = received ?? {};
-  if (typeof status === 'number' && typeof body === 'string' && headers !== undefined) return;
+  const hasHeaders = typeof headers === 'object' && headers !== null;
+  if (typeof status === 'number' && hasHeaders && typeof body === 'string') return;
   throw new Error('the transport gave no reply with a status as a number, headers, and a body as text');
 }
 
