@@ -49,21 +49,19 @@ export class Submission<O> {
   #notBefore = { at: 0, why: 'backoff' as WaitReason };
   #lastRefusal: Failed | undefined;
   /** Taken before the intent, so that a job can be left and cancelled without an intent; released after the POST. */
-  readonly #slot: RequestSlot | undefined;
+  #slot: RequestSlot | undefined;
 
   constructor(
     private readonly job: JobState<O>,
     private readonly callbacks: CalledBack<O> | undefined,
-  ) {
-    const { sync, purpose } = job.spec;
-    this.#slot = job.context.slots?.of('submit', sync || purpose === 'route-post');
-  }
+  ) {}
 
   /** @param deadlineAt nothing is sent after this time, in ms since the epoch */
   *submit(deadlineAt: number): Steps<JobEvent<O>> {
     const { job } = this;
-    const slot = this.#slot;
-    const { request } = job.spec;
+    const { request, sync, purpose } = job.spec;
+    // Another one for each run: a run that is left while it asks the gate ends when the next one may have sent its POST.
+    const slot = (this.#slot = job.context.slots?.of('submit', sync || purpose === 'route-post'));
     this.#deadlineAt = deadlineAt;
     this.#request ??= isObservable(request) ? yield* lastOf(this.#inTime(request)) : request;
     if (this.#request === undefined) return;

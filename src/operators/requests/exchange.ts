@@ -72,7 +72,7 @@ export interface RequestSlot {
    */
   pass<T>(tryPass: () => boolean, admitted: Observable<T>): Observable<T>;
   /**
-   * The reply has so many bytes, which count until the slot is released.
+   * Sets the size of the reply, which counts until the slot is released.
    * @param isResult whether it is that of a completed job
    */
   read(bytes: number, isResult: boolean): void;
@@ -160,9 +160,10 @@ export function exchange(asking: Asking, context: ClientContext, slot?: RequestS
   });
 }
 
-function checkReply(received: Partial<WireReply> | undefined): void {
+function checkReply(received: Partial<Record<keyof WireReply, unknown>> | undefined): void {
   const { status, headers, body } = received ?? {};
-  if (typeof status === 'number' && typeof body === 'string' && headers !== undefined) return;
+  const hasHeaders = typeof headers === 'object' && headers !== null;
+  if (typeof status === 'number' && hasHeaders && typeof body === 'string') return;
   throw new Error('the transport gave no reply with a status as a number, headers, and a body as text');
 }
 

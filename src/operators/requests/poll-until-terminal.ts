@@ -144,12 +144,15 @@ class Polls extends OneTeardown implements Observer<void>, Due, PollWatch, Queue
   /** Called at the deadline. A poll that still waits at the gate keeps its place there, and has a time limit once it is sent. */
   due(): void {
     try {
+      const now = this.context.scheduler.now();
+      const isSleptThrough = now - this.dueAt > lateMs;
       if (this.isLast) {
+        // Timers are called before an answer is read that arrived meanwhile.
+        if (isSleptThrough) return this.limitLast();
         this.fault = `no answer within ${this.task.request.timeouts.requestMs} ms`;
         return this.giveUp();
       }
-      const now = this.context.scheduler.now();
-      if (this.wasAnswered && now - this.dueAt > lateMs) {
+      if (this.wasAnswered && isSleptThrough) {
         this.wasAnswered = this.wasSent = false;
         this.context.deadlines.set(this, now + graceMs);
         return this.poll();

@@ -22,7 +22,7 @@ export class ReplyRoom {
     return share;
   }
 
-  /** The reply has so many bytes. With 0 its room is given back, or its wait is left. */
+  /** Sets the size of the reply. With 0 its room is given back, or its wait is left. */
   resize(share: ReplyShare, bytes: number): void {
     this.#waiting.delete(share);
     this.#onWire.delete(share);

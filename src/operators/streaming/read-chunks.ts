@@ -92,6 +92,7 @@ class ChunkReader {
         this.context.open.check();
         // Another subscriber's request has its own slot.
         isSent = this.#onWire === undefined;
+        if (!isSent) slot?.release();
         return (this.#onWire ??= this.#ask(slot));
       }).pipe(ignoreElements()),
       defer(() => (this.book.kept.length > before ? of(undefined) : EMPTY)),

@@ -206,6 +206,31 @@ describe('maxConcurrency', () => {
     expect(service.paths).toStrictEqual(['/v2/a/run']);
   });
 
+  it('a job that its gate leaves and subscribes to again has a slot while its POST is on the wire', async () => {
+    const events: string[] = [];
+    const left = new Subject<void>();
+    const calls: (() => void)[] = [() => left.next(), () => job.subscribe()];
+    const tryPass = () => (calls.splice(0).forEach((call) => call()), true);
+    const gate: Gate = { admit: () => EMPTY, observe: () => undefined, tryPass };
+    const service = scriptedClient({ maxConcurrency: 1, gate });
+    const endpoint = service.client.queue('a');
+    const job = endpoint.run({ row: 1 }, { checkpoint: ({ type }) => (events.push(type), EMPTY) });
+    job.pipe(takeUntil(left)).subscribe();
+    endpoint.run({ row: 2 }).subscribe();
+    await new Promise(setImmediate);
+    expect([service.paths, events]).toStrictEqual([['/v2/a/run'], ['intent']]);
+  });
+
+  it('a subscriber that joins the request for chunks that is on the wire holds no slot of its own', () => {
+    const service = scriptedClient({ maxConcurrency: 2 });
+    const endpoint = service.client.queue('a');
+    const chunks = endpoint.stream('j');
+    chunks.subscribe().unsubscribe();
+    chunks.subscribe();
+    endpoint.run({ row: 1 }).subscribe();
+    expect(service.paths).toStrictEqual(['/v2/a/stream/j', '/v2/a/run']);
+  });
+
   it('a job that its gate left is left again while it waits, and holds up no close', async () => {
     const leave = new Subject<void>();
     let isOpen = true;

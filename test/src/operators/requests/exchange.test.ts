@@ -75,6 +75,7 @@ describe('exchange', () => {
       undefined,
       new Response('{}'),
       { status: 200, headers: {}, body: Buffer.from('{}') },
+      { status: 200, headers: null, body: '{}' },
     ])
       expect(judge((() => of(wrong)) as unknown as Transport).judged).toMatchObject({ fault: { message } });
     const twice = judge(() => of(replied(200, { id: 'j', status: 'IN_QUEUE' }), replied(500, 'x')));

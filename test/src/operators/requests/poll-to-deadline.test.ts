@@ -117,6 +117,15 @@ describe('pollUntilTerminal, to its deadline', () => {
     });
   });
 
+  it('awaits it beyond that time limit if the process stood still meanwhile, because it may be there already', () => {
+    inVirtualTime((virtual) => {
+      const { result, calls } = polling(virtual, 4, '25ms d|', hasty, { sleepsAt: 20 });
+      virtual.expectObservable(result).toBe('28ms (d|)', { d });
+      virtual.flush();
+      expect(calls()).toBe(1);
+    });
+  });
+
   it('awaits the gate beyond that time limit, and then an answer', () => {
     inVirtualTime((virtual) => {
       const admit = () => virtual.cold<{ why: 'gate'; forMs: number }>('50ms |');
