@@ -158,12 +158,21 @@ function* toFetch(context: PurchaseContext, task: TaskOf<'fetch'>): Steps<never,
   return { row, intent, reply, attempts, isBooked: true };
 }
 
+/** Whether the row is held because its purchase may be in the lost part of the journal: its price is in no sum yet. */
+export function isLost(
+  { mustHold }: Pick<PurchaseContext, 'mustHold'>,
+  { row, code }: TaskOf<'hold'>,
+): boolean {
+  return code === 'unknown' && mustHold(row.id, row.row);
+}
+
 /** Ends a row that may have been bought before without sending it: it fails with the task's code, so that a person can decide. */
-export function* holdRow(context: PurchaseContext, { row, code, attempts }: TaskOf<'hold'>): Steps<never> {
+export function* holdRow(context: PurchaseContext, task: TaskOf<'hold'>): Steps<never> {
   const { options, money } = context;
+  const { row, code, attempts } = task;
   const at = options.scheduler.now();
   const { paid } = failureCodes[code];
-  const lost = code === 'unknown' && context.mustHold(row.id, row.row);
+  const lost = isLost(context, task);
   const price = lost ? money.prices.priceOf(row) : null;
   if (lost) money.ledger.hold(row.id, price, row);
   const message = lost

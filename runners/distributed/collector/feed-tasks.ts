@@ -7,8 +7,8 @@ import { isFree } from '../../batch/row/left-rows.js';
 import type { RowTask } from '../../batch/row/row-after.js';
 import type { StopCause } from '../../batch/stop/stops.js';
 import { RowInFlight } from '../../batch/row/row-in-flight.js';
-import { isRead, type Task } from '../../batch/row/task.js';
-import type { TaskFeed } from '../../batch/purchase/buy-rows.js';
+import { isRead, type Task, type TaskOf } from '../../batch/row/task.js';
+import { isLost, type TaskFeed } from '../../batch/purchase/buy-rows.js';
 import { inTransaction, mostText, wakeWorkers } from '../database/transaction.js';
 import { addRows, itemAt } from '../table/rows.js';
 import { lockLedger, refuseTaken, saveLedger } from '../table/run-ledger.js';
@@ -39,18 +39,20 @@ export async function feedTasks(
   // Not far ahead, if the addresses of uploaded pictures expire, or other runs need what is reserved.
   const isFar = run.pictures.host === undefined && run.money.shared === undefined;
   const ahead = isFar ? Math.max(limit, leastAhead) : limit;
+  const mostRows = Math.min(batchRows, ahead);
   let batch: RowTask[] = [];
+  let lost: TaskOf<'hold'>[] = [];
   let length = 0;
   const feed = async () => {
-    const rows = batch;
-    batch = [];
+    const [rows, unknowns] = [batch, lost];
+    [batch, lost] = [[], []];
     length = 0;
     while (remote.state.open >= ahead && !run.stops.isStopping) await remote.nextLook();
-    if (run.stops.isStopping || rows.length === 0) return;
+    if (run.stops.isStopping || rows.length + unknowns.length === 0) return;
     for (const task of rows) run.callbacks?.begin(task);
     const fedUpToRow = rows.reduce((most, { row }) => Math.max(most, row.row), note().fedUpToRow);
     if (fedUpToRow > note().fedUpToRow) await keepNote({ fedUpToRow });
-    await feedBatch(remote, ++remote.batches, rows);
+    await feedBatch(remote, ++remote.batches, rows, lostMoney(run, unknowns));
   };
   let unpaid: StopCause | undefined;
   for await (const task of withPauses(tasks, run)) {
@@ -59,7 +61,9 @@ export async function feedTasks(
       continue;
     }
     if (task.what !== 'send' && task.what !== 'poll') {
+      if (task.what === 'hold' && isLost(run, task)) lost.push(task);
       await here.give(task);
+      if (lost.length >= mostRows) await feed();
       continue;
     }
     const paid = await withReservation(run, remote, task);
@@ -71,7 +75,7 @@ export async function feedTasks(
     if (fed === undefined) continue;
     batch.push(fed);
     length += JSON.stringify(fed).length;
-    if (batch.length >= Math.min(batchRows, ahead) || length >= mostText) await feed();
+    if (batch.length >= mostRows || length >= mostText) await feed();
   }
   await feed();
   if (unpaid === undefined) return;
@@ -140,12 +144,28 @@ async function withAddresses(run: Run, task: RowTask): Promise<RowTask | undefin
     : undefined;
 }
 
-async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowTask[]): Promise<void> {
+/** Money that no sum contains yet, of a row that is held here: it may be in the lost part of the journal. */
+interface LostRow {
+  readonly item: string;
+  readonly task: TaskOf<'hold'>;
+  readonly amount: MicroDollars;
+}
+
+function lostMoney({ money }: Run, tasks: readonly TaskOf<'hold'>[]): LostRow[] {
+  return tasks.map((task) => ({ item: task.row.id, task, amount: money.prices.priceOf(task.row) ?? 0 }));
+}
+
+async function feedBatch(
+  remote: RemoteRun,
+  number: number,
+  batch: readonly RowTask[],
+  unknowns: readonly LostRow[],
+): Promise<void> {
   const { database, run, start } = remote;
   for (const task of batch)
     if (task.what === 'poll' && task.intent !== undefined) remote.bought.set(task.row.id, task.intent);
   const rows = batch.map((task, place) => ({ item: itemAt(place), task, reserved: reservedFor(task) }));
-  const held = rows.map(({ item, task }) => ({ item, amount: remote.held.get(task.row.id) ?? 0 }));
+  const held = rows.map(({ item, task }) => ({ item, amount: -(remote.held.get(task.row.id) ?? 0) }));
   await remote.ask(() =>
     inTransaction(database.pool, async (on) => {
       const ledger = await lockLedger(on, run);
@@ -155,9 +175,10 @@ async function feedBatch(remote: RemoteRun, number: number, batch: readonly RowT
       if (ledger.fed >= number) return;
       if (ledger.fed < number - 1) throw new DatabasePutBack();
       await addRows({ on, queue: database.queue, run, ledger }, rows);
-      for (const { item, amount } of held) {
-        ledger.unknown -= amount;
-        ledger.values.add(item, -amount);
+      ledger.values.note(unknowns);
+      for (const { item, amount } of [...held, ...unknowns]) {
+        ledger.unknown += amount;
+        ledger.values.add(item, amount);
       }
       await saveLedger(on, run, { ...ledger, fed: number });
       await wakeWorkers(on, run, 'rows');

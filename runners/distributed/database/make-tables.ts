@@ -88,6 +88,8 @@ async function dropOlder(client: PoolClient, version: number | null): Promise<vo
       'The database has tables of millrace, but not their version: millrace.migrations is empty or was dropped. Nothing was changed. ' +
         `Restore that table from another database of the same millrace; ${withoutTables}`,
     );
+  // Waits for a start of that version that adds a run just now: it would be dropped uncounted.
+  await client.query('lock table millrace.runs');
   const { rows } = await client.query<{ runs: number }>('select count(*)::int as runs from millrace.runs');
   const runs = rows[0]?.runs ?? 0;
   if (runs > 0) {

@@ -35,7 +35,7 @@ export class ValueLedger {
     return this.capsUsd !== undefined;
   }
 
-  note(rows: readonly { readonly item: string; readonly task: RowTask }[]): void {
+  note(rows: readonly { readonly item: string; readonly task: Pick<RowTask, 'row'> }[]): void {
     if (this.isUsed) for (const { item, task } of rows) this.rows.set(item, this.caps.valuesOf(task.row));
   }
 

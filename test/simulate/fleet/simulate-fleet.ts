@@ -509,6 +509,7 @@ class FleetWorld {
       ...(await checkBooks(books)),
       ...this.notCopied(run),
       ...left.map((name) => `${name} in the database is ${String(ledger?.[name])}`),
+      ...this.otherMoney(ledger, finished),
     ];
   }
 
@@ -518,6 +519,19 @@ class FleetWorld {
     const { runs, ledgers } = this.database.committed;
     const found = runs.find((one) => one['key'] === key);
     return ledgers.find(({ run }) => run === found?.['run']);
+  }
+
+  /** What workers have added up, where it is not what the folder's journal comes to. */
+  private otherMoney(
+    ledger: Readonly<Record<string, unknown>> | undefined,
+    { summary }: Extract<RunEvent, { type: 'finished' }>,
+  ): string[] {
+    if (ledger === undefined || summary === undefined) return [];
+    const { reported, estimated, unknown } = summary.cost;
+    const [spent, held] = [reported + estimated, unknown].map((usd) => Math.round(usd * 1e6));
+    return Object.entries({ spent, unknown: held })
+      .filter(([name, sum]) => ledger[name] !== sum)
+      .map(([name, sum]) => `${name} in the database is ${String(ledger[name])}, not ${sum}`);
   }
 
   /** Records of the database that the folder lacks. */

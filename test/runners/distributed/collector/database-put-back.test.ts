@@ -158,6 +158,27 @@ it('--repair goes on where the database is lost: rows that workers may have boug
   expect(isEachBoughtOnce()).toBe(true);
 });
 
+it('--repair counts the rows in doubt under the cap: rows behind them were bought beyond it', async () => {
+  const rows = Array.from({ length: 8 }, (_, n) => ({ id: `r${n}`, endpoint: 'echo', input: { n } }));
+  run.folder.manifest(rows.slice(0, 4));
+  const options = { assumePriceUsd: 0.01, maxCostUsd: 0.05 };
+  const collecting = run.collect(options);
+  await until(
+    async () =>
+      (await read<{ fed: number }>('select fed from millrace.ledgers').catch(() => []))[0]?.fed === 1,
+  );
+  await change('drop schema millrace cascade; drop schema millrace_queue cascade');
+  expect((await collecting).exitCode).toBe(74);
+  run.folder.manifest(rows);
+  await run.work();
+  const { summary } = await run.collect({ ...options, repair: true });
+  expect([summary.rows, summary.cost]).toMatchObject([
+    { completed: 1, failed: 4, toDo: 3 },
+    { unknown: 0.04 },
+  ]);
+  expect(run.emulator.bill()).toHaveLength(1);
+});
+
 it.each([
   ['completed', { completed: 4, failed: 0 }, {}],
   ['failed', { completed: 0, failed: 4 }, { fail: 'out of memory' }],

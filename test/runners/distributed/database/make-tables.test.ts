@@ -4,6 +4,7 @@ import { makeTables } from '../../../../runners/distributed/database/make-tables
 import { tablesVersion } from '../../../../runners/distributed/database/tables.js';
 import { openQueue } from '../../../../runners/distributed/queue/row-queue.js';
 import { openDatabase, type TestDatabase } from '../../../support/database.js';
+import { until } from '../../../support/until.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -90,6 +91,31 @@ it.each([
     }
   },
 );
+
+it('waits for a run that an older millrace adds meanwhile, and refuses its tables too', async () => {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  try {
+    await own.query(`create schema millrace; create table millrace.runs (run int);
+      create table millrace.migrations (version int primary key, name text not null);
+      insert into millrace.migrations values (2, 'old')`);
+    const adding = await own.connect();
+    await adding.query('begin; insert into millrace.runs values (1)');
+    const made = makeTables(own, noQueue).then(
+      () => 'made',
+      (error: unknown) => (error as Error).message,
+    );
+    const waiting = `select from pg_locks where not granted and relation = 'millrace.runs'::regclass`;
+    await until(async () => (await adding.query(waiting)).rowCount === 1);
+    await adding.query('commit');
+    adding.release();
+    expect(await made).toMatch('The database has runs of an older millrace (1, schema 2)');
+    expect((await own.query('select from millrace.runs')).rowCount).toBe(1);
+  } finally {
+    await own.end();
+    await server.close();
+  }
+});
 
 it('sees one database where a start and a worker have other rights: the worker would stop the run as one in a restored backup', async () => {
   const server = await openDatabase();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { map } from 'rxjs';
+import { map, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../../runners/distributed/database/transaction.js';
 import { claimJobs } from '../../../../runners/distributed/table/claim-jobs.js';
@@ -55,6 +55,29 @@ it('is found by workers that know nothing of each other', async () => {
     error: { paid: 'maybe', message: expect.stringMatching(/names job ".*", which "r\d" has/) },
   });
   expect(await fleet.state()).toMatchObject({ spent: 100_000, unknown: 500_000, reserved: 0 });
+});
+
+it('is found where the manifest names the job of the first', async () => {
+  const done = JSON.stringify({ id: 'named', status: 'COMPLETED', output: {} });
+  const got = createGotTransport();
+  const transport: Transport = (request) =>
+    request.method === 'GET'
+      ? of({ status: 200, headers: {}, body: done })
+      : got(request).pipe(
+          map((reply) => ({ ...reply, body: reply.body.replace(/"id":"[^"]+"/, '"id":"named"') })),
+        );
+  const [first, second] = rowsOf(2).map(({ row }) => row);
+  if (first === undefined || second === undefined) throw new Error('no rows');
+  const fleet = await fleets.open([{ what: 'poll', row: first, jobId: 'named', attempts: 0 }]);
+  await fleet.start({ transport });
+  await fleet.ended();
+  await fleet.feed([{ what: 'send', row: second, attempts: 0 }]);
+  const rows = await fleet.ended();
+  expect(rows.map(({ code }) => code)).toEqual(['completed', 'unknown']);
+  expect(rows[1]?.outcome).toMatchObject({
+    error: { message: expect.stringContaining('names job "named", which "r1" has') },
+  });
+  expect(await fleet.state()).toMatchObject({ unknown: 100_000, reserved: 0 });
 });
 
 it('sends the second again where the user prefers to risk paying twice', async () => {

@@ -32,7 +32,7 @@ describe('404 about a job that a worker asks for [fault 8]', () => {
     const fleet = await fleets.open(rowsOf(1));
     await fleet.start({ transport: forgetful });
     const [row] = await fleet.ended();
-    expect(row?.outcome).toMatchObject({ status: 'completed' });
+    expect(row?.outcome).toMatchObject({ status: 'completed', statusCalls: 4 });
     expect([...asked.values()]).toEqual([4]);
   });
 
@@ -57,10 +57,12 @@ describe('404 about a job that a worker asks for [fault 8]', () => {
       status: 'failed',
       cost: 100_000,
       source: 'unknown',
+      statusCalls: 2,
       jobId: 'forgotten',
       error: { code: 'expired', paid: 'maybe', httpStatus: 404 },
     });
     expect([...asked.values()]).toEqual([2]);
+    expect(await fleet.state()).toMatchObject({ spent: 0, unknown: 100_000, reserved: 0 });
     expect(worker.events.filter(({ type }) => type === 'fault')).toEqual([]);
   });
 });
