@@ -32,7 +32,7 @@ export { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.j
 export type { DayLedger } from './ledger/day-ledger.js';
 export { createPriceBook, type PriceBook, type PriceTable } from './ledger/price-book.js';
 export { toPriceList, readPriceFile, type PriceFile, type PriceList } from './ledger/price-list.js';
-export type { Disk, DiskFile } from './disk/disk.js';
+export type { Disk, DiskAtOnce, DiskFile, FileAtOnce } from './disk/disk.js';
 export { nodeDisk } from './disk/node-disk.js';
 
 export { localPicture, createPictureHost, type HostOptions } from './uploads/create-picture-host.js';

@@ -55,8 +55,8 @@ async function contend({ name, command }, { edits, seed, lost, folder }) {
     const rows = rowsOf(edits, (picture) => emulator.fileUrl(picture));
     await writeFile(place.manifest, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     const args = command(place);
-    await untilHalf(start(args, emulator), emulator, edits / 2);
-    const again = start(args, emulator);
+    await untilHalf(start(args, emulator, folder), emulator, edits / 2);
+    const again = start(args, emulator, folder);
     const [exitCode] = await once(again, 'exit');
     return {
       name,
@@ -77,9 +77,10 @@ function rowsOf(count, urlOf) {
   });
 }
 
-function start(args, { baseUrl, apiKey }) {
+/** What a runner notes about its runs outside of their folders goes away with them. */
+function start(args, { baseUrl, apiKey }, folder) {
   const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, BASE_URL: baseUrl, API_KEY: apiKey };
+  const env = { PATH, HOME, XDG_STATE_HOME: join(folder, 'state'), BASE_URL: baseUrl, API_KEY: apiKey };
   const own = { MILLRACE_BASE_URL: baseUrl, MILLRACE_API_KEY: apiKey };
   return spawn(process.execPath, args, { env: { ...env, ...own }, stdio: 'ignore' });
 }

@@ -106,6 +106,7 @@ export function diskOf(life: Life, disk: Disk, delayMs: () => number): Disk {
     // No call of its own: nothing can happen at it that cannot at the next.
     realPath: (path) => disk.realPath(path),
     syncFolder: (path) => call(() => disk.syncFolder(path)),
+    ...(disk.atOnce && { atOnce: disk.atOnce }),
   };
 }
 

@@ -564,11 +564,13 @@ class PersonOfManyRuns {
 
   private readonly hold = async (folder: string) => {
     const { held } = this;
-    const tryLock = (path: string, byte?: number) => {
-      const name = `${path} ${byte ?? 'all'}`;
-      if (held.has(name)) return Promise.resolve(undefined);
+    // A lock is on the file, whatever its name becomes.
+    const tryLock = async (path: string, byte?: number) => {
+      const { id = path } = (await this.run.disk.stat(path)) ?? {};
+      const name = `${id} ${byte ?? 'all'}`;
+      if (held.has(name)) return undefined;
       held.add(name);
-      return Promise.resolve({ release: () => Promise.resolve(void held.delete(name)) });
+      return { release: () => Promise.resolve(void held.delete(name)) };
     };
     return holdRun(folder, { disk: this.run.disk, tryLock, now: this.clock.now });
   };

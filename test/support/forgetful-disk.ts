@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Disk, DiskFile } from '../../runners/batch/disk/disk.js';
+import type { Disk, DiskAtOnce, DiskFile, FileAtOnce } from '../../runners/batch/disk/disk.js';
 import { ForgetfulFile } from './forgetful-file.js';
 
 export type DiskCall =
@@ -223,6 +223,10 @@ export class ForgetfulDisk implements Disk {
 
   async list(path: string): Promise<string[]> {
     await this.call('list', path);
+    return this.namesIn(path);
+  }
+
+  private namesIn(path: string): string[] {
     const inside = [...this.names.keys(), ...this.folders].filter(
       (name) => name !== path && dirname(name) === path,
     );
@@ -245,6 +249,43 @@ export class ForgetfulDisk implements Disk {
     await this.call('syncFolder', path);
     for (const change of this.unsyncedNames) if (change.folder === path) rename(this.durableNames, change);
     this.unsyncedNames = this.unsyncedNames.filter(({ folder }) => folder !== path);
+  }
+
+  /** No call of these is counted. What is appended may be lost with the power. */
+  readonly atOnce: DiskAtOnce = {
+    open: (path): FileAtOnce => {
+      this.needPower();
+      let file = this.names.get(path);
+      if (file === undefined) {
+        this.needFolder('open', path);
+        file = new ForgetfulFile();
+        this.changeName({ folder: dirname(path), set: [path, file] });
+      }
+      return this.appended(path, file);
+    },
+    list: (path) => {
+      this.needPower();
+      return this.namesIn(path);
+    },
+  };
+
+  private appended(path: string, file: ForgetfulFile): FileAtOnce {
+    return {
+      append: (bytes) => {
+        this.needPower();
+        const count = Math.min(bytes.length, this.roomFor(file, file.size));
+        if (count <= 0 && bytes.length > 0) throw failure('ENOSPC', 'write', path);
+        file.write(bytes.subarray(0, count), file.size);
+        return count;
+      },
+      size: () => file.size,
+      truncate: (size) => file.truncate(size),
+      close: () => undefined,
+    };
+  }
+
+  private needPower(): void {
+    if (this.crashed) throw new PowerCut();
   }
 
   private handle(path: string, file: ForgetfulFile, flags: string): DiskFile {

@@ -32,6 +32,28 @@ export interface Disk {
   freeBytes?(path: string): Promise<number | undefined>;
   /** Makes a rename or a new file in this folder survive a power cut. */
   syncFolder(path: string): Promise<void>;
+  /**
+   * What is done for each row, without a turn of the event loop. @defaultValue none: what runs of this machine send and buy is not
+   * noted for others
+   */
+  readonly atOnce?: DiskAtOnce;
+}
+
+/** Calls that return when they are done, and throw like those of `Disk`. */
+export interface DiskAtOnce {
+  /** Opens a file for appending; it is created if it is missing. */
+  open(path: string): FileAtOnce;
+  /** Like `Disk.list`. */
+  list(path: string): string[];
+}
+
+/** A file that is open for appending. Sizes in bytes. */
+export interface FileAtOnce {
+  /** Appends, and may append fewer bytes than given. Returns how many. */
+  append(bytes: Uint8Array): number;
+  size(): number;
+  truncate(size: number): void;
+  close(): void;
 }
 
 export interface DiskEntry {

@@ -1,4 +1,14 @@
-import { constants, type BigIntStats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  writeSync,
+  type BigIntStats,
+} from 'node:fs';
 import {
   type FileHandle,
   lstat,
@@ -12,7 +22,7 @@ import {
   statfs,
 } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { Disk, DiskEntry, DiskFile } from './disk.js';
+import type { Disk, DiskEntry, DiskFile, FileAtOnce } from './disk.js';
 
 /**
  * The real file system. Positions are honoured with every flag: `a+` opens for reading and writing and creates a
@@ -28,7 +38,20 @@ export const nodeDisk: Disk = {
   realPath: (path) => realpath(path).catch(() => resolve(path)),
   freeBytes,
   syncFolder,
+  atOnce: {
+    open: (path) => appendedAtOnce(openSync(path, 'a')),
+    list: (path) => (existsSync(path) ? readdirSync(path) : []),
+  },
 };
+
+function appendedAtOnce(file: number): FileAtOnce {
+  return {
+    append: (bytes) => writeSync(file, bytes),
+    size: () => fstatSync(file).size,
+    truncate: (size) => ftruncateSync(file, size),
+    close: () => closeSync(file),
+  };
+}
 
 /** A file system that counts no blocks does not know its free space. */
 async function freeBytes(path: string): Promise<number | undefined> {

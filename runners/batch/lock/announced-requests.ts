@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as z from 'zod';
 import type { Disk, DiskFile } from '../disk/disk.js';
@@ -195,8 +194,8 @@ export class Announcements {
       const [path, hidden] = [`${sendingIn(state)}/${name}`, `${sendingIn(state)}/.${name}`];
       try {
         await disk.mkdir(sendingIn(state));
+        const keys = new KeyFile(disk, hidden, head);
         const lock = await tryLock(hidden, farByte);
-        const keys = new KeyFile(hidden, head);
         await disk.rename(hidden, path);
         return { path, lock: lock ?? nothingHeld, keys };
       } catch {
@@ -215,7 +214,8 @@ export class Announcements {
   #hasOthers(): boolean {
     return this.#states.some((state) => {
       try {
-        return readdirSync(sendingIn(state)).some((name) => isName(name) && this.#mayMatter(state, name));
+        const names = this.parts.disk.atOnce?.list(sendingIn(state)) ?? [];
+        return names.some((name) => isName(name) && this.#mayMatter(state, name));
       } catch {
         return false;
       }

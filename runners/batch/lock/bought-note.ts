@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod';
-import { writeAll, type Disk } from '../disk/disk.js';
+import { writeAll, type Disk, type FileAtOnce } from '../disk/disk.js';
 import { readFile, readUpTo, valueOfJson, withFile } from '../disk/read-file.js';
 import { replaceUnsynced } from '../disk/replace-file.js';
 import { HashTable } from '../manifest/duplicates/hash-table.js';
@@ -193,7 +192,7 @@ export class BoughtNote {
   ) {
     this.#path = boughtAt(stateFolder, folder);
     try {
-      this.#keys = new KeyFile(keysPath(this.#path));
+      this.#keys = new KeyFile(disk, keysPath(this.#path));
     } catch {
       this.#hasGap = true;
     }
@@ -227,23 +226,27 @@ export class BoughtNote {
 
 /** A file to which keys are added, without a turn of the event loop: it costs some microseconds for each row. */
 export class KeyFile {
-  readonly #file: number;
+  readonly #file: FileAtOnce;
 
-  /** @param first what a new file begins with */
-  constructor(path: string, first?: Uint8Array) {
-    this.#file = openSync(path, 'a');
-    if (first !== undefined) writeSync(this.#file, first);
+  /**
+   * @param first what a new file begins with
+   * @throws the disk's error
+   */
+  constructor(disk: Disk, path: string, first?: Uint8Array) {
+    if (disk.atOnce === undefined) throw new Error('this disk appends nothing at once');
+    this.#file = disk.atOnce.open(path);
+    if (first !== undefined) this.#file.append(first);
     // The end of the last key may have been lost with the power.
-    else ftruncateSync(this.#file, wholeKeys(fstatSync(this.#file).size));
+    else this.#file.truncate(wholeKeys(this.#file.size()));
   }
 
   /** Returns false if the disk does not take them; then none is added. */
   add(keys: Uint32Array): boolean {
     if (keys.length === 0) return true;
     try {
-      const written = writeSync(this.#file, keys);
+      const written = this.#file.append(new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength));
       if (written === keys.byteLength) return true;
-      ftruncateSync(this.#file, fstatSync(this.#file).size - written);
+      this.#file.truncate(this.#file.size() - written);
     } catch {
       // It may be full, and has written none.
     }
@@ -251,7 +254,7 @@ export class KeyFile {
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#file.close();
   }
 }
 

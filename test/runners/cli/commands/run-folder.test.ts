@@ -38,7 +38,12 @@ describe('the folder of millrace run', () => {
       os.homedir = () => process.env.HOME ?? (() => { throw new Error('uv_os_homedir returned ENOENT'); })();
       require('node:module').syncBuiltinESMExports();`;
     await work.write('no-home.cjs', [noHome]);
-    const env = { ...work.env, TMPDIR: work.folder, NODE_OPTIONS: `--require ${work.folder}/no-home.cjs` };
+    const env = {
+      ...work.env,
+      XDG_STATE_HOME: '',
+      TMPDIR: work.folder,
+      NODE_OPTIONS: `--require ${work.folder}/no-home.cjs`,
+    };
     const run = startMillrace(['run', 'rows.jsonl'], { cwd: work.folder, env });
     expect(await run.ended).toMatchObject({
       code: 0,
