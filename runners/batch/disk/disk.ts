@@ -51,8 +51,11 @@ export interface DiskAtOnce {
 export interface FileAtOnce {
   /** Appends, and may append fewer bytes than given. Returns how many. */
   append(bytes: Uint8Array): number;
+  /** The current size. */
   size(): number;
+  /** Cuts the file to `size` bytes. */
   truncate(size: number): void;
+  /** Closes the descriptor. */
   close(): void;
 }
 
