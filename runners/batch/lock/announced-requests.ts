@@ -3,10 +3,9 @@ import * as z from 'zod';
 import type { Disk, DiskFile } from '../disk/disk.js';
 import { readUpTo } from '../disk/read-file.js';
 import { elsewherePath, elsewhereSchema, readElsewhere } from '../journal/elsewhere.js';
-import { HashTable } from '../manifest/duplicates/hash-table.js';
-import { hashWord } from '../manifest/request-hash.js';
-import { isSameService, KeyFile, nameOf, type Hosts } from './bought-note.js';
+import { isSameService, nameOf, type Hosts } from './bought-note.js';
 import type { HoldPlaceOptions } from './hold-place.js';
+import { KeyCounts, KeyFile, requestKey, takenBack } from './key-file.js';
 import { isGone, isSameHost, LockError, ownerSchema, thisHost, usualFolders, type Owner } from './owner.js';
 import { farByte, nothingHeld, tryLockFile, withFileLock, type FileLock } from './try-lock-file.js';
 
@@ -23,19 +22,12 @@ interface AnnouncedRequests {
   chunks(): AsyncIterable<Uint32Array>;
 }
 
-/** Marks a request that is taken back. */
-const takenBack = 1;
-const keyBytes = 8;
-const bytesRead = 1 << 16;
+/** The most that the first line of a run's file takes. */
+const headBytes = 1 << 16;
 /** How long a start waits for others that announce their requests, in ms; that takes some ms. */
 const patienceMs = 5_000;
 /** Files of ended runs are kept for starts that were checked before, and wait for an answer. */
 const keptMs = 24 * 3_600_000;
-
-/** 63 bits of a request's hash in two halves; the last bit is free for `takenBack`. */
-export function requestKey(hash: string): { readonly high: number; readonly low: number } {
-  return { high: hashWord(hash, 0), low: (hashWord(hash, 8) & ~takenBack) >>> 0 };
-}
 
 /** The first line of a run's file. */
 const headSchema = ownerSchema.extend({ folder: z.string(), baseUrl: z.string(), lbBaseUrl: z.string() });
@@ -46,8 +38,8 @@ interface RunBeside {
   /** Its file was put aside. */
   readonly isAside: boolean;
   readonly file: DiskFile;
-  /** By each request: one more than the number of its rows that were announced and not taken back. */
-  readonly counts: HashTable;
+  /** The requests that were announced and not taken back. */
+  readonly announced: KeyCounts;
   /** How far its file was read. */
   read: number;
 }
@@ -148,7 +140,7 @@ export class Announcements {
     await this.#alone(async () => {
       if (!isAlone) this.#append(Uint32Array.of(high, low));
       for (const run of await this.#readOthers()) {
-        if (run.counts.get(high, low) < 2 || (await this.#whoSends(run)) === undefined) continue;
+        if (!run.announced.has(high, low) || (await this.#whoSends(run)) === undefined) continue;
         this.#append(Uint32Array.of(high, low | takenBack));
         throw sentBeside(run.head, id);
       }
@@ -158,7 +150,7 @@ export class Announcements {
   async #refuseStart(requests: AnnouncedRequests, ended: AnnouncedStart['ended']): Promise<void> {
     if (requests.length === 0) return;
     for (const run of await this.#readOthers(ended)) {
-      if (!(await haveShared(requests, run.counts))) continue;
+      if (!(await haveShared(requests, run.announced))) continue;
       const { head } = run;
       const sender = await this.#whoSends(run);
       if (sender === 'process') throw sentElsewhere(head);
@@ -254,7 +246,7 @@ export class Announcements {
         : await this.#open(path, late.has(path), ended);
       this.#others.set(path, known);
       if (known === undefined) continue;
-      await readOn(known).catch(() => undefined);
+      await known.announced.readOn(known).catch(() => undefined);
       runs.push(known);
     }
     return runs;
@@ -275,7 +267,7 @@ export class Announcements {
       isSameHost(found.head.host, owner.host) &&
       isSameService(found.head, this.#hosts)
     ) {
-      const run = { path, head: found.head, isAside, file, counts: new HashTable(), read: found.bytes };
+      const run = { path, head: found.head, isAside, file, announced: new KeyCounts(), read: found.bytes };
       if (isAside || (await this.#whoSends(run)) !== undefined) return run;
       // Its process has died, which matters if that was after the check.
       if (ended?.has(nameIn(path)) === false) return { ...run, isAside: true };
@@ -363,7 +355,7 @@ async function headOf(
   file: DiskFile,
 ): Promise<{ readonly head: z.infer<typeof headSchema>; readonly bytes: number } | undefined> {
   try {
-    const bytes = Buffer.alloc(bytesRead);
+    const bytes = Buffer.alloc(headBytes);
     const end = bytes.subarray(0, await readUpTo(file, bytes, 0)).indexOf('\n');
     return { head: headSchema.parse(JSON.parse(bytes.toString('utf8', 0, end))), bytes: end + 1 };
   } catch {
@@ -371,27 +363,10 @@ async function headOf(
   }
 }
 
-/** Reads what was added to a run's file. The last request may be written in part. */
-async function readOn(run: RunBeside): Promise<void> {
-  const { file, counts } = run;
-  const keys = new Uint32Array(bytesRead / 4);
-  const bytes = new Uint8Array(keys.buffer);
-  for (let isMore = true; isMore;) {
-    const whole = Math.floor((await readUpTo(file, bytes, run.read)) / keyBytes);
-    for (let at = 0; at < 2 * whole; at += 2) {
-      const [high = 0, low = 0] = [keys[at], keys[at + 1]];
-      const known = Math.max(counts.get(high, (low & ~takenBack) >>> 0), 1);
-      counts.set(high, (low & ~takenBack) >>> 0, Math.max(known + ((low & takenBack) === 0 ? 1 : -1), 1));
-    }
-    run.read += whole * keyBytes;
-    isMore = whole * keyBytes === bytes.length;
-  }
-}
-
-async function haveShared(requests: AnnouncedRequests, counts: HashTable): Promise<boolean> {
+async function haveShared(requests: AnnouncedRequests, announced: KeyCounts): Promise<boolean> {
   for await (const chunk of requests.chunks())
     for (let at = 0; at < chunk.length; at += 2)
-      if (counts.get(chunk[at] ?? 0, chunk[at + 1] ?? 0) > 1) return true;
+      if (announced.has(chunk[at] ?? 0, chunk[at + 1] ?? 0)) return true;
   return false;
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import * as z from 'zod';
-import { writeAll, type Disk, type FileAtOnce } from '../disk/disk.js';
-import { readFile, readUpTo, valueOfJson, withFile } from '../disk/read-file.js';
+import { writeAll, type Disk } from '../disk/disk.js';
+import { readFile, valueOfJson, withFile } from '../disk/read-file.js';
 import { replaceUnsynced } from '../disk/replace-file.js';
-import { HashTable } from '../manifest/duplicates/hash-table.js';
-import { hashWord } from '../manifest/request-hash.js';
+import { KeyCounts, KeyFile, requestKey, takenBack, wholeKeys } from './key-file.js';
 import { replaceNote, usualFolders } from './owner.js';
 
 /** The note about a run of a manifest, in the user's state folder: filed by the manifest's folder, and by some of its rows. */
@@ -71,14 +70,13 @@ export interface PurchaseChanges {
 /** Longer than any note that a version has written. */
 const mostBoughtBytes = 16 << 20;
 
-/** The last bits of a key. */
-const [takenBack, isSent] = [1, 2];
-const keyBytes = 8;
+/** The bit of a key before that of `takenBack`. */
+const isSent = 2;
 
-/** 62 bits of a hash in two halves, and in the last bits which list it is in. */
-function keyOf(hash: string, list: keyof BoughtHashes): { readonly high: number; readonly low: number } {
-  const bits = hashWord(hash, 8) & ~(takenBack | isSent);
-  return { high: hashWord(hash, 0), low: (list === 'sent' ? bits | isSent : bits) >>> 0 };
+/** The key of a request, with a bit for the list that it is in. */
+function keyOf(hash: string, list: keyof BoughtHashes): ReturnType<typeof requestKey> {
+  const { high, low } = requestKey(hash);
+  return { high, low: (list === 'sent' ? low | isSent : low & ~isSent) >>> 0 };
 }
 
 function keysOf(purchases: readonly BoughtHashes[], lastBit = 0): Uint32Array {
@@ -224,40 +222,6 @@ export class BoughtNote {
   }
 }
 
-/** A file to which keys are added, without a turn of the event loop: it costs some microseconds for each row. */
-export class KeyFile {
-  readonly #file: FileAtOnce;
-
-  /**
-   * @param first what a new file begins with
-   * @throws the disk's error
-   */
-  constructor(disk: Disk, path: string, first?: Uint8Array) {
-    if (disk.atOnce === undefined) throw new Error('this disk appends nothing at once');
-    this.#file = disk.atOnce.open(path);
-    if (first !== undefined) this.#file.append(first);
-    // The end of the last key may have been lost with the power.
-    else this.#file.truncate(wholeKeys(this.#file.size()));
-  }
-
-  /** Returns false if the disk does not take them; then none is added. */
-  add(keys: Uint32Array): boolean {
-    if (keys.length === 0) return true;
-    try {
-      const written = this.#file.append(new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength));
-      if (written === keys.byteLength) return true;
-      this.#file.truncate(this.#file.size() - written);
-    } catch {
-      // It may be full, and has written none.
-    }
-    return false;
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-}
-
 /**
  * What runs in this folder against these hosts have bought, as it was noted, `besides` the run with this id, whose journal is read.
  * `undefined` if there is no such note.
@@ -301,40 +265,19 @@ export async function boughtThere(
 class NotedKeys {
   /** The number of different requests, as they are written. */
   size = 0;
-  /** By each key: one more than the number of its purchases. */
-  readonly #counts = new HashTable();
+  readonly #counts = new KeyCounts((low, by) => {
+    if ((low & isSent) === 0) this.size += by;
+  });
 
   has(hash: string, list: keyof BoughtHashes): boolean {
     const { high, low } = keyOf(hash, list);
-    return this.#counts.get(high, low) > 1;
+    return this.#counts.has(high, low);
   }
 
   async read(disk: Disk, path: string): Promise<void> {
     if ((await disk.stat(path).catch(() => undefined)) === undefined) return;
-    await withFile(disk, path, async (file) => {
-      const words = new Uint32Array(wordsRead);
-      const bytes = new Uint8Array(words.buffer);
-      for (let from = 0, count = bytes.length; count === bytes.length; from += count) {
-        count = await readUpTo(file, bytes, from);
-        for (let at = 0; at < wholeKeys(count) / 4; at += 2) this.#take(words[at] ?? 0, words[at + 1] ?? 0);
-      }
-    });
+    await withFile(disk, path, (file) => this.#counts.readOn({ file, read: 0 }));
   }
-
-  #take(high: number, word: number): void {
-    const low = (word & ~takenBack) >>> 0;
-    const before = Math.max(this.#counts.get(high, low), 1);
-    const now = Math.max((word & takenBack) === 0 ? before + 1 : before - 1, 1);
-    this.#counts.set(high, low, now);
-    if ((low & isSent) === 0) this.size += Number(now > 1) - Number(before > 1);
-  }
-}
-
-const wordsRead = 1 << 15;
-
-/** The last key may be written in part. */
-function wholeKeys(bytes: number): number {
-  return bytes - (bytes % keyBytes);
 }
 
 function mayHaveMore({ bought, isOpen, isEarlierOpen }: z.infer<typeof boughtSchema>): boolean {

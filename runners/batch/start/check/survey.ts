@@ -28,7 +28,7 @@ import { ValueSurvey } from '../money/value-survey.js';
 import { SelectRows } from '../../manifest/rows/row-selection.js';
 import { SameTally } from '../../manifest/duplicates/same-requests.js';
 import { askedHash } from '../../manifest/request-hash.js';
-import { requestKey } from '../../lock/announced-requests.js';
+import { requestKey } from '../../lock/key-file.js';
 import { hasLocalPictures } from '../../uploads/create-picture-host.js';
 import type { HashList } from './spooled-chunks.js';
 
