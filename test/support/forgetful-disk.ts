@@ -194,9 +194,7 @@ export class ForgetfulDisk implements Disk {
     if (file !== undefined && flags === 'wx') throw failure('EEXIST', 'open', path);
     if (file === undefined) {
       if (flags === 'r' || flags === 'r+') throw failure('ENOENT', 'open', path);
-      this.needFolder('open', path);
-      file = new ForgetfulFile();
-      this.changeName({ folder: dirname(path), set: [path, file] });
+      file = this.create(path);
     }
     return this.handle(path, file, flags);
   }
@@ -255,19 +253,20 @@ export class ForgetfulDisk implements Disk {
   readonly atOnce: DiskAtOnce = {
     open: (path): FileAtOnce => {
       this.needPower();
-      let file = this.names.get(path);
-      if (file === undefined) {
-        this.needFolder('open', path);
-        file = new ForgetfulFile();
-        this.changeName({ folder: dirname(path), set: [path, file] });
-      }
-      return this.appended(path, file);
+      return this.appended(path, this.names.get(path) ?? this.create(path));
     },
     list: (path) => {
       this.needPower();
       return this.namesIn(path);
     },
   };
+
+  private create(path: string): ForgetfulFile {
+    this.needFolder('open', path);
+    const file = new ForgetfulFile();
+    this.changeName({ folder: dirname(path), set: [path, file] });
+    return file;
+  }
 
   private appended(path: string, file: ForgetfulFile): FileAtOnce {
     return {

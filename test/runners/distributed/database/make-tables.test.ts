@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { makeTables } from '../../../../runners/distributed/database/make-tables.js';
 import { tablesVersion } from '../../../../runners/distributed/database/tables.js';
 import { openQueue } from '../../../../runners/distributed/queue/row-queue.js';
@@ -26,6 +26,17 @@ function openPool(url: string): pg.Pool {
   return opened.on('connect', (client) => client.on('error', () => undefined));
 }
 
+/** A database of a test alone. */
+async function openOwn(): Promise<pg.Pool> {
+  const server = await openDatabase();
+  const own = openPool(server.url);
+  onTestFinished(async () => {
+    await own.end();
+    await server.close();
+  });
+  return own;
+}
+
 const noQueue = () => Promise.resolve();
 const versions = async (on: pg.Pool) =>
   (await on.query<{ version: number }>('select version from millrace.migrations order by version')).rows.map(
@@ -38,32 +49,20 @@ it('makes the tables once, however many start at once', async () => {
 });
 
 it('leaves all as it was where a part cannot be made', async () => {
-  const server = await openDatabase();
-  const own = openPool(server.url);
-  try {
-    await own.query('create schema millrace; create table millrace.gates (run int)');
-    await expect(makeTables(own, noQueue)).rejects.toThrow('relation "gates" already exists');
-    const { rows } = await own.query(`select to_regclass('millrace.runs') as runs`);
-    expect(rows).toEqual([{ runs: null }]);
-  } finally {
-    await own.end();
-    await server.close();
-  }
+  const own = await openOwn();
+  await own.query('create schema millrace; create table millrace.gates (run int)');
+  await expect(makeTables(own, noQueue)).rejects.toThrow('relation "gates" already exists');
+  const { rows } = await own.query(`select to_regclass('millrace.runs') as runs`);
+  expect(rows).toEqual([{ runs: null }]);
 });
 
 it('refuses what a newer millrace made', async () => {
-  const server = await openDatabase();
-  const own = openPool(server.url);
-  try {
-    await makeTables(own, noQueue);
-    await own.query(`insert into millrace.migrations values (${tablesVersion + 1}, 'more')`);
-    await expect(makeTables(own, noQueue)).rejects.toThrow(
-      `made by a newer millrace (schema ${tablesVersion + 1}, and this millrace knows ${tablesVersion}): nothing was changed`,
-    );
-  } finally {
-    await own.end();
-    await server.close();
-  }
+  const own = await openOwn();
+  await makeTables(own, noQueue);
+  await own.query(`insert into millrace.migrations values (${tablesVersion + 1}, 'more')`);
+  await expect(makeTables(own, noQueue)).rejects.toThrow(
+    `made by a newer millrace (schema ${tablesVersion + 1}, and this millrace knows ${tablesVersion}): nothing was changed`,
+  );
 });
 
 it.each([
@@ -72,54 +71,41 @@ it.each([
 ])(
   'refuses the tables of %s while there are runs in them, and says how to finish them',
   async (_, version) => {
-    const server = await openDatabase();
-    const own = openPool(server.url);
-    try {
-      await own.query(`create schema millrace; create table millrace.runs (run int);
-      create table millrace.migrations (version int primary key, name text not null);
-      insert into millrace.migrations values (${version}, 'old'); insert into millrace.runs values (1)`);
-      await expect(makeTables(own, noQueue)).rejects.toThrow(
-        /npx millrace@0\.1\.0 run MANIFEST --out DIR --db URL.* drop the schemas millrace and millrace_queue/,
-      );
-      expect(await versions(own)).toEqual([version]);
-      await own.query('delete from millrace.runs');
-      await makeTables(own, noQueue);
-      expect(await versions(own)).toEqual([tablesVersion]);
-    } finally {
-      await own.end();
-      await server.close();
-    }
+    const own = await openOwn();
+    await own.query(`create schema millrace; create table millrace.runs (run int);
+    create table millrace.migrations (version int primary key, name text not null);
+    insert into millrace.migrations values (${version}, 'old'); insert into millrace.runs values (1)`);
+    await expect(makeTables(own, noQueue)).rejects.toThrow(
+      /npx millrace@0\.1\.0 run MANIFEST --out DIR --db URL.* drop the schemas millrace and millrace_queue/,
+    );
+    expect(await versions(own)).toEqual([version]);
+    await own.query('delete from millrace.runs');
+    await makeTables(own, noQueue);
+    expect(await versions(own)).toEqual([tablesVersion]);
   },
 );
 
 it('waits for a run that an older millrace adds meanwhile, and refuses its tables too', async () => {
-  const server = await openDatabase();
-  const own = openPool(server.url);
-  try {
-    await own.query(`create schema millrace; create table millrace.runs (run int);
-      create table millrace.migrations (version int primary key, name text not null);
-      insert into millrace.migrations values (2, 'old')`);
-    const adding = await own.connect();
-    await adding.query('begin; insert into millrace.runs values (1)');
-    const made = makeTables(own, noQueue).then(
-      () => 'made',
-      (error: unknown) => (error as Error).message,
-    );
-    const waiting = `select from pg_locks where not granted and relation = 'millrace.runs'::regclass`;
-    await until(async () => (await adding.query(waiting)).rowCount === 1);
-    await adding.query('commit');
-    adding.release();
-    expect(await made).toMatch('The database has runs of an older millrace (1, schema 2)');
-    expect((await own.query('select from millrace.runs')).rowCount).toBe(1);
-  } finally {
-    await own.end();
-    await server.close();
-  }
+  const own = await openOwn();
+  await own.query(`create schema millrace; create table millrace.runs (run int);
+    create table millrace.migrations (version int primary key, name text not null);
+    insert into millrace.migrations values (2, 'old')`);
+  const adding = await own.connect();
+  await adding.query('begin; insert into millrace.runs values (1)');
+  const made = makeTables(own, noQueue).then(
+    () => 'made',
+    (error: unknown) => (error as Error).message,
+  );
+  const waiting = `select from pg_locks where not granted and relation = 'millrace.runs'::regclass`;
+  await until(async () => (await adding.query(waiting)).rowCount === 1);
+  await adding.query('commit');
+  adding.release();
+  expect(await made).toMatch('The database has runs of an older millrace (1, schema 2)');
+  expect((await own.query('select from millrace.runs')).rowCount).toBe(1);
 });
 
 it('sees one database where a start and a worker have other rights: the worker would stop the run as one in a restored backup', async () => {
-  const server = await openDatabase();
-  const own = openPool(server.url);
+  const own = await openOwn();
   const role = `worker_${Date.now()}`;
   const seen = async (before = '') => {
     const client = await own.connect();
@@ -140,25 +126,17 @@ it('sees one database where a start and a worker have other rights: the worker w
     expect(await seen(shadow)).toBe(whole);
   } finally {
     await own.query(`drop owned by ${role}; drop role ${role}`);
-    await own.end();
-    await server.close();
   }
 });
 
 it('refuses tables whose version nothing says, and changes nothing', async () => {
-  const server = await openDatabase();
-  const own = openPool(server.url);
-  try {
-    await makeTables(own, noQueue);
-    for (const damage of ['truncate millrace.migrations', 'drop table millrace.migrations']) {
-      await own.query(damage);
-      await expect(makeTables(own, noQueue)).rejects.toThrow(
-        'but not their version: millrace.migrations is empty or',
-      );
-    }
-  } finally {
-    await own.end();
-    await server.close();
+  const own = await openOwn();
+  await makeTables(own, noQueue);
+  for (const damage of ['truncate millrace.migrations', 'drop table millrace.migrations']) {
+    await own.query(damage);
+    await expect(makeTables(own, noQueue)).rejects.toThrow(
+      'but not their version: millrace.migrations is empty or',
+    );
   }
 });
 
